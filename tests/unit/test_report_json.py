@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_tau.reports.html.json_text import document, json_bytes
+from pytest_tau.reports.html.json_text import document, packed_document
 
 
 @pytest.mark.parametrize(
@@ -22,14 +22,14 @@ from pytest_tau.reports.html.json_text import document, json_bytes
 )
 def test_both_forms_have_the_value(value: Any) -> None:
     expected = repr(json.loads(json.dumps(value)))
-    assert repr(json.loads(json_bytes(value))) == expected
+    assert repr(json.loads(packed_document(value))) == expected
     assert repr(json.loads(document(value))) == expected
 
 
 @pytest.mark.parametrize("text", ["plain", "\ud83d"])
 def test_numbers_that_json_lacks_are_null(text: str) -> None:
     value = {"numbers": [float("nan"), (float("-inf"), 1.5)], "text": text}
-    for written in (json_bytes(value), document(value)):
+    for written in (packed_document(value), document(value)):
         assert json.loads(written) == {"numbers": [None, [None, 1.5]], "text": text}
 
 

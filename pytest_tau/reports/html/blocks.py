@@ -6,7 +6,7 @@ import base64
 import zlib
 from typing import IO, TYPE_CHECKING, Any
 
-from .json_text import json_bytes
+from .json_text import packed_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ class ConversationBlocks:
 
     def add(self, conversation: Mapping[str, Any]) -> None:
         """Add the next conversation."""
-        self._block.add(json_bytes(conversation))
+        self._block.add(packed_document(conversation))
         if self._block.conversations == BLOCK:
             self._write()
 

@@ -80,7 +80,7 @@ class StateHistories:
         """Return an environment of the domain, to be asked for its tools only.
 
         Raises:
-            TauError: There is none of the task.
+            TauError: The initial state of the task cannot be made.
         """
         key = (domain.name, solo)
         if key not in self._declared:

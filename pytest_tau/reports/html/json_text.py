@@ -8,7 +8,7 @@ import re
 from json.encoder import encode_basestring
 from typing import Any
 
-from pydantic_core import to_json
+from ...models.json_values import json_bytes
 
 #: What looks like a key, where an error's text quotes a request or an answer to one.
 _KEY = re.compile(
@@ -47,11 +47,11 @@ def clipped(text: str, longest: int) -> str:
     return f"{text[:longest]} … and {len(text) - longest:,} more characters"
 
 
-def json_bytes(value: Any) -> bytes:
-    """Return a document as JSON in UTF-8, with null instead of numbers that JSON lacks."""
+def packed_document(value: Any) -> bytes:
+    """Return a document for a packed part of the page: UTF-8, as no parser of HTML sees it."""
     try:
-        return to_json(value, inf_nan_mode="null")
-    except ValueError:  # text that is not Unicode, or a depth that pydantic refuses
+        return json_bytes(value)
+    except ValueError:
         return _ascii(value).encode()
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-from pydantic_core import from_json
+from pydantic import TypeAdapter, ValidationError
 
 from ...models import Simulation
 from ...models.copying import copy_with
@@ -41,6 +40,7 @@ class _Line(Simulation):
     ticks: Any = None
 
 
+_LIST: TypeAdapter[list[Any]] = TypeAdapter(list[Any])
 _OTHERS = _Line.model_fields.keys() - Simulation.model_fields
 
 
@@ -66,7 +66,7 @@ def _parsed(line: bytes, name: str, tasks: dict[bytes, Task]) -> StoredSimulatio
         return None
     try:
         task = _task(text, tasks)
-    except (ValueError, EntryError):
+    except (ValidationError, EntryError):
         return None
     info = found.info or {}
     if OWN in info or found.ticks is not None:
@@ -106,5 +106,5 @@ def _task(text: bytes, tasks: dict[bytes, Task]) -> Task:
         if len(tasks) == _MOST_TASKS:
             tasks.clear()
         # As deep as it is in its line: the parser refuses values that are nested too deep.
-        tasks[text] = read_task(from_json(b"[%b]" % text)[0])
+        tasks[text] = read_task(_LIST.validate_json(b"[%b]" % text)[0])
     return tasks[text]
