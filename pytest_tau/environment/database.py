@@ -18,7 +18,7 @@ from .records import Record, canonical, plain, same
 from .tables import Noted, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from typing_extensions import Self
 
@@ -105,11 +105,11 @@ class Database(Record):
     def changes(self, other: Database) -> list[Change]:
         """Return the differences of the other state (``got``) from this one (``expected``)."""
         found: list[Change] = []
-        for name in self._unequal_fields(other):
+        for name in type(self).model_fields:
             mine, theirs = getattr(self, name), getattr(other, name)
             if isinstance(mine, Table):
                 _compare_tables(name, mine, theirs, found)
-            else:
+            elif not same(mine, theirs):
                 found += known_changes(name, plain(mine), plain(theirs))
         return found
 
@@ -196,13 +196,18 @@ def _same_table(a: Table[Any], b: Table[Any]) -> bool:
     touched = _touched(a, b)
     if any(not same(a.peek(key), b.peek(key)) for key in touched):
         return False
+    return a.notes == b.notes and _same_order(a, b, touched)
+
+
+def _same_order(a: Table[Any], b: Table[Any], touched: Sequence[str]) -> bool:
     in_order = not (touched and a.ordered) or (a.keeps_order and b.keeps_order and a.shares_base_with(b))
-    return a.notes == b.notes and (in_order or list(a) == list(b))
+    return in_order or list(a) == list(b)
 
 
 def _compare_tables(name: str, a: Table[Any], b: Table[Any], found: list[Change]) -> None:
     before = len(found)
-    for key in _touched(a, b):
+    touched = [] if a.is_as_untouched_as(b) else _touched(a, b)
+    for key in touched:
         mine, theirs = a.peek(key), b.peek(key)
         if mine is None or theirs is None:
             if mine is not theirs:
@@ -212,7 +217,7 @@ def _compare_tables(name: str, a: Table[Any], b: Table[Any], found: list[Change]
             found += known_changes(f"{name}/{key}", plain(mine), plain(theirs))
     if a.notes != b.notes:
         found.append(Change(f"{name} (notes)", a.notes, b.notes))
-    if len(found) == before:
+    if len(found) == before and not _same_order(a, b, touched):
         found.append(Change(f"{name} (order)", list(a), list(b)))
 
 

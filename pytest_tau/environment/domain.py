@@ -378,7 +378,7 @@ class Domain:
         pending = getattr(task.message_history[-1], "tool_calls", None) if task.message_history else None
         for action in [*(pending or []), *(task.criteria.actions or [])]:
             try:
-                environment.execute(action.name, action.arguments, action.requestor)
+                environment.perform(action.name, action.arguments, action.requestor)
             except Exception as error:  # noqa: BLE001 - the tool boundary; a failing reference action is skipped
                 if environment.mutates(action.name, action.requestor):
                     self._failed_writes.setdefault(task.id, f"{action.name}: {problem_text(error)}")

@@ -179,7 +179,7 @@ class Environment:
     def _outcome(self, name: str, arguments: Any, requestor: Requestor) -> tuple[str, bool, Any]:
         """Run a tool and sync both sides; return the text of the result, whether the call failed, and the value."""
         try:
-            result = self._execute(name, arguments, requestor)
+            result = self.perform(name, arguments, requestor)
             self.sync()
             return writable(result_text(result)), False, result
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
@@ -196,9 +196,10 @@ class Environment:
             Exception: Anything that the tool raises.
         """
         # Tools return records of the state, and of the data that all environments share.
-        return clone(self._execute(name, arguments, requestor))
+        return clone(self.perform(name, arguments, requestor))
 
-    def _execute(self, name: str, arguments: Any, requestor: Requestor) -> Any:
+    def perform(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
+        """Run a tool as ``execute`` does; what is returned may be a record of the state, for reading only."""
         toolkit = self._toolkit_of(name, requestor)
         if not isinstance(arguments, dict):
             raise ToolError(f"arguments of '{name}' must be a JSON object, got {json.dumps(arguments)[:80]}")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
-
-from ..models import paired_calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +65,7 @@ class StateHistory:
         changes: By the position of a call among all calls, the places that it changed.
         database: When the state became equal to the reference's, or ceased to be; None if there is no reference.
         assertions: The same for each of the task's assertions.
-        differences: Where the final state differs from the reference's.
+        differences: Where the final state differs from the reference's; empty if the verdict lists that.
         note: Why changes are missing, if some are.
     """
 
@@ -85,17 +82,14 @@ class Evidence:
 
     Attributes:
         simulation: The conversation.
+        calls: Its calls with their results, in order.
         rows: Its calls next to the reference actions.
         history: Its effects on the databases.
         grading: The profile that it was graded with.
     """
 
     simulation: Simulation
+    calls: Sequence[PairedCall]
     rows: Sequence[Row]
     history: StateHistory
     grading: Grading
-
-    @cached_property
-    def calls(self) -> list[PairedCall]:
-        """The calls of the conversation with their results, in order."""
-        return paired_calls(self.simulation.messages)

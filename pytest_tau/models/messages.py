@@ -26,6 +26,8 @@ Requestor: TypeAlias = Literal["assistant", "user"]
 STOP_TOKENS = ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")
 
 
+#: Made once, for the many arguments of calls that are shown.
+_JSON = json.JSONEncoder(ensure_ascii=False)
 #: Fields that a representation omits: facts about a model call.
 _NOT_SHOWN = frozenset({"role", "cost", "usage", "raw_data", "generation_time_seconds"})
 #: Fields that it has last.
@@ -223,5 +225,5 @@ def _parts(message: Any) -> list[Any]:
 
 def call_as_text(name: str, arguments: dict[str, Any]) -> str:
     """Return a call as text for people: ``refuel_data(line_id='L1002', gb_amount=2.0)``."""
-    inside = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
+    inside = ", ".join([f"{key}={_JSON.encode(value)}" for key, value in arguments.items()])
     return f"{name}({inside})"

@@ -203,7 +203,8 @@ class _Foreign(_TaskPart):
     def _drop_empty(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        return {name: part for name, part in value.items() if name in cls.model_fields or part not in _SAYS_NOTHING}
+        fields = cls.model_fields
+        return {name: part for name, part in value.items() if name in fields or part not in _SAYS_NOTHING}
 
 
 class ForeignAction(_Foreign, Action, extra="allow"):

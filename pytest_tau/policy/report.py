@@ -89,6 +89,8 @@ class PolicyReport:
     @cached_property
     def counts(self) -> dict[str, int]:
         """The number of breaches of each rule that was breached, in the order of the rules."""
+        if not self.breaches:
+            return {}
         found = Counter(each.rule for each in self.breaches)
         return {name: found[name] for name in [*self.checked, *found] if name in found}
 
@@ -125,7 +127,7 @@ class PolicyReport:
         if not isinstance(values, dict):
             raise ValueError(f"expected an object, got {one_line(repr(values), 80)}")  # noqa: TRY004 - a foreign value
         checked, breaches, problems = values.get("checked"), values.get("breaches"), values.get("problems") or {}
-        if not isinstance(checked, list) or not all(isinstance(each, str) for each in checked):
+        if not isinstance(checked, list) or set(map(type, checked)) - {str}:
             raise ValueError("'checked' is not a list of names")
         if not isinstance(breaches, list) or not isinstance(problems, dict):
             raise ValueError("'breaches' is not a list, or 'problems' is not an object")  # noqa: TRY004 - likewise

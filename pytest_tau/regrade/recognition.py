@@ -55,7 +55,7 @@ def worked_alone(simulation: Simulation, domain: Domain) -> bool:
     if simulation.info and simulation.info.get("solo") is True:
         return True
     spec = domain.spec
-    users = set(spec.user_tools.tool_infos if spec.user_tools else ()) - set(spec.agent_tools.tool_infos)
+    users = spec.user_tools.tool_infos.keys() - spec.agent_tools.tool_infos if spec.user_tools else ()
     return bool(users) and any(
         made.call.name in users
         and made.result is not None

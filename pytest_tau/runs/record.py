@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..evaluation import Evaluator
-    from ..models import RewardInfo, Simulation, Task
+    from ..models import PairedCall, RewardInfo, Simulation, Task
 
 #: What tasks can be grouped by: the keys of a record's ``groups``.
 GROUPS = ("intent", "persona", "actions", "tags")
@@ -222,6 +222,7 @@ class TrialRecord:
         *,
         restored: bool = False,
         evaluators: Sequence[Evaluator] = (),
+        calls: Sequence[PairedCall] | None = None,
     ) -> TrialRecord:
         """Return the facts of a simulation.
 
@@ -232,8 +233,10 @@ class TrialRecord:
             test: The node id of its test.
             restored: It was taken from an earlier run.
             evaluators: The components of plugins, if they are available.
+            calls: Its calls, if they are known.
         """
-        calls, verdict, info = paired_calls(simulation.messages), simulation.reward_info, simulation.info or {}
+        verdict, info = simulation.reward_info, simulation.info or {}
+        calls = paired_calls(simulation.messages) if calls is None else calls
         return cls(
             domain=domain,
             task_id=simulation.task_id,

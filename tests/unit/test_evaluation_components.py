@@ -63,7 +63,7 @@ def test_a_component_answers_about_unmet_checks(domain: Domain, component: Rewar
     assert all(each.split()[0] == component.name for each in failed)
     assert component.explain(info, [])
     assert component.to_json(info)
-    evidence = Evidence(simulation(info), [], StateHistory(), OFFICIAL)
+    evidence = Evidence(simulation(info), [], [], StateHistory(), OFFICIAL)
     assert [each.text for each in component.located(info, evidence)] == [each.text for each in checks]
 
 

@@ -138,3 +138,23 @@ def test_trials_of_a_task_have_one_task_object(domain: Domain, tmp_path: Path) -
     assert first is second
     assert third is not None
     assert third.ticket == "Another one."
+
+
+@pytest.mark.parametrize("depth", [150, 195, 205])
+def test_a_task_that_is_nested_too_deep_is_refused(
+    domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, depth: int
+) -> None:
+    task = json.loads(stored(domain))["task"] | {"annotations": json.loads("[" * depth + "]" * depth)}
+    read_both_ways(tmp_path / "run", changed(stored(domain), task=task).encode(), monkeypatch)
+
+
+def test_a_task_inside_of_a_task_or_a_conversation_is_not_taken_for_the_task(domain: Domain, tmp_path: Path) -> None:
+    entry = json.loads(stored(domain))
+    nested = {"created": {"for": "ann", "task": {"id": "inner", "task": {"id": "innermost"}}}}
+    in_task = changed(stored(domain), task=entry["task"] | {"annotations": nested})
+    in_text = changed(stored(domain), info={"quoted": ', "task": {"id": "quoted"}}', "a": 1, "task": {"id": "x"}})
+    file = tmp_path / "simulations.jsonl"
+    file.write_text(in_task + in_text, encoding="utf-8")
+    found = [(each.task, each.simulation.info) for each in own_simulations(file) if each is not None]
+    assert [task and (task.id, task.annotations) for task, _ in found] == [(WANTED.id, nested), (WANTED.id, None)]
+    assert [info for _, info in found] == [entry["info"], json.loads(in_text)["info"]]

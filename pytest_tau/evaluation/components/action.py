@@ -171,7 +171,8 @@ class ActionComponent(RewardComponent):
             row = rows.get(number)
             agrees = row is not None and (row.kind == "matched") == check.met
             note = "" if check.met or row is None else _note(row)
-            found.append(check._replace(note=note).at_call(row.call if row and agrees else None, calls))
+            noted = check._replace(note=note) if note else check
+            found.append(noted.at_call(row.call if row and agrees else None, calls))
         return found
 
     def to_json(self, verdict: RewardInfo) -> dict[str, Any]:

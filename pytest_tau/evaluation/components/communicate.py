@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ...models import AssistantMessage, CommunicateCheck
+from ...models import CommunicateCheck
 from ..component import RewardComponent
 from ..component_reports import Check, Line, Omission, more_line
 
@@ -106,7 +106,8 @@ class CommunicateComponent(RewardComponent):
 
 def _said_at(phrase: str, evidence: Evidence) -> int | None:
     """Return the first message of the agent that has the phrase."""
+    said, wanted = _said_whole if evidence.grading.whole_phrases else _said, phrase.lower()
     for number, message in enumerate(evidence.simulation.messages):
-        if isinstance(message, AssistantMessage) and check_communicate([phrase], [message], evidence.grading)[0].met:
+        if message.role == "assistant" and message.content and said(wanted, [message.content.lower()]):
             return number
     return None

@@ -127,7 +127,7 @@ class DBComponent(RewardComponent):
                 call = _last_write(differences, history)
             many = len(differences) if not check.met else 0
             note = f"{many} place{'s' * (many > 1)} differ{'s' * (many == 1)}" if many else ""
-            found.append(check._replace(note=note).at_call(call, calls))
+            found.append((check._replace(note=note) if note else check).at_call(call, calls))
         return found
 
     def details(self, verdict: RewardInfo) -> list[str]:

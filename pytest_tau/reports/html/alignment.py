@@ -28,12 +28,13 @@ def align(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading
     paired = _matched(actions, calls, grading)
     near = _nearest(actions, calls, paired)
     rows: list[Row] = []
-    for position in range(len(calls)):
-        of_call = [number for number, call in paired.items() if call == position]
-        rows += [Row("matched", number, position) for number in of_call]
-        rows += [Row("differs", n, position, arguments) for n, (call, arguments) in near.items() if call == position]
-        if not of_call and position not in {call for call, _ in near.values()}:
-            rows.append(Row("extra", None, position))
+    of_calls: list[list[Row]] = [[] for _ in calls]
+    for number, position in paired.items():
+        of_calls[position].append(Row("matched", number, position))
+    for number, (position, arguments) in near.items():
+        of_calls[position].append(Row("differs", number, position, arguments))
+    for position, found in enumerate(of_calls):
+        rows += found or [Row("extra", None, position)]
     for number in range(len(actions)):
         if number not in paired and number not in near:
             rows.insert(_place(rows, number), Row("missing", number, None))
@@ -43,11 +44,19 @@ def align(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading
 def _matched(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading) -> dict[int, int]:
     """By action, its call."""
     paired: dict[int, int] = {}
+    named: dict[str, list[int]] = {}
+    for position, call in enumerate(calls):
+        if call.malformed is None:
+            named.setdefault(call.name, []).append(position)
+    taken: set[int] = set()
     for number, action in enumerate(actions):
-        found = [i for i, call in enumerate(calls) if call.malformed is None and matches(action, call, grading)]
-        free = [position for position in found if position not in paired.values()]
-        if free or (found and not grading.one_call_one_action):
-            paired[number] = (free or found)[0]
+        found = (each for each in named.get(action.name, ()) if matches(action, calls[each], grading))
+        if (first := next(found, None)) is None:
+            continue
+        free = first if first not in taken else next((each for each in found if each not in taken), None)
+        if free is not None or not grading.one_call_one_action:
+            paired[number] = first if free is None else free
+            taken.add(paired[number])
     return paired
 
 

@@ -10,7 +10,6 @@ from ...policy import PolicyReport
 if TYPE_CHECKING:
     from ...evaluation import Check, RewardComponent
     from ...evaluation.evidence import Evidence
-    from ...models import RewardInfo
 
 
 def located_checks(evidence: Evidence) -> list[dict[str, Any]]:
@@ -23,8 +22,9 @@ def located_checks(evidence: Evidence) -> list[dict[str, Any]]:
     if verdict is None:
         return []
     return [
-        _shown(check, component, verdict)
+        _shown(check, component, gates=gates)
         for component in components_of(verdict)
+        for gates in [component.gates(verdict)]
         for check in component.located(verdict, evidence)
     ] + _breaches(PolicyReport.from_info(evidence.simulation.info))
 
@@ -46,12 +46,12 @@ def _breaches(found: PolicyReport | None) -> list[dict[str, Any]]:
     ]
 
 
-def _shown(check: Check, component: RewardComponent, verdict: RewardInfo) -> dict[str, Any]:
+def _shown(check: Check, component: RewardComponent, *, gates: bool) -> dict[str, Any]:
     return {
         "kind": component.name,
         "text": check.text,
         "met": check.met,
-        "gates": component.gates(verdict),
+        "gates": gates,
         "message_idx": check.message_idx,
         "call": check.call,
         "note": check.note,

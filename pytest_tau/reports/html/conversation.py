@@ -12,11 +12,11 @@ from ...evaluation import OFFICIAL
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
 from ...evaluation.partial import COUNTS, SHARES
-from ...models import RETRIEVAL, AssistantMessage, UserMessage, paired_calls, review_of
+from ...models import RETRIEVAL, AssistantMessage, UserMessage, review_of
 from ...models.reviews import REVIEW_KEYS
+from ...regrade.recognition import worked_alone
 from .alignment import align
 from .checks import located_checks
-from .environment_changes import StateHistories
 from .json_text import value_text, without_keys
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...evaluation import Grading
     from ...evaluation.evidence import StateChange
     from ...models import Action, Difference, Message, PairedCall, Review, RewardInfo, Simulation, Task
+    from .environment_changes import StateHistories
 
 #: Places that are shown of what one call changed, or of what differs in the end.
 _MOST_CHANGES = 200
@@ -33,18 +34,23 @@ _LONGEST_VALUE = 4000
 
 
 def conversation(
-    simulation: Simulation, task: Task | None, domain: Domain | str, histories: StateHistories | None = None
+    simulation: Simulation,
+    calls: Sequence[PairedCall],
+    task: Task | None,
+    domain: Domain | str,
+    histories: StateHistories,
 ) -> dict[str, Any]:
     """Return everything that the page shows of a simulation when it is opened, as JSON.
 
     Args:
         simulation: It, with its verdict, if there is one.
+        calls: Its calls.
         task: Its task; None if it is not known.
         domain: Where it took place, or why that is not available.
-        histories: Of other trials of the run; None for a single conversation.
+        histories: Of the trials of the run.
     """
-    calls, verdict = paired_calls(simulation.messages), simulation.reward_info
-    history = _history(simulation, task, domain, histories or StateHistories())
+    verdict = simulation.reward_info
+    history = _history(simulation, calls, task, domain, histories)
     grading = _grading(verdict)
     actions = _reference_actions(verdict, task)
     rows = align(actions, [made.call for made in calls], grading)
@@ -52,7 +58,7 @@ def conversation(
     return {
         "messages": _messages(simulation.messages),
         "calls": [_call(made, history.changes.get(position, [])) for position, made in enumerate(calls)],
-        "checks": located_checks(Evidence(simulation, rows, history, grading)),
+        "checks": located_checks(Evidence(simulation, calls, rows, history, grading)),
         "actions": [_action(action) for action in actions],
         "rows": [row._asdict() for row in rows],
         "differences": [_difference(difference) for difference in differences[:_MOST_CHANGES]],
@@ -116,12 +122,16 @@ def _retrieval(found: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _history(
-    simulation: Simulation, task: Task | None, domain: Domain | str, histories: StateHistories
+    simulation: Simulation,
+    calls: Sequence[PairedCall],
+    task: Task | None,
+    domain: Domain | str,
+    histories: StateHistories,
 ) -> StateHistory:
     missing = "the task is not known" if task is None else domain if isinstance(domain, str) else None
     if task is None or isinstance(domain, str):
         return StateHistory(note=f"Changes to the environment are not shown: {missing}.")
-    return histories.of(simulation, task, domain)
+    return histories.of(simulation, calls, task, domain, solo=worked_alone(simulation, domain))
 
 
 def _grading(verdict: RewardInfo | None) -> Grading:
@@ -143,25 +153,30 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     waiting = position = 0
     for number, message in enumerate(messages):
-        shown: dict[str, Any] = {"message_idx": number, "role": message.role, "text": message.content or ""}
         # The class of a model takes longer to ask for than its role.
-        if message.role == "tool":
-            if waiting:
-                waiting -= 1
-                continue
-        elif message.role != "system":
-            waiting = len(message.tool_calls or [])
-            shown["calls"] = list(range(position, position + waiting))
+        if message.role == "tool" and waiting:
+            waiting -= 1
+            continue
+        shown: dict[str, Any] = {"message_idx": number, "role": message.role, "text": message.content or ""}
+        if message.role in ("assistant", "user"):
+            if calls := message.tool_calls:
+                shown["calls"] = list(range(position, position + len(calls)))
+            waiting = len(calls or ())
             position += waiting
-            shown |= {"cost": message.cost, "seconds": message.generation_time_seconds, "thought": _thought(message)}
-        found.append({key: value for key, value in shown.items() if value not in (None, [])})
+            _add_facts(shown, message)
+        found.append(shown)
     return found
 
 
-def _thought(message: AssistantMessage | UserMessage) -> str | None:
-    """Return the reasoning that a built-in strategy has kept from the other side."""
-    thought = (message.raw_data or {}).get("thought")
-    return thought if isinstance(thought, str) and thought else None
+def _add_facts(shown: dict[str, Any], message: AssistantMessage | UserMessage) -> None:
+    """Add what is known of the model's answer, and the reasoning that a built-in strategy has kept from the others."""
+    if message.cost is not None:
+        shown["cost"] = message.cost
+    if message.generation_time_seconds is not None:
+        shown["seconds"] = message.generation_time_seconds
+    thought = message.raw_data and message.raw_data.get("thought")
+    if isinstance(thought, str) and thought:
+        shown["thought"] = thought
 
 
 def _call(made: PairedCall, changes: Sequence[StateChange]) -> dict[str, Any]:

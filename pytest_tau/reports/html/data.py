@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 #: What a row of the table has, in this order: each column by the name that it has in the page.
 FIELDS = tuple(each.page.name for each in COLUMNS if each.page and each.page.kind != "domain")
+_ROW = tuple(each for each in COLUMNS if each.page and each.page.name in FIELDS)
 
 
 def gather(runs: Sequence[Run], domains: DomainSource, file: IO[bytes]) -> dict[str, Any]:
@@ -130,7 +131,7 @@ class _Tables:
             facts: The simulation.
             names: The names of the groups of its run.
         """
-        return [self._cell(each, facts, names) for each in COLUMNS if each.page and each.page.name in FIELDS]
+        return [self._cell(each, facts, names) for each in _ROW]
 
     def _cell(self, column: Column, facts: Facts, names: _Names) -> Any:
         record, kind = facts.record, column.page and column.page.kind

@@ -7,6 +7,7 @@ actions leave, and the assertions are run; so a check can be shown at the messag
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...environment import canonical, same_result
@@ -19,15 +20,15 @@ from ...regrade.recognition import worked_alone
 from .json_text import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ...environment import Change, Database, Domain, Environment
     from ...models import EnvAssertion, PairedCall, Simulation, Task
 
 #: Characters of a value that is shown.
 _LONGEST_VALUE = 4000
-#: The histories that are kept: trials of a task are near each other.
-_MOST_HISTORIES = 200
+#: The tasks whose histories are kept: trials of a task are near each other.
+_MOST_TASKS = 100
 
 
 class StateHistories:
@@ -37,41 +38,128 @@ class StateHistories:
     """
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Any, ...], tuple[Task, StateHistory]] = {}
+        self._tasks: dict[tuple[int, str, bool], _OfTask] = {}
+        self._declared: dict[tuple[str, bool], Environment] = {}
 
-    def of(self, simulation: Simulation, task: Task, domain: Domain) -> StateHistory:
+    def of(
+        self, simulation: Simulation, calls: Sequence[PairedCall], task: Task, domain: Domain, *, solo: bool
+    ) -> StateHistory:
         """Return the history of a conversation.
 
         Args:
             simulation: The conversation.
-            task: Its task; one object for all trials of it, as its reference state is computed once for each object.
+            calls: Its calls.
+            task: Its task; one object for all trials of it.
             domain: Where it took place.
+            solo: Whether the agent worked alone.
         """
-        solo = worked_alone(simulation, domain)
+        positions: list[int] = []
         try:
-            environment = domain.environment(task, solo=solo, replay_history=False)
+            declared = self._environment(task, domain, solo=solo)
+            made = _carried_out(calls, len(simulation.messages) - 1)
+            changing = [each for each in made if declared.mutates(each[1].call.name, each[1].call.requestor)]
+            positions = [position for position, _ in changing]
+            # A verdict with the differences is shown with these.
+            listed = bool(simulation.reward_info and simulation.reward_info.db_diff)
+            history = self._of_task(task, domain, solo=solo).history([each for _, each in changing], listed=listed)
+            return _placed(history, positions)
+        except _StoppedError as stopped:
+            return _placed(stopped.history, positions)
         except (TauError, RecursionError) as error:
             return _unknown(error)
-        try:
-            calls = list(_changing_calls(simulation, environment))
-            key = (id(task), solo, *(_text(made) for _, made in calls))
-            if key not in self._found:
-                history = _followed([made for _, made in calls], environment, task, domain)
-                if len(self._found) == _MOST_HISTORIES:
-                    self._found.clear()
-                self._found[key] = task, history
-            return _placed(self._found[key][1], [position for position, _ in calls])
-        except _StoppedError as stopped:
-            return _placed(stopped.history, [position for position, _ in calls])
-        except ToolServerError as error:
-            return _unknown(error)
-        finally:
-            environment.close()
+
+    def _of_task(self, task: Task, domain: Domain, *, solo: bool) -> _OfTask:
+        key = (id(task), domain.name, solo)
+        if key not in self._tasks:
+            if len(self._tasks) == _MOST_TASKS:
+                self._tasks.clear()
+            self._tasks[key] = _OfTask(task, domain, solo=solo)
+        return self._tasks[key]
+
+    def _environment(self, task: Task, domain: Domain, *, solo: bool) -> Environment:
+        """Return an environment of the domain, to be asked for its tools only.
+
+        Raises:
+            TauError: The initial state of the task cannot be made.
+        """
+        key = (domain.name, solo)
+        if key not in self._declared:
+            self._declared[key] = domain.environment(task, solo=solo, replay_history=False)
+            self._declared[key].close()
+        return self._declared[key]
+
+
+def _carried_out(calls: Iterable[PairedCall], last: int) -> Iterator[tuple[int, PairedCall]]:
+    """Yield the calls that were carried out, each with its position.
+
+    Args:
+        calls: The calls of a conversation.
+        last: The number of its last message, whose calls may not have been made.
+    """
+    for position, made in enumerate(calls):
+        pending = made.result is None and made.message_idx == last
+        unmade = made.result is not None and not made.result.executed
+        if not pending and not unmade and made.call.malformed is None:
+            yield position, made
 
 
 def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHistory:
     """Carry out the calls of a conversation again and look at what each of them changes."""
-    return StateHistories().of(simulation, task, domain)
+    calls, solo = paired_calls(simulation.messages), worked_alone(simulation, domain)
+    return StateHistories().of(simulation, calls, task, domain, solo=solo)
+
+
+class _OfTask:
+    """The histories of the trials of a task, each by its calls."""
+
+    def __init__(self, task: Task, domain: Domain, *, solo: bool) -> None:
+        self._task, self._domain, self._solo = task, domain, solo
+        self._found: dict[tuple[Any, ...], StateHistory] = {}
+
+    def history(self, calls: Sequence[PairedCall], *, listed: bool) -> StateHistory:
+        """Return the history of calls that may change something; positions in it are those among these calls.
+
+        Args:
+            calls: The calls.
+            listed: Whether the differences from the reference are known.
+
+        Raises:
+            _StoppedError: The replay cannot go on.
+            TauError: There is no environment of the task.
+        """
+        key = (listed, *map(_identity, calls))
+        if key not in self._found:
+            environment = self._domain.environment(self._task, solo=self._solo, replay_history=False)
+            try:
+                self._found[key] = self._followed(calls, environment, listed=listed)
+            finally:
+                environment.close()
+        return self._found[key]
+
+    def _followed(self, calls: Sequence[PairedCall], environment: Environment, *, listed: bool) -> StateHistory:
+        """Carry out calls.
+
+        Raises:
+            _StoppedError: The replay cannot go on.
+            TauError: There is no reference.
+        """
+        watch = _Watch(environment, self._reference, self._task)
+        try:
+            for position, made in enumerate(calls):
+                if (note := watch.carry_out(position, made)) is not None:
+                    raise _StoppedError(StateHistory(watch.changes, note=note))
+            environment.sync()
+            return watch.history(listed=listed)
+        except ToolServerError as error:
+            note = f"Further changes to the environment are not shown: {error}"
+            raise _StoppedError(StateHistory(watch.changes, note=note)) from None
+
+    @cached_property
+    def _reference(self) -> Environment | None:
+        """The environment after the reference actions, for reading only; None if the task has no criteria for it."""
+        criteria = self._task.criteria
+        gated = criteria.actions is not None or criteria.env_assertions is not None
+        return self._domain.shared_reference(self._task) if gated else None
 
 
 class _StoppedError(Exception):
@@ -85,45 +173,11 @@ def _unknown(error: Exception) -> StateHistory:
     return StateHistory(note=f"Changes to the environment are not shown: {error}")
 
 
-def _changing_calls(simulation: Simulation, environment: Environment) -> Iterator[tuple[int, PairedCall]]:
-    """Yield the calls that were carried out and may change something, each with its position among all calls."""
-    last = len(simulation.messages) - 1
-    for position, made in enumerate(paired_calls(simulation.messages)):
-        pending = made.result is None and made.message_idx == last
-        unmade = made.result is not None and not made.result.executed
-        if pending or unmade or made.call.malformed is not None:
-            continue
-        if environment.mutates(made.call.name, made.call.requestor):
-            yield position, made
-
-
-def _text(made: PairedCall) -> str:
-    """Return a text that is equal for calls whose replays are equal."""
+def _identity(made: PairedCall) -> tuple[Any, ...]:
+    """Return a value that is equal for calls whose replays are equal."""
     call, result = made.call, made.result
-    found = None if result is None else [result.error, result.fault, result.content]
-    return canonical([call.name, call.arguments, call.requestor, found])
-
-
-def _followed(calls: Sequence[PairedCall], environment: Environment, task: Task, domain: Domain) -> StateHistory:
-    """Carry out calls; positions in the history are those among these calls.
-
-    Raises:
-        _StoppedError: The replay cannot go on.
-    """
-    gated = task.criteria.actions is not None or task.criteria.env_assertions is not None
-    try:
-        watch = _Watch(environment, domain.reference_environment(task) if gated else None, task)
-    except (TauError, RecursionError) as error:
-        raise _StoppedError(_unknown(error)) from None
-    try:
-        for position, made in enumerate(calls):
-            if (note := watch.carry_out(position, made)) is not None:
-                raise _StoppedError(StateHistory(watch.changes, note=note))
-        environment.sync()
-        return watch.history()
-    except ToolServerError as error:
-        note = f"Further changes to the environment are not shown: {error}"
-        raise _StoppedError(StateHistory(watch.changes, note=note)) from None
+    found = None if result is None else (result.error, result.fault, result.content)
+    return call.name, canonical(call.arguments), call.requestor, found
 
 
 def _placed(history: StateHistory, positions: Sequence[int]) -> StateHistory:
@@ -173,8 +227,8 @@ class _Watch:
             self._look(position)
         return None
 
-    def history(self) -> StateHistory:
-        """Return the whole history."""
+    def history(self, *, listed: bool) -> StateHistory:
+        """Return the whole history, without the differences from the reference if they are ``listed`` elsewhere."""
         note = None
         if self._other_results:
             many = self._other_results > 1
@@ -184,7 +238,7 @@ class _Watch:
                 "hand; the changes shown are those on this data."
             )
         wrong = self._database is not None and not self._database.holds
-        differences = check_db(self._environment, self._reference).differences if wrong else []
+        differences = check_db(self._environment, self._reference).differences if wrong and not listed else []
         return StateHistory(self.changes, self._database, self._turned, differences, note)
 
     def _look(self, position: int) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...diagnosis.attribution import annotate_failure
-from ...environment import canonical
+from ...environment.records import digest
 from ...errors import ConfigurationError
-from ...files import digest
+from ...models import paired_calls
 from ...regrade.recognition import recognise_domain, worked_alone
 from ...runs.record import TrialRecord
 from ...runs.results.files import ResultFile
@@ -15,10 +15,10 @@ from .conversation import conversation, fingerprints
 from .environment_changes import StateHistories
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ...environment import Domain
-    from ...models import Simulation, Task
+    from ...models import PairedCall, Simulation, Task
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run, StoredTrial
     from .blocks import ConversationBlocks
@@ -46,7 +46,7 @@ class Gatherer:
         self._loaded: dict[str, Domain | str] = {}
         self._recognised: str | None = None
         # Equal tasks become one object, as a domain computes the reference state of each object once.
-        self._tasks: dict[str, Task] = {}
+        self._tasks: dict[bytes, Task] = {}
         self._last: tuple[Task, Task] | None = None
         self._histories = StateHistories()
 
@@ -61,17 +61,17 @@ class Gatherer:
             OSError: A file cannot be opened, or a block cannot be written.
         """
         for trial in self.run.trials():
-            name = self._domain_name(trial)
+            name, calls = self._domain_name(trial), paired_calls(trial.simulation.messages)
             task, domain = self._one_object(trial.task), self._domain(name)
             _annotate(trial.simulation, task, domain)
-            yield self._facts(trial, name)
-            shown = conversation(trial.simulation, task, domain, self._histories)
+            yield self._facts(trial, calls, name)
+            shown = conversation(trial.simulation, calls, task, domain, self._histories)
             blocks.add({**shown, "test": trial.test} if trial.test else shown)
         blocks.end()
 
-    def _facts(self, trial: StoredTrial, domain: str) -> Facts:
+    def _facts(self, trial: StoredTrial, calls: Sequence[PairedCall], domain: str) -> Facts:
         simulation = trial.simulation
-        record = TrialRecord.of(simulation, trial.task, domain, trial.test)
+        record = TrialRecord.of(simulation, trial.task, domain, trial.test, calls=calls)
         return Facts(record, fingerprints(simulation.messages) if self._compared else b"")
 
     def _one_object(self, task: Task | None) -> Task | None:
@@ -79,7 +79,7 @@ class Gatherer:
             return None
         # The trials of a task mostly follow each other, and have its very object.
         if self._last is None or self._last[0] is not task:
-            self._last = task, self._tasks.setdefault(digest(canonical(task)), task)
+            self._last = task, self._tasks.setdefault(digest(task), task)
         return self._last[1]
 
     def _domain_name(self, trial: StoredTrial) -> str:

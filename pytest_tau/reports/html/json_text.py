@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from json.encoder import encode_basestring
 from typing import Any
+
+from ...models.json_values import json_bytes
 
 #: What looks like a key, where an error's text quotes a request or an answer to one.
 _KEY = re.compile(
@@ -32,24 +35,37 @@ def value_text(value: Any, longest: int | None = None) -> str:
         value: The value.
         longest: Characters after which it is cut off.
     """
-    return clipped(_ENCODER.encode(value), longest)
+    # Most values are texts, which need no further calls.
+    text = encode_basestring(value) if type(value) is str else _ENCODER.encode(value)
+    return text if longest is None else clipped(text, longest)
 
 
-def clipped(text: str, longest: int | None) -> str:
+def clipped(text: str, longest: int) -> str:
     """Return the text, or its beginning with the number of characters that were cut off."""
-    if longest is None or len(text) <= longest:
+    if len(text) <= longest:
         return text
     return f"{text[:longest]} … and {len(text) - longest:,} more characters"
 
 
+def packed_document(value: Any) -> bytes:
+    """Return a document for a packed part of the page: UTF-8, as no parser of HTML sees it."""
+    try:
+        return json_bytes(value)
+    except ValueError:
+        return _ascii(value).encode()
+
+
 def document(value: Any) -> str:
     """Return a document for the page: ASCII, and harmless inside of a script element."""
-    try:
-        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    except ValueError:
-        text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
     # Only strings have these characters, and there an escape means the same.
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return _ascii(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _ascii(value: Any) -> str:
+    try:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
 
 
 def _finite(value: Any) -> Any:

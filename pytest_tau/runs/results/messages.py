@@ -37,8 +37,8 @@ def read_messages(messages: list[Any]) -> list[Any]:
 
 def with_unique_ids(messages: list[Any]) -> list[Any]:
     """Return the messages; if ids of calls repeat, they are numbered anew, results in the order of the calls."""
-    calling = (message for message in messages if message.role != "tool")
-    ids = [call.id for message in calling for call in getattr(message, "tool_calls", None) or []]
+    calling = [message.tool_calls for message in messages if message.role in ("assistant", "user")]
+    ids = [call.id for calls in calling for call in calls or ()]
     if len(set(ids)) == len(ids):
         return messages
     waiting: list[tuple[str, str]] = []

@@ -6,11 +6,13 @@ read of them, and says what is wrong.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ...models import Simulation
+from ...models.copying import copy_with
 from ..jsonl import read_lines
 from .entries import OWN, StoredSimulation, read_task
 from .messages import EntryError, with_unique_ids
@@ -26,16 +28,20 @@ if TYPE_CHECKING:
 _MOST_TASKS = 1000
 
 
+#: What is before the task of a line, its last value, and how many of these texts are tried.
+_TASK, _MOST_NESTED = b', "task": {', 10
+
+
 class _Line(Simulation):
-    """A line as ``simulation_line`` writes it."""
+    """A line as ``simulation_line`` writes it, without its task."""
 
     test: str
     domain: str
-    task: dict[str, Any]
     ticks: Any = None
 
 
-_FIELDS = frozenset(Simulation.model_fields)
+_LIST: TypeAdapter[list[Any]] = TypeAdapter(list[Any])
+_OTHERS = _Line.model_fields.keys() - Simulation.model_fields
 
 
 def own_simulations(file: Path) -> Iterator[StoredSimulation | None]:
@@ -46,7 +52,7 @@ def own_simulations(file: Path) -> Iterator[StoredSimulation | None]:
     Raises:
         OSError: The file cannot be read.
     """
-    tasks: dict[str, tuple[dict[str, Any], Task]] = {}
+    tasks: dict[bytes, Task] = {}
     for place, line in read_lines(file):
         found = _parsed(line, str(place), tasks) if len(line) <= LARGEST else None
         yield found
@@ -54,26 +60,51 @@ def own_simulations(file: Path) -> Iterator[StoredSimulation | None]:
             return
 
 
-def _parsed(line: bytes, name: str, tasks: dict[str, tuple[dict[str, Any], Task]]) -> StoredSimulation | None:
+def _parsed(line: bytes, name: str, tasks: dict[bytes, Task]) -> StoredSimulation | None:
+    found, text = _split(line.rstrip())
+    if found is None:
+        return None
     try:
-        found = _Line.model_validate_json(line)
-        task = _task(found.task, tasks)
+        task = _task(text, tasks)
     except (ValidationError, EntryError):
         return None
     info = found.info or {}
     if OWN in info or found.ticks is not None:
         return None
-    values = {name: value for name, value in found.__dict__.items() if name in _FIELDS}
-    simulation = Simulation.model_construct(found.model_fields_set & _FIELDS, **values)
-    with_unique_ids(simulation.messages)
-    return StoredSimulation(name, simulation, task, solo=info.get("solo") is True, domain=found.domain, test=found.test)
+    with_unique_ids(found.messages)
+    solo = info.get("solo") is True
+    return StoredSimulation(name, _simulation(found), task, solo=solo, domain=found.domain, test=found.test)
 
 
-def _task(raw: dict[str, Any], tasks: dict[str, tuple[dict[str, Any], Task]]) -> Task:
-    known = tasks.get(task_id := str(raw.get("id")))
-    if known is not None and known[0] == raw:
-        return known[1]
-    if len(tasks) == _MOST_TASKS:
-        tasks.clear()
-    tasks[task_id] = raw, read_task(raw)
-    return tasks[task_id][1]
+def _simulation(line: _Line) -> Simulation:
+    """Return the simulation of a line, without the other fields of the line."""
+    fields = dict(line.__dict__)
+    for name in _OTHERS:
+        del fields[name]
+    simulation = copy_with(line, fields, kind=Simulation)
+    simulation.__pydantic_fields_set__.difference_update(_OTHERS)
+    return simulation
+
+
+def _split(line: bytes) -> tuple[_Line | None, bytes]:
+    """Return a line without its task, None if it is not as a run writes it, and the text of its task.
+
+    Trials repeat the task, so it is parsed on its own. What is before it is valid only if the task was found where it
+    begins: its arguments may have a ``task``, too.
+    """
+    place = len(line) if line.endswith(b"}}") else 0
+    for _ in range(_MOST_NESTED):
+        if (place := line.rfind(_TASK, 0, place)) < 0:
+            break
+        with contextlib.suppress(ValidationError):
+            return _Line.model_validate_json(line[:place] + b"}"), line[place + len(_TASK) - 1 : -1]
+    return None, b""
+
+
+def _task(text: bytes, tasks: dict[bytes, Task]) -> Task:
+    if text not in tasks:
+        if len(tasks) == _MOST_TASKS:
+            tasks.clear()
+        # As deep as it is in its line: the parser refuses values that are nested too deep.
+        tasks[text] = read_task(_LIST.validate_json(b"[%b]" % text)[0])
+    return tasks[text]
