@@ -170,7 +170,7 @@ def fork_workers(patch: pytest.MonkeyPatch, warm: Callable[[Any], Forking | None
 
 def _is_ours(command: Any, environment: Any) -> bool:
     """Return whether a command is ``tau``, or pytest that rewrites no assertions: it is too late for that."""
-    if not isinstance(command, list) or len(command) < 3 or command[0] != sys.executable:
+    if not isinstance(command, list | tuple) or len(command) < 3 or command[0] != sys.executable:
         return False
     if command[1] == "-c":
         return "pytest_tau.cli" in command[2]
@@ -178,8 +178,9 @@ def _is_ours(command: Any, environment: Any) -> bool:
     return list(command[1:3]) == ["-m", "pytest"] and "--assert=plain" in plain
 
 
+#: What a child takes over from its own environment: its path and its streams are made anew.
+_OF_EACH = ("PYTHONPATH", "PYTHONUNBUFFERED")
+
+
 def _of_python(environment: Any) -> dict[str, str]:
-    # A child's streams are made anew, whatever this says of those of Python.
-    return {
-        name: value for name, value in environment.items() if name.startswith("PYTHON") and name != "PYTHONUNBUFFERED"
-    }
+    return {name: value for name, value in environment.items() if name.startswith("PYTHON") and name not in _OF_EACH}

@@ -1,8 +1,9 @@
 """Processes that are forked from one which has imported what each of them imports: workers, pytest and ``tau``.
 
-What starts processes there uses ``forked_processes.py``. A worker that is started afresh takes half a second to import pytest and the plugin, and three with litellm; the tests
+A worker that is started afresh takes half a second to import pytest and the plugin, and three with litellm; the tests
 start hundreds. A forked one runs the same code, in a process of its own, from the same first line on. The process has
-also made one run of its own, so that its children have what a run computes once.
+also made runs of its own, so that its children have what a run computes once. Who starts a process sees it as
+``forked_processes.py`` describes.
 
 This file is also what that process runs: ``python tests/warm_process.py FD MODULE…``. Each request comes with four file
 descriptors: standard input, output and error of the worker, and a pipe for its exit status.
@@ -57,9 +58,11 @@ class WarmProcess(Forking):
         client, server = socket.socketpair()
         super().__init__(client)
         command = [sys.executable, __file__, str(server.fileno()), *modules]
+        # Without settings of the test that needs the process first.
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "TAU_"))}
         self._process = subprocess.Popen(
             command,
-            env={**os.environ, **(environment or {})},
+            env={**own, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[server.fileno()],
@@ -138,12 +141,14 @@ def _rehearse() -> None:
         Path(folder, "mock").mkdir()
         Path(folder, "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
         Path(folder, "mock", "t.tau.json").write_text(json.dumps([TASK]), encoding="utf-8")
-        plain = ["--assert=plain", *off, f"--rootdir={folder}", f"--tau-results={folder}"]
-        runs = [["--tau-agent=gold", folder]]
+        plain = ["--assert=plain", *off, f"--rootdir={folder}", f"--tau-results={folder}/runs"]
+        runs = [["--tau-agent=gold", f"{folder}/mock"]]
         runs += [["--tau-agent=rules", f"--tau-domain={name}", "--tau-num-tasks=3"] for name in DOMAINS]
+        os.chdir(folder)  # away from a project of the test that needs this process first
         for run in runs:
             status = pytest.main([*plain, *run])
             assert status == pytest.ExitCode.OK, (run, status)
+        os.chdir("/")
 
 
 def _report(statuses: dict[int, int]) -> None:
@@ -170,6 +175,9 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str] | None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if request["session"]:
         os.setsid()
+    path = [os.environ, request["environment"]]
+    own, asked = ([part for part in each.get("PYTHONPATH", "").split(os.pathsep) if part] for each in path)
+    sys.path[1 : 1 + len(own)] = asked
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -182,7 +190,7 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str] | None:
 
 
 def _may_start_workers(command: list[str]) -> bool:
-    return any(word.startswith("-n") or word == "matrix" for word in command)
+    return any(word.startswith(("-n", "--tx")) or word == "matrix" for word in command)
 
 
 def _with_children(options: list[str]) -> list[str] | None:
