@@ -6,7 +6,7 @@ import functools
 import itertools
 import re
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,27 +26,30 @@ _NAMED = re.compile(
 _NEAR = 7
 
 
-class _Parsed(NamedTuple):
-    """A text, and what there is in it."""
+class _Parsed:
+    """A text, and what there is in it, looked for at first need: few arguments of a task are dates or several words."""
 
-    folded: str
-    words: frozenset[str]
-    days: frozenset[tuple[int, int]]  # without the year, which people often omit
-    ids: tuple[str, ...]
-    codes: tuple[str, ...]
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.folded = _folded(text)
+        self.ids = tuple(dict.fromkeys(found.rstrip(".") for found in _ID.findall(text)))
+
+    @functools.cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(_WORD.findall(self.folded))
+
+    @functools.cached_property
+    def days(self) -> frozenset[tuple[int, int]]:
+        """The dates, without the year, which people often omit."""
+        return frozenset(_days(self.folded))
+
+    @functools.cached_property
+    def codes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(_CODE.findall(self._text)))
 
 
-@functools.lru_cache(maxsize=2048)
-def _parsed(text: str) -> _Parsed:
-    """Most texts are seen again for the next task: the policy, a customer's record."""
-    folded = _folded(text)
-    return _Parsed(
-        folded,
-        frozenset(_WORD.findall(folded)),
-        frozenset(_days(folded)),
-        tuple(dict.fromkeys(found.rstrip(".") for found in _ID.findall(text))),
-        tuple(dict.fromkeys(_CODE.findall(text))),
-    )
+#: Most texts are seen again for the next task: the policy, a customer's record.
+_parsed = functools.lru_cache(maxsize=4096)(_Parsed)
 
 
 class Known:
@@ -54,39 +57,43 @@ class Known:
 
     Attributes:
         ids: Everything that may be an id, in order.
-        codes: Everything that may be a three-letter code, in order.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._texts: dict[str, None] = {}
-        self._words: set[str] = set()
-        self._days: set[tuple[int, int]] = set()
+        self._texts: dict[str, _Parsed] = {}
+        self._in_order: list[str] = []
+        self._absent_from: dict[str, int] = {}
         self.ids: dict[str, None] = {}
-        self.codes: dict[str, None] = {}
         for text in texts:
             self.add(text)
+
+    @property
+    def codes(self) -> dict[str, None]:
+        """Everything that may be a three-letter code, in order."""
+        return dict.fromkeys(code for parsed in self._texts.values() for code in parsed.codes)
 
     def add(self, text: str) -> None:
         """Another text."""
         parsed = _parsed(text)
         if parsed.folded in self._texts:
             return
-        self._texts[parsed.folded] = None
-        self._words |= parsed.words
-        self._days |= parsed.days
+        self._texts[parsed.folded] = parsed
+        self._in_order.append(parsed.folded)
         self.ids |= dict.fromkeys(parsed.ids)
-        self.codes |= dict.fromkeys(parsed.codes)
 
     def has(self, value: str) -> bool:
         """Return whether some text contains the value."""
         folded = _folded(value).lstrip("#")  # which people often omit
-        if any(folded in text for text in self._texts):
+        # The same value is looked for after each reading: only in what that has added.
+        if any(folded in text for text in self._in_order[self._absent_from.get(folded, 0) :]):
             return True
+        self._absent_from[folded] = len(self._in_order)
         written = _ISO.fullmatch(value)
         if written is not None:
             return self._has_near(*map(int, written.groups()))
         words = _WORD.findall(folded)
-        return len(words) > 1 and self._words.issuperset(words)
+        texts = self._texts.values()
+        return len(words) > 1 and all(any(word in parsed.words for parsed in texts) for word in words)
 
     def _has_near(self, year: int, month: int, day: int) -> bool:
         try:
@@ -94,7 +101,7 @@ class Known:
         except ValueError:
             return False
         near = [wanted + timedelta(days) for days in range(-_NEAR, _NEAR + 1)]
-        return any((one.month, one.day) in self._days for one in near)
+        return any((one.month, one.day) in parsed.days for parsed in self._texts.values() for one in near)
 
 
 def _days(folded: str) -> Iterator[tuple[int, int]]:

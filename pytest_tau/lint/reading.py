@@ -175,7 +175,7 @@ class _State:
 def _texts_in(content: str) -> tuple[tuple[str, str], ...]:
     """Return every text inside a result, by the name of its field; most results are seen again for the next task."""
     try:
-        return tuple(_texts(parse_json(content)))
+        return tuple(dict.fromkeys(_texts(parse_json(content))))
     except DocumentError:  # not every result is JSON
         return ()
 
@@ -185,13 +185,20 @@ def _note(by_name: dict[str, dict[str, None]], texts: Iterable[tuple[str, str]])
         by_name.setdefault(name, {})[text] = None
 
 
-def _texts(value: Any, name: str = "", *, lists: bool = True) -> Iterator[tuple[str, str]]:
-    """Yield every text inside a value, by the name of its field."""
-    if isinstance(value, dict):
+def _texts(value: Any, *, lists: bool = True) -> list[tuple[str, str]]:
+    """Return every text inside a value, by the name of its field, in order."""
+    found: list[tuple[str, str]] = []
+    _collect(value, "", found, lists=lists)
+    return found
+
+
+def _collect(value: Any, name: str, found: list[tuple[str, str]], *, lists: bool) -> None:
+    # Not a generator: a search gives thousands of texts, several levels down.
+    if isinstance(value, str):
+        found.append((name, value))
+    elif isinstance(value, dict):
         for key, part in value.items():
-            yield from _texts(part, key, lists=lists)
+            _collect(part, key, found, lists=lists)
     elif isinstance(value, list) and lists:
         for part in value:
-            yield from _texts(part, name)
-    elif isinstance(value, str):
-        yield name, value
+            _collect(part, name, found, lists=lists)
