@@ -7,7 +7,6 @@ import importlib.metadata
 import importlib.util
 import os
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -15,12 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.pytester import SysModulesSnapshot
-
-try:
-    # Before any run in this process, or each would have one of its own.
-    from execnet import gateway_io
-except ImportError:
-    gateway_io = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +54,8 @@ def _provide(file: str) -> Any:
 
 
 _provide("benchmarks/__init__.py")
-inner_runs, warm_process = _provide("tests/inner_runs.py"), _provide("tests/warm_process.py")
+inner_runs, forked_processes = _provide("tests/inner_runs.py"), _provide("tests/forked_processes.py")
+warm_process = _provide("tests/warm_process.py")
 _provide("tests/warm_tool_servers.py")
 _provide("tests/talks.py")
 
@@ -123,27 +117,14 @@ def _warm() -> Iterator[Callable[[Any], Any]]:
 @pytest.fixture
 def _warm_workers(_warm: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs in this process have workers of pytest-xdist that are forked."""
-    if gateway_io is None:
-        return
-    started = gateway_io.Popen2IOMaster.__init__
-    plain = [[sys.executable, "-u", *options, "-c", gateway_io.popen_bootstrapline] for options in ([], ["-B"])]
-
-    def start(self: Any, args: list[str], execmodel: Any) -> None:
-        process = _warm(os.environ) if args in plain else None
-        if process is None:
-            started(self, args, execmodel)
-            return
-        self.popen = forked = process.fork(gateway_io.popen_bootstrapline)
-        super(gateway_io.Popen2IOMaster, self).__init__(forked.stdin, forked.stdout, execmodel=execmodel)
-
-    monkeypatch.setattr(gateway_io.Popen2IOMaster, "__init__", start)
+    forked_processes.fork_workers(monkeypatch, _warm)
 
 
 @pytest.fixture
 def warm_processes(_warm: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Fork the processes of pytest and ``tau`` that a test starts and that is not about starting."""
     monkeypatch.setenv("PYTEST_ADDOPTS", "--assert=plain", prepend=" ")
-    monkeypatch.setattr(subprocess, "Popen", type("Popen", (warm_process.Popen,), {"warm": staticmethod(_warm)}))
+    forked_processes.fork_processes(monkeypatch, _warm)
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 A worker that is started afresh takes half a second to import pytest and the plugin, and three with litellm; the tests
 start hundreds. A forked one runs the same code, in a process of its own, from the same first line on. The process has
-also made one run of its own, so that its children have what a run computes once.
+also made runs of its own, so that its children have what a run computes once. Who starts a process sees it as
+``forked_processes.py`` describes.
 
 This file is also what that process runs: ``python tests/warm_process.py FD MODULE…``. Each request comes with four file
 descriptors: standard input, output and error of the worker, and a pipe for its exit status.
@@ -27,12 +28,12 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from forked_processes import SIZE, Forking, fork_processes, fork_workers
 
-SIZE = 8
+#: Domains of which a run loads files.
+DOMAINS = ("airline", "retail", "telecom")
 #: A task of the domain mock.
 TASK = {
     "id": "rehearsal",
@@ -45,7 +46,7 @@ TASK = {
 }
 
 
-class WarmProcess:
+class WarmProcess(Forking):
     """The process that forks.
 
     Args:
@@ -54,55 +55,19 @@ class WarmProcess:
     """
 
     def __init__(self, modules: list[str], environment: dict[str, str] | None = None) -> None:
-        self._client, server = socket.socketpair()
-        self._lock = threading.Lock()
+        client, server = socket.socketpair()
+        super().__init__(client)
         command = [sys.executable, __file__, str(server.fileno()), *modules]
-        self._python = _of_python(os.environ)
+        # Without settings of the test that needs the process first.
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "TAU_"))}
         self._process = subprocess.Popen(
             command,
-            env={**os.environ, **(environment or {})},
+            env={**own, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[server.fileno()],
         )
         server.close()
-
-    def can_become(self, environment: dict[str, str]) -> bool:
-        """Return whether a child may have an environment: Python reads its own variables when it starts."""
-        return _of_python(environment) == self._python
-
-    def fork(self, code: str) -> Forked:
-        """Start a child that runs code, with pipes for its standard input and output."""
-        (stdin, to_child), (from_child, stdout) = os.pipe(), os.pipe()
-        number, status = self.start([sys.executable, "-c", code], [stdin, stdout, 2])
-        for each in (stdin, stdout):
-            os.close(each)
-        return Forked(number, to_child, from_child, status)
-
-    def start(
-        self,
-        command: list[str],
-        streams: list[int],
-        folder: str | None = None,
-        environment: Any = None,
-        session: bool = False,
-    ) -> tuple[int, int]:
-        """Start a child for a command of Python with ``-c`` or ``-m``; returns its number and a pipe for its status."""
-        request = {
-            "command": command[1:],
-            "folder": folder or str(Path.cwd()),
-            "environment": dict(os.environ if environment is None else environment),
-            "dont_write_bytecode": sys.dont_write_bytecode,
-            "session": session,
-        }
-        status, to_us = os.pipe()
-        content = json.dumps(request).encode()
-        with self._lock:
-            socket.send_fds(self._client, [b"%*d" % (SIZE, len(content))], [*streams, to_us])
-            self._client.sendall(content)
-            number = int(self._client.recv(SIZE, socket.MSG_WAITALL))
-        os.close(to_us)
-        return number, status
 
     def close(self) -> None:
         """End the process."""
@@ -110,95 +75,8 @@ class WarmProcess:
         self._process.wait(timeout=60)
 
 
-class Forked:
-    """A child, with what execnet uses of ``subprocess.Popen``."""
-
-    def __init__(self, number: int, stdin: int, stdout: int, status: int) -> None:
-        self.pid, self._status = number, status
-        self.stdin, self.stdout = os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb")
-        self.returncode: int | None = None
-
-    def wait(self) -> int:
-        """Return the exit status, once the child has ended."""
-        if self.returncode is None:
-            self.returncode = os.waitstatus_to_exitcode(int(os.read(self._status, 16)))
-            os.close(self._status)
-        return self.returncode
-
-    def kill(self) -> None:
-        """Kill the child unless it has ended."""
-        if self.returncode is None and not select.select([self._status], [], [], 0)[0]:
-            os.kill(self.pid, signal.SIGKILL)
-
-
-class Popen(subprocess.Popen[Any]):
-    """``subprocess.Popen`` whose child is forked from a warm process, if that can do what the command says.
-
-    Attributes:
-        warm: Returns the process for an environment, or None. A subclass has it.
-    """
-
-    warm: Callable[[Any], WarmProcess | None]
-    _status: int | None = None
-
-    def _execute_child(self, args: Any, executable: Any, *settings: Any) -> None:
-        preexec, _, pass_fds, folder, environment, _, _, shell, *pipes = settings
-        session = pipes[11]  # behind six files, and settings of signals and users
-        environment = os.environ if environment is None else environment
-        is_plain = not (executable or preexec or pass_fds or shell) and _is_ours(args, environment)
-        process = self.warm(environment) if is_plain else None
-        if process is None:
-            super()._execute_child(args, executable, *settings)  # type: ignore[misc]
-            return
-        p2cread, _, _, c2pwrite, _, errwrite, *_ = pipes
-        streams = [given if given != -1 else own for own, given in enumerate((p2cread, c2pwrite, errwrite))]
-        command = list(map(str, args))
-        self.pid, self._status = process.start(command, streams, folder and str(folder), environment, session)
-        self._child_created = True
-        self._close_pipe_fds(*pipes[:6])  # type: ignore[attr-defined]
-
-    def _try_wait(self, flags: int) -> tuple[int, int]:
-        if self._status is None:
-            return super()._try_wait(flags)  # type: ignore[misc, no-any-return]
-        if flags == os.WNOHANG and not select.select([self._status], [], [], 0)[0]:
-            return 0, 0
-        status = int(os.read(self._status, 16))
-        os.close(self._status)
-        return self.pid, status
-
-    def _internal_poll(self, *args: Any, **named: Any) -> int | None:
-        if self._status is None:
-            return super()._internal_poll(*args, **named)  # type: ignore[misc, no-any-return]
-        lock: threading.Lock = self._waitpid_lock  # type: ignore[attr-defined]
-        if self.returncode is None and lock.acquire(blocking=False):  # else another thread waits
-            try:
-                number, status = self._try_wait(os.WNOHANG) if self.returncode is None else (0, 0)
-                if number:
-                    self._handle_exitstatus(status)  # type: ignore[attr-defined]
-            finally:
-                lock.release()
-        return self.returncode
-
-
-def _is_ours(command: Any, environment: Any) -> bool:
-    """Return whether a command is ``tau``, or pytest that rewrites no assertions: it is too late for that."""
-    if not isinstance(command, list) or len(command) < 3 or command[0] != sys.executable:
-        return False
-    if command[1] == "-c":
-        return "pytest_tau.cli" in command[2]
-    plain = [*command, *environment.get("PYTEST_ADDOPTS", "").split()]
-    return list(command[1:3]) == ["-m", "pytest"] and "--assert=plain" in plain
-
-
-def _of_python(environment: Any) -> dict[str, str]:
-    # A child's streams are made anew, whatever this says of those of Python.
-    return {
-        name: value for name, value in environment.items() if name.startswith("PYTHON") and name != "PYTHONUNBUFFERED"
-    }
-
-
 def main() -> list[str] | None:
-    """Fork until the client is gone; returns in each child, with the options of Python that say what it has to run."""
+    """Import, and serve the client; returns in each child, with the options of Python that say what it has to run."""
     client = socket.socket(fileno=int(sys.argv[1]))
     for name in sys.argv[2:]:
         _import(name)
@@ -206,6 +84,11 @@ def main() -> list[str] | None:
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
     gc.freeze()  # so that collections in the children copy no page of what was imported
+    return _serve(client)
+
+
+def _serve(client: socket.socket) -> list[str] | None:
+    """Fork until the client is gone; returns in each child, with its options of Python."""
     wakeup, waker = socket.socketpair()
     waker.setblocking(False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -247,7 +130,7 @@ def _import(name: str) -> None:
 
 
 def _rehearse() -> None:
-    """Run the plugin once, and let the runs of the children use what it finds in modules that they have too."""
+    """Run the plugin and the domains, and let the runs of the children use what this finds in modules and files."""
     import inner_runs
     import pytest
 
@@ -258,8 +141,14 @@ def _rehearse() -> None:
         Path(folder, "mock").mkdir()
         Path(folder, "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
         Path(folder, "mock", "t.tau.json").write_text(json.dumps([TASK]), encoding="utf-8")
-        status = pytest.main(["--assert=plain", *off, "--tau-agent=gold", f"--rootdir={folder}", folder])
-    assert status == pytest.ExitCode.OK, status
+        plain = ["--assert=plain", *off, f"--rootdir={folder}", f"--tau-results={folder}/runs"]
+        runs = [["--tau-agent=gold", f"{folder}/mock"]]
+        runs += [["--tau-agent=rules", f"--tau-domain={name}", "--tau-num-tasks=3"] for name in DOMAINS]
+        os.chdir(folder)  # away from a project of the test that needs this process first
+        for run in runs:
+            status = pytest.main([*plain, *run])
+            assert status == pytest.ExitCode.OK, (run, status)
+        os.chdir("/")
 
 
 def _report(statuses: dict[int, int]) -> None:
@@ -277,7 +166,7 @@ def _report(statuses: dict[int, int]) -> None:
         os.close(pipe)
 
 
-def _become(request: dict[str, Any], files: list[int]) -> list[str]:
+def _become(request: dict[str, Any], files: list[int]) -> list[str] | None:
     """Give this process the files, folder, environment and arguments of a new one; returns its options."""
     for number, file in enumerate(files):
         os.dup2(file, number)
@@ -286,6 +175,9 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if request["session"]:
         os.setsid()
+    path = [os.environ, request["environment"]]
+    own, asked = ([part for part in each.get("PYTHONPATH", "").split(os.pathsep) if part] for each in path)
+    sys.path[1 : 1 + len(own)] = asked
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -294,7 +186,42 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     sys.argv, sys.path[0] = [command[0], *command[2:]], "" if command[0] == "-c" else request["folder"]
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
-    return command[:2]
+    return _with_children(command[:2]) if _may_start_workers(command) else command[:2]
+
+
+def _may_start_workers(command: list[str]) -> bool:
+    return any(word.startswith(("-n", "--tx")) or word == "matrix" for word in command)
+
+
+def _with_children(options: list[str]) -> list[str] | None:
+    """Let the processes that this child starts be forked too, by one that stays as this one is now.
+
+    It is a child of this one, in its group, so that a signal reaches what it would reach otherwise.
+    """
+    import pytest
+
+    client, server = socket.socketpair()
+    number = os.fork()
+    if number == 0:
+        client.close()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nothing, stream)
+        return _serve(server)
+    server.close()
+    forking = Forking(client)
+
+    def warm(environment: Any) -> Forking | None:
+        return forking if forking.can_become(environment) else None
+
+    def end() -> None:
+        client.close()
+        os.waitpid(number, 0)
+
+    atexit.register(end)
+    fork_workers(pytest.MonkeyPatch(), warm)
+    fork_processes(pytest.MonkeyPatch(), warm)
+    return options
 
 
 def _run(option: str, program: str) -> None:

@@ -190,7 +190,7 @@ class TestTraceback:
     @pytest.mark.parametrize(
         ("inside", "hint"), [("", "tau: tau_simulation"), ("check", "tau: after 'up', tau_simulation")]
     )
-    def test_pdb_names_the_simulation(self, project, pytester, inside, hint):
+    def test_pdb_names_the_simulation(self, project, pytester, warm_processes, inside, hint):
         project.write(
             "test_own.py",
             f"""
@@ -208,7 +208,7 @@ class TestTraceback:
         text = pytester.run(*command, stdin=b"c\n").stdout.str()
         assert f"{hint} is the trial: try tau_simulation.messages, .calls, .reward_info" in text, text
 
-    def test_pdb_enters_the_frame_of_the_agent(self, project, a_task, pytester):
+    def test_pdb_enters_the_frame_of_the_agent(self, project, a_task, pytester, warm_processes):
         project.tasks("mock/t.tau.json", [a_task()])
         project.write("boom.py", BOOM.replace("return self.parse", "raise KeyError"))
         command = [sys.executable, "-m", "pytest", *_QUICK, "--tau-agent", "boom.py:Agent", "--pdb"]
@@ -220,7 +220,7 @@ class TestDebugger:
     """--pdb."""
 
     @pytest.mark.parametrize("concurrency", ["1", "4"])
-    def test_a_trial_that_q_has_ended_counts_as_failed(self, project, a_task, pytester, concurrency):
+    def test_a_trial_that_q_has_ended_counts_as_failed(self, project, a_task, pytester, warm_processes, concurrency):
         project.tasks("mock/t.tau.json", [a_task()])
         command = [sys.executable, "-m", "pytest", *_QUICK, "--tau-agent", "noop", "--pdb", "--junitxml=j.xml"]
         result = Run(pytester.run(*command, "--tau-concurrency", concurrency, stdin=b"q\n"))

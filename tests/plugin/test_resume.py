@@ -36,7 +36,7 @@ _AGENT = """
             # Its own place in the log, as two workers may read it at the same time.
             if log().index(trial) + 1 == int(os.environ.get("KILL", "0")):
                 if "PYTEST_XDIST_WORKER" in os.environ:
-                    os.kill(os.getppid(), 9)
+                    os.kill(int(os.environ["CONTROLLER"]), 9)
                 os.kill(os.getpid(), 9)
             time.sleep(float(os.environ.get("SLOW", "0")))
             made = call("create_task", user_id="user_1", title="Buy milk")
@@ -44,6 +44,12 @@ _AGENT = """
 
     def log():
         return Path("built.txt").read_text().split() if Path("built.txt").exists() else []
+"""
+#: The first process of a run gives its number to its workers.
+_CONFTEST = """
+    import os
+
+    os.environ.setdefault("CONTROLLER", str(os.getpid()))
 """
 
 
@@ -138,6 +144,7 @@ class Killable:
 def killable(project, a_task, warm_processes):
     project.tasks("mock/t.tau.json", [a_task(f"{kind}-{number}") for number in range(3) for kind in ("good", "bad")])
     project.write("agents.py", _AGENT)
+    project.write("conftest.py", _CONFTEST)
     return Killable(project)
 
 

@@ -356,7 +356,7 @@ def socket_worker(tmp_path_factory):
 
 
 @pytest.fixture
-def distant(models, project, pytester):
+def distant(models, project, pytester, warm_processes):
     """Runs pytest in a process of its own, with workers that have another folder and are sent this one."""
     project.ini("filterwarnings = ignore:The --rsyncdir:DeprecationWarning")
 
