@@ -9,7 +9,7 @@ import pytest
 
 from pytest_tau.chat import ChatRequest
 from pytest_tau.chat.retries import RetryPolicy
-from pytest_tau.errors import ModelError
+from pytest_tau.errors import PASSING_FAULTS, ModelError
 from pytest_tau.integrations.litellm.client import load
 from pytest_tau.integrations.litellm.errors import to_model_error
 
@@ -142,3 +142,9 @@ def test_waits_grow_up_to_the_longest_and_obey_the_server_within_it() -> None:
     assert patience.wait(1, 5.0) == 5.0
     assert patience.wait(1, 3600.0) == 10.0
     assert len({patience.wait(3, None) for _ in range(20)}) > 10
+
+
+def test_a_look_at_the_environment_that_pytest_changes_is_tried_again() -> None:
+    found = model_error(KeyError("PYTEST_CURRENT_TEST"))
+    assert (found.kind, found.kind in PASSING_FAULTS) == ("unavailable", True)
+    assert model_error(KeyError("choices")).kind not in PASSING_FAULTS

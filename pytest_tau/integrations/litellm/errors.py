@@ -31,6 +31,8 @@ _BY_CLASS: dict[str, ModelFault] = {
 }
 #: Packages that litellm imports for some models only; the extra ``llm`` has them.
 _OF_EXTRA = ("mcp", "tiktoken")
+#: The arguments of the error of a look at the environment from which pytest has just removed its variable.
+_CURRENT_TEST = ("PYTEST_CURRENT_TEST",)
 _NETWORK = ("httpx", "httpcore", "aiohttp")
 
 
@@ -117,6 +119,8 @@ def _kind_without_answer(facts: _Facts) -> ModelFault:
     # litellm also uses its class of connection errors for anything unexpected.
     if any(isinstance(one, OSError) or type(one).__module__.startswith(_NETWORK) for one in facts.errors):
         return "unavailable"
+    if any(isinstance(one, KeyError) and one.args == _CURRENT_TEST for one in facts.errors):
+        return "unavailable"  # a library has read the environment while pytest changed it
     if "OpenAIError" not in facts.names:
         # Raised before anything was sent, for example because a package of the provider is not installed.
         return "bad_request"
