@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..models import UserMessage
+from ..participants.scripted.parser import parse
 from .facts import (
     AGENT_SPEAKING,
     AGREEING,
@@ -55,15 +56,14 @@ def agreed_and_left(facts: Facts) -> Attribution | None:
 def left_while_working(facts: Facts) -> Attribution | None:
     """Apply if the user left after the agent had announced an action."""
     last, said = facts.stopped, facts.said
-    announced = ANNOUNCING.search(said.words)
-    if last is None or facts.transfer or HANDING_OVER.search(said.words) or announced is None:
+    if last is None or facts.transfer or HANDING_OVER.search(said.words):
         return None
-    return Attribution(
-        "user",
-        "it ended the conversation when the agent was about to act",
-        last.message_idx,
-        clipped(said.words[announced.start() :]),
-    )
+    waiting = ANNOUNCING.search(said.words)
+    announced = said.words[waiting.start() :] if waiting else parse(said.words).announcement
+    if not announced:
+        return None
+    reason = "it ended the conversation when the agent was about to act"
+    return Attribution("user", reason, last.message_idx, clipped(announced))
 
 
 def asked_and_left(facts: Facts) -> Attribution | None:

@@ -17,8 +17,9 @@ class Grading:
             arguments that the call has.
         requestor_counts: A call by the other side matches no reference action.
         one_call_one_action: A call satisfies one reference action at the most.
-        whole_phrases: A phrase is found as a whole token, numbers written one way on both sides (without
-            thousands separators and zeros at the end of decimals), instead of as a substring of text without commas.
+        whole_phrases: A phrase is found as a whole token, numbers written one way on both sides (with their sign,
+            without thousands separators and zeros at the end of decimals), instead of as a substring of text without
+            commas.
         mark_null_pass: A task that a do-nothing agent passes is marked in ``RewardInfo.info``.
     """
 

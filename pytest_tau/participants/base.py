@@ -67,6 +67,11 @@ class Adapter(BuiltIn):
             f"is_stop() returned {short_repr(answer)}; expected True or False", side=self._context.side
         )
 
+    @property
+    def target(self) -> Any:
+        """The foreign object."""
+        return self._target
+
     async def _message(self, reply: Any) -> Reply:
         side = self._context.side
         return as_message(await read_stream(reply, side, self._caller.call), side)

@@ -36,6 +36,7 @@ from .participants import close_all, create, done_tool
 from .policy import note_policy
 from .recording import end_recording
 from .requirements import check_requirements
+from .shared_objects import SharedObjects, Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -63,6 +64,7 @@ class Trial:
         fault: The exception behind an ending by an error, or behind a missing verdict; None if there was none.
         beginning: The beginning of a stored conversation that it continues; None for a conversation of its own.
         late_calls: The tools of calls that came after the conversation, and were refused; more may come.
+        uses: The agent and the user, if they are objects that other trials may use, too.
     """
 
     def __init__(
@@ -77,7 +79,7 @@ class Trial:
         if settings.evaluation.solo != settings.solo:
             settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo))
         self.task, self.domain, self.environment, self.settings = task, domain, environment, settings
-        self.trial, self.seed = trial, seed
+        self.trial, self.seed, self._attempt_seed = trial, seed, seed
         self.on_message: Callable[[Message], None] | None = None
         self.models = TrialModels(settings.llms, seed=seed)
         self.make_tools: Callable[[str, Sequence[Any]], Any] | None = None
@@ -86,11 +88,11 @@ class Trial:
         self.fault: BaseException | None = None
         self.beginning: fork.Beginning | None = None
         self.late_calls: Sequence[str] = ()
+        self.uses = Uses(SharedObjects())
         self._unusable = False
         self.persona = draw_persona(settings.user_persona, seed)
         self._injection: Injection | None = None
         self.behaviour = _behaviour(self.persona, settings)
-        self._attempt_seed = seed
 
     async def run(self, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         """Create both participants, run the conversation, grade it.
@@ -273,6 +275,7 @@ class Trial:
             simulation.replay_differences += getattr(participant, "differences", [])
             self.late_calls = getattr(participant, "late_calls", self.late_calls)
         await close_all(participants)
+        self.uses.end(simulation)
 
     def _measure_retrieval(self, simulation: Simulation) -> None:
         """Record what the agent has searched for and read, if the domain has a knowledge base."""
@@ -319,6 +322,7 @@ class Trial:
             if isinstance(made.participant, Ending):
                 return made.participant
             participants.append(made.participant)
+            self.uses.begin(side, source.name, made.participant)
             if from_start and (failed := await self._restore(made.participant, side, simulation, limits.timeout)):
                 return failed
         first, second = participants

@@ -55,6 +55,7 @@ class TrialRecord:
         restored: It was taken from an earlier run.
         saw_reference: The sides that were given the reference actions: ``agent``, ``user``.
         foreign_agent: The entry of ``simulation.info`` about an agent that is not built in.
+        shared_objects: The entry of ``simulation.info`` about agents and users that are one object for several trials.
         outside_tools: Tools that were executed on the environment outside of the calls of the conversation.
         conditions: The conditions under which it was run; None for results of others and of earlier versions.
         retrieval: The retrieval ``variant``, the numbers of ``searches`` and of documents that were ``read``, were
@@ -98,6 +99,7 @@ class TrialRecord:
     restored: bool = False
     saw_reference: tuple[str, ...] = ()
     foreign_agent: Mapping[str, Any] | None = None
+    shared_objects: Mapping[str, Any] = field(default_factory=dict)
     outside_tools: tuple[str, ...] = ()
     conditions: Mapping[str, Any] | None = None
     retrieval: Mapping[str, Any] | None = None
@@ -262,6 +264,7 @@ class TrialRecord:
             restored=restored,
             saw_reference=tuple(simulation.saw_reference),
             foreign_agent=info.get(FOREIGN_AGENT),
+            shared_objects=simulation.shared_objects,
             outside_tools=_outside_tools(info.get(OUTSIDE)),
             conditions=simulation.conditions,
             retrieval=_retrieval(info.get(RETRIEVAL)),
@@ -328,13 +331,12 @@ def _retrieval(found: Any) -> dict[str, Any] | None:
     """Return the numbers of an entry about searches."""
     if not isinstance(found, dict):
         return None
-    required = set(found["required"])
     return {
         "variant": found["variant"],
         "searches": len(found["searches"]),
         "read": len(found["read"]),
-        "required": len(required),
-        "required_read": len(required & set(found["read"])),
+        "required": len(set(found["required"])),
+        "required_read": len(set(found["required"]) & set(found["read"])),
         "recall_at": found["recall_at"],
     }
 

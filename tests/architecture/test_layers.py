@@ -62,7 +62,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "attacks": {*_GROUND, "models", "environment", "participants"},
     # Rules look at a conversation and its state, never at a verdict.
     "policy": {*_GROUND, "models", "environment"},
-    "diagnosis": {*_GROUND, "models", "environment", "evaluation", "attacks", "policy"},
+    # What an agent announces is read as the scripted user reads it.
+    "diagnosis": {*_GROUND, "models", "environment", "participants", "evaluation", "attacks", "policy"},
     "validity": {*_GROUND, "models", "environment", "participants", "diagnosis"},
     # A reviewer is code of others as a participant is, and is called in the same way.
     "reviews": {*_GROUND, "models", "environment", "chat", "participants", "evaluation", "diagnosis"},

@@ -262,6 +262,15 @@ class TestJudgeAndGrading:
         project.ini("tau_grading = strict")
         project.run(*agent).outcomes(failed=1)
 
+    def test_strict_grading_reads_the_sign_of_a_number(self, project, a_task, scripted):
+        criteria = {"actions": [], "communicate_info": ["50"], "reward_basis": ["COMMUNICATE"]}
+        project.tasks("mock/t.tau.json", [a_task(criteria=criteria)])
+        agent = ["--tau-agent", scripted('"Your balance is -50 EUR. All set."')]
+        project.run(*agent, "--tau-user", "scripted").outcomes(passed=1)
+        run = project.run(*agent, "--tau-user", "scripted", "--tau-grading", "strict")
+        run.outcomes(failed=1)
+        run.line("never said: '50'")
+
 
 class TestPytestsOwnListings:
     """--help, --markers, --fixtures."""

@@ -158,7 +158,18 @@ def test_a_user_that_agrees_and_leaves(domain: Domain, asked: str, said: str) ->
 
 @pytest.mark.parametrize(
     "asked",
-    ["Please hold, I am looking.", "I will now rename the lamp.", "I\N{RIGHT SINGLE QUOTATION MARK}ll now do it."],
+    [
+        "Please hold, I am looking.",
+        "I will now rename the lamp.",
+        "I\N{RIGHT SINGLE QUOTATION MARK}ll now do it.",
+        "I will rename it right away.",
+        "I will rename it now.",
+        "I'll rename it for you.",
+        "I am going to rename it.",
+        "I\N{RIGHT SINGLE QUOTATION MARK}m renaming it now",
+        "Let me rename it",
+        "The lamp has been found. I will rename it right away.",
+    ],
 )
 def test_a_user_that_leaves_when_the_agent_is_about_to_act(domain: Domain, asked: str) -> None:
     found = ended(domain, asked, "Thanks! ###STOP###")
@@ -213,6 +224,13 @@ def test_a_user_that_plays_the_agent(domain: Domain) -> None:
         ("Would you like me to look for another lamp?", "No, I leave it as it is. ###STOP###"),
         ("The lamp is called L now.", "Great! ###STOP###"),
         ("It cannot be renamed.", "###STOP###"),
+        ("You will receive an email.", "Great! ###STOP###"),
+        ("I will rename it now. The lamp has been renamed.", "Great! ###STOP###"),
+        ("I will rename it. Is there anything else?", "No. ###STOP###"),
+        ("I will rename it. Is that correct?", "No, thank you. ###STOP###"),
+        ("I will rename it once you have paid.", "Then not. ###STOP###"),
+        ("I will send you an email.", "Great! ###STOP###"),
+        ("I will be here. Let me know.", "Great! ###STOP###"),
     ],
 )
 def test_a_user_that_simply_ends_it_is_not_at_fault(domain: Domain, asked: str, said: str) -> None:

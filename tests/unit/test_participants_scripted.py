@@ -382,6 +382,44 @@ def test_what_is_no_news_leads_nowhere(text: str) -> None:
     assert "desk" not in user.say(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have found it: it has been ordered for Friday. I will return it right away.",
+        "Since it has been delivered, I'll return it for you.",
+        "Your lamp has been found. Let me return it",
+        "It has been found. I am going to return it.",
+        "It has been found. I\N{RIGHT SINGLE QUOTATION MARK}m returning it now.",
+        "Done, it has been found. I will go ahead and return it.",
+    ],
+)
+def test_news_next_to_an_announcement_is_no_end(text: str) -> None:
+    user = talk(RETURN, {"say": "Now the desk."})
+    assert user.say(text) == "All right."
+    assert user.say("It has been returned.") == "Now the desk."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It has been returned. You will receive an email.",
+        "It has been returned. I will send you a confirmation.",
+        "It has been returned. I will refund you within five days.",
+        "I will return it now. It has been returned.",
+        "I will return it, and now it has been returned.",
+        "It has been returned. I will make sure that it arrives.",
+        "It has been returned. I will keep an eye on it. Is there anything else?",
+        "It has been returned. I will note that. Have a nice day!",
+    ],
+)
+def test_a_promise_and_what_has_been_done_are_no_announcement(text: str) -> None:
+    assert talk(RETURN, {"say": "Now the desk."}).say(text) == "Now the desk."
+
+
+def test_an_announcement_with_a_question_is_answered_by_a_yes() -> None:
+    assert talk().say("I will return it now. Do you confirm?") == "Yes, please."
+
+
 def test_a_question_is_dealt_with_by_an_answer() -> None:
     user = talk({"say": "How much is left on my card?"}, {"say": "Now the desk."})
     assert user.say("There are $12 left.") == "Now the desk."

@@ -23,6 +23,12 @@ _MOST, _MOST_NAMES = 5, 3
 #: Zeros that end the decimals of a number, with the point where nothing else is behind it.
 _ZEROS = re.compile(r"(?<![\d.])(\d+)(?:\.0+|(\.\d*[1-9])0+)(?!\d|\.\d)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+#: Signs of currencies, for a set of characters.
+_MONEY = "$\u00a2-\u00a5\u20a0-\u20cf"
+_MINUS = "\N{MINUS SIGN}"
+#: A hyphen that is the sign of a number: before it is nothing, a space, an opening bracket, Markdown's emphasis, or the
+#: sign of a currency that does not belong to an amount, as in 10€-50€.
+_SIGNS = re.compile(rf"(?<![^\s(\[{{*`{_MONEY}])(?<!\d[{_MONEY}])(?<!\d\s[{_MONEY}])-(?=[{_MONEY}]?\.?\d)")
 
 
 def check_communicate(phrases: Sequence[str], messages: Sequence[Message], grading: Grading) -> list[CommunicateCheck]:
@@ -45,13 +51,18 @@ def _said(phrase: str, texts: list[str]) -> bool:
 
 
 def _said_whole(phrase: str, texts: list[str]) -> bool:
-    pattern = re.compile(rf"(?<!\w)(?<!\d[.,]){re.escape(_plain_numbers(phrase.strip()))}(?!\w|[.,]\d)")
+    unsigned = rf"(?<!{_MINUS})(?<!{_MINUS}[{_MONEY}])"  # -50 is not 50
+    pattern = re.compile(rf"(?<!\w)(?<!\d[.,]){unsigned}{re.escape(_plain_numbers(phrase.strip()))}(?!\w|[.,]\d)")
     return any(pattern.search(_plain_numbers(text)) for text in texts)
 
 
 def _plain_numbers(text: str) -> str:
-    """Return the text with its numbers written one way: ``$1,481.50`` as ``$1481.5``, ``60.00`` as ``60``."""
-    return _ZEROS.sub(r"\1\2", _THOUSANDS.sub("", text))
+    """Return the text with its numbers written one way: ``$1,481.50`` as ``$1481.5``, ``60.00`` as ``60``.
+
+    The sign of a negative number becomes a minus sign, every other minus sign a hyphen.
+    """
+    signed = _SIGNS.sub(_MINUS, text.replace(_MINUS, "-"))
+    return _ZEROS.sub(r"\1\2", _THOUSANDS.sub("", signed))
 
 
 class CommunicateComponent(RewardComponent):

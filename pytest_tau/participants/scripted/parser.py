@@ -10,6 +10,19 @@ from .vocabulary import words
 
 _YES_NO = r"\(?\byes ?(?:/|or) ?no\b\)?"
 _ACT = r"(?:proceed|go ahead|continue)"
+#: After "I will" or "let me": verbs that announce nothing which is then done, or something that takes no action.
+_NO_ACT = (
+    r"(?:not|never|only|be|have|need|require|want|like|love|wait|hope|stay|remain|leave|keep|remember|note|respect"
+    r"|understand|assist|help|support|guide|walk|let|ensure|make (?:sure|certain)|monitor|know|hear|speak|talk|say"
+    r"|tell|ask|explain|clarify|summari[sz]e|rephrase|repeat|recap|assure|remind|apologi[sz]e|inform|notify|contact"
+    r"|call|e-?mail|message|update you|look forward|get back|follow up|reach out|start|begin|transfer|connect|escalate"
+    r"|send (?:you )?(?:\w+ ){0,2}(?:e-?mail|confirmation|message|text|link|receipt|copy|details))\b"
+)
+_AT_ONCE = r"(?:now|right away|straight away|right now|immediately|at once|for you)"
+#: What comes first, so that nothing is done at once.
+_NOT_YET = re.compile(
+    r"\b(?:if|once|when|whenever|after|until|unless|before|as soon as|in case|upon|within|later|tomorrow)\b"
+)
 
 #: Patterns of each kind of sentence, lower-case. One with ``?`` is found in questions only, one with ``.`` in others.
 KINDS: dict[str, tuple[str, ...]] = {
@@ -113,6 +126,13 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\b(?:please )?(?:hold on|bear with me|wait)\b",
         r"\bi(?:'ll| will) (?:\w+ )?(?:check|look|see|review|find|do|take care)\b",
     ),
+    # Says that it does something now.
+    "announces.": (
+        r"(?<!what )(?<!how )\b(?:i|we)(?:'ll| will|'m going to| am going to|'re going to| are going to) "
+        rf"(?:(?:now|just|also|then|gladly|happily|quickly|immediately|go ahead and) )*(?!{_NO_ACT})\w+",
+        rf"\blet me (?:(?:now|just|also|quickly|go ahead and) )*(?!{_NO_ACT})\w+",
+        rf"\bi(?:'m| am) (?:now |just )?(?!going\b|waiting\b|looking forward\b)\w+ing\b.*\b{_AT_ONCE}\b",
+    ),
     "transfers.": (
         r"\b(?:transferring|handing) (?:you|this|the)\b",
         r"\bconnect(?:ed|ing)? (?:you )?(?:to|with) (?:an?|the|our|one of our) (?:\w+ )?(?:agent|colleague|specialist)",
@@ -174,6 +194,17 @@ class ParsedText(NamedTuple):
         return any("asks" in sentence and not sentence.kinds & {"closes", "works"} for sentence in self.sentences)
 
     @property
+    def announcement(self) -> str:
+        """The text from the sentence on that says what the agent does now; empty if it waits, or has done it."""
+        if self.any("asks", "confirms", "closes", "parts", "greets"):
+            return ""
+        found = [number for number, sentence in enumerate(self.sentences) if sentence.kinds & {"announces", "news"}]
+        last = found[-1] if found else None
+        if last is None or "announces" not in self.sentences[last]:
+            return ""
+        return " ".join(sentence.text for sentence in self.sentences[last:])
+
+    @property
     def words(self) -> tuple[str, ...]:
         """All words of the text."""
         return words(self.text)
@@ -208,6 +239,8 @@ def _sentence(text: str) -> Sentence:
         kinds -= {"news", "transfers", "refuses"}
         if _AT_HAND.search(lower):  # "If you need anything more, let me know" asks for nothing
             kinds = kinds - {"asks"} | {"closes"}
+    if "announces" in kinds and (_NOT_YET.search(lower) or _reports_last(lower)):
+        kinds -= {"announces"}
     if "transfers" in kinds and _NOT_TRANSFERRED.search(lower):
         kinds -= {"transfers"}
     if "closes" in kinds:
@@ -215,6 +248,12 @@ def _sentence(text: str) -> Sentence:
     if not kinds & {"asks", "confirms", "offers", "refuses", "closes", "greets", "parts"}:
         kinds.add("says")
     return Sentence(text, words(text), frozenset(kinds))
+
+
+def _reports_last(text: str) -> bool:
+    """Return whether a sentence reports something after what it announces, which is then done."""
+    announced = max(found.start() for pattern in _TABLE["announces."] for found in pattern.finditer(text))
+    return any(pattern.search(text, announced) for pattern in _TABLE["news."])
 
 
 def _matches(kind: str, patterns: list[re.Pattern[str]], text: str, question: bool) -> bool:

@@ -173,6 +173,8 @@ class ScriptedUser(BuiltIn):
         if parsed.any("refuses"):
             again = memory.refused()
             return [again] if again else (yield from self._finish_request())
+        if parsed.announcement:  # it has not been done, whatever else the text reports
+            return ["All right."]
         # An agent that asks whether there is anything else has finished, even if it also asks another question.
         heard = not parsed.is_open or parsed.any("closes")
         if heard and (parsed.any("news", "parts", "works") or memory.is_answered(parsed)):

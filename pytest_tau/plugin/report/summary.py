@@ -268,7 +268,7 @@ class Summary:
         if not records:
             return
         from ...analysis.measures.tool_faults import fault_line
-        from ...analysis.outcomes import outside_tools
+        from ...analysis.outcomes import outside_tools, shared_objects
         from ...analysis.unseen import unseen_agents, unseen_line
         from ...analysis.usage import time_limit_line
 
@@ -282,6 +282,8 @@ class Summary:
                 f"{_PREFIX} tools executed outside of the conversations' calls, not replayed by grading: {tools}",
                 {"yellow": True},
             )
+        for shared in shared_objects(records):
+            yield SummaryLine(f"{_PREFIX} warning: {shared}", {"yellow": True})
         if context is not None and (warning := examples_warning(context, {each.task_id for each in records})):
             yield SummaryLine(f"{_PREFIX} {warning}", {"yellow": True})
         models = context.config.models if context else None

@@ -20,6 +20,7 @@ from ...participants import ParticipantSource, load_source
 from ...participants.clients import imported_clients
 from ...participants.containment import participant_traceback
 from ...runner import Trial
+from ...runner.shared_objects import Uses
 from ...runs.groups import INPUTS
 from ..context.budget import skip_without_money
 from ..context.event_loop import BorrowedLoop
@@ -112,6 +113,7 @@ class TrialFuture:
         seed = self._context.seed(number)
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
         trial.models = inputs.models
+        trial.uses = Uses(self._context.shared_objects)
         if self._context.log_folder is not None:
             self._log = TrialLog(self._context.log_folder, self._item.nodeid)
             inputs.models.on_call = self._log.add_call
