@@ -123,7 +123,9 @@ def impossible_values(function: Callable[..., Any], arguments: dict[str, Any]) -
         arguments: JSON values that fit the schema, by parameter.
     """
     adapters = _adapters(function)
-    for name in adapters.keys() & arguments.keys():
+    for name in arguments if adapters else ():
+        if name not in adapters:
+            continue
         try:
             adapters[name].validate_python(arguments[name])
         except ValidationError as error:
@@ -140,7 +142,9 @@ def _adapters(function: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
         for name in inspect.signature(function).parameters.keys() & hints.keys() - {"self"}:
             if hints[name] not in _OF_JSON:
                 with suppress(PydanticUserError):
-                    found[name] = TypeAdapter(hints[name])
+                    adapter = TypeAdapter(hints[name])
+                    adapter.json_schema()  # a type without one is not made of JSON: only the function knows its values
+                    found[name] = adapter
     return found
 
 

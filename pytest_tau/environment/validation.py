@@ -221,10 +221,13 @@ def _toolkit(spec: DomainSpec, requestor: Requestor) -> type[Toolkit[Any]]:
 
 def _check_function(spec: DomainSpec, call: FunctionCall, fail: Any, field: str) -> None:
     toolkit = _toolkit(spec, call.env_type)
-    if toolkit.function(call.func_name) is None:
+    function = toolkit.function(call.func_name)
+    if function is None:
         public = [name for name in dir(toolkit) if toolkit.function(name) is not None]
         fail(f"{unknown_name('function', call.func_name, public)} on the {call.env_type}'s side", f"{field}.func_name")
-    for problem in misfits(call.arguments, _arguments(toolkit, call.func_name)):
+        return
+    problems = misfits(call.arguments, _arguments(toolkit, call.func_name))
+    for problem in problems or impossible_values(function, call.arguments):
         fail(f"{call.func_name}: {problem}", f"{field}.arguments")
 
 

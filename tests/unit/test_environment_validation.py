@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -203,6 +204,12 @@ class _Odd(tiny.TinyTools):
 
     extension = staticmethod(iter)
 
+    def dated(
+        self, day: date, days: list[date] | None = None, size: Literal[1, 2] = 1, point: tuple[int, int] = (0, 0)
+    ) -> bool:
+        """Has annotations of which a value is converted."""
+        return True
+
 
 @pytest.mark.parametrize(
     ("state", "problem"),
@@ -217,6 +224,9 @@ class _Odd(tiny.TinyTools):
         (_initially("no_schema", a=1, json="x"), None),
         (_initially("no_schema", b=1), "no_schema: b: unknown argument"),
         (_initially("extension", anything=1), None),
+        (_initially("dated", day="2026-02-28", days=["2026-02-28"], size=2, point=[1, 2]), None),
+        (_initially("dated", day="2026-02-30"), 'dated: day: expected a valid date.*, got "2026-02-30"'),
+        (_initially("dated", day="2026-02-28", days=["x"]), "dated: days.0: expected a valid date"),
     ],
 )
 def test_what_a_signature_does_not_say_is_accepted(tmp_path: Path, state: Any, problem: str | None) -> None:
@@ -226,6 +236,14 @@ def test_what_a_signature_does_not_say_is_accepted(tmp_path: Path, state: Any, p
         return
     with pytest.raises(TaskFormatError, match=problem):
         check_task(task(state=state), spec, REWARD_TYPES)
+
+
+def test_an_argument_of_an_assertion_can_be_converted(tmp_path: Path) -> None:
+    spec = tiny.spec(tmp_path, agent_tools=_Odd)
+    asserted = task({"env_assertions": [check("dated", day="2026-02-28"), check("dated", day="2026-02-82")]})
+    with pytest.raises(TaskFormatError, match="dated: day: expected a valid date") as caught:
+        check_task(asserted, spec, REWARD_TYPES)
+    assert caught.value.field == "evaluation_criteria.env_assertions.1.arguments"
 
 
 def test_initial_states_are_applied(domain: Domain, tmp_path: Path) -> None:
