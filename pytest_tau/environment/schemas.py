@@ -180,13 +180,18 @@ def with_members(function: Callable[..., Any], arguments: dict[str, Any]) -> dic
     return arguments | converted
 
 
+def converts(function: Callable[..., Any] | None) -> bool:
+    """Return whether a function of a toolkit, or the server that it calls, converts its arguments itself."""
+    return bool(getattr(function, "tau_converts", False))
+
+
 @functools.cache
 def _enum_parameters(function: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
     """Return how to convert the parameters whose annotation names an ``Enum``.
 
     Functions that convert their arguments themselves (``tau_converts``) have none.
     """
-    if getattr(function, "tau_converts", False):
+    if converts(function):
         return {}
     try:
         hints = get_type_hints(function, include_extras=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from .arguments import misfits
 from .functions.sessions import SessionState
-from .schemas import arguments_of, impossible_values
+from .schemas import arguments_of, converts, impossible_values
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def argument_problems(name: str, arguments: dict[str, Any], toolkit: type[Toolki
     """
     called, function = toolkit.tool_named(name), toolkit.function(name)
     if called is not None:
-        yield from misfits(arguments, called.parameters)
+        yield from misfits(arguments, called.parameters, stored=not converts(function))
         if function is not None:
             yield from impossible_values(function, arguments)
 
@@ -226,7 +226,7 @@ def _check_function(spec: DomainSpec, call: FunctionCall, fail: Any, field: str)
         public = [name for name in dir(toolkit) if toolkit.function(name) is not None]
         fail(f"{unknown_name('function', call.func_name, public)} on the {call.env_type}'s side", f"{field}.func_name")
         return
-    problems = misfits(call.arguments, _arguments(toolkit, call.func_name))
+    problems = misfits(call.arguments, _arguments(toolkit, call.func_name), stored=not converts(function))
     for problem in problems or impossible_values(function, call.arguments):
         fail(f"{call.func_name}: {problem}", f"{field}.arguments")
 

@@ -15,7 +15,7 @@ class Shop:
     def __init__(self):
         self.due = {"o1": "2026-01-01"}
 
-def postpone(shop: Shop, order_id: str, due: dt.date):
+def postpone(shop: Shop, order_id: str, due: dt.date, fee: int = 0):
     '''Postpone an order.'''
     shop.due[order_id]
     shop.due[order_id] = str(due)
@@ -39,7 +39,7 @@ class Shop(Database):
 
 class Tools(Toolkit[Shop]):
     @tool("write")
-    def postpone(self, order_id: str, due: dt.date) -> None:
+    def postpone(self, order_id: str, due: dt.date, fee: int = 0) -> None:
         '''Postpone an order.'''
         self.db.due[order_id]
         self.db.due[order_id] = str(due)
@@ -73,7 +73,7 @@ def run_task(request, pytester: pytest.Pytester):
 def run(run_task):
     """Run a task with the given arguments in its reference action."""
 
-    def run(**arguments: str) -> pytest.RunResult:
+    def run(**arguments: Any) -> pytest.RunResult:
         actions = [{"action_id": "1", "name": "postpone", "arguments": arguments}]
         return run_task({"actions": actions, "reward_basis": ["DB"]})
 
@@ -103,6 +103,16 @@ def test_such_a_value_of_a_function_is_a_usage_error(run_task, place: str, day: 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     problem = 'is_due: day: expected a valid date*, got "2026-02-30"'
     result.stderr.fnmatch_lines([f"ERROR: *tasks.json: task a: {place}.0.arguments: {problem}"])
+
+
+def test_a_number_with_a_fraction_for_an_integer_is_a_usage_error_if_it_is_stored(run, request) -> None:
+    result = run(order_id="o1", due="2026-02-28", fee=6.0)
+    if "functions" in request.node.name:  # which convert it
+        result.assert_outcomes(failed=1)
+        return
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    problem = "postpone: fee: expected integer, got 6.0: write 6"
+    result.stderr.fnmatch_lines([f"ERROR: *tasks.json: task a: evaluation_criteria.actions.0.arguments: {problem}"])
 
 
 USER_TOOLS = """

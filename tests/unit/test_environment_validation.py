@@ -187,6 +187,40 @@ def test_arguments_of_functions_match_their_signatures(domain: Domain, criteria:
     assert caught.value.field == f"{place}.0.arguments"
 
 
+@pytest.mark.parametrize(
+    ("wanted", "field", "problem"),
+    [
+        (
+            task({"actions": [action("count", by=6), action("count", by=6.0)]}),
+            "evaluation_criteria.actions.1.arguments",
+            "count: by: expected integer, got 6.0: write 6",
+        ),
+        (
+            task({"env_assertions": [check("shows", "user", number=2.0)]}),
+            "evaluation_criteria.env_assertions.0.arguments",
+            "shows: number: expected integer, got 2.0: write 2",
+        ),
+        (
+            task(state=_initially("put_counter", value=3.0)),
+            "initial_state.initialization_actions.0.arguments",
+            "put_counter: value: expected integer, got 3.0: write 3",
+        ),
+    ],
+)
+def test_a_number_with_a_fraction_is_no_integer(domain: Domain, wanted: Task, field: str, problem: str) -> None:
+    with pytest.raises(TaskFormatError, match=problem) as caught:
+        check_task(wanted, domain.spec, REWARD_TYPES)
+    assert caught.value.field == field
+
+
+def test_numbers_of_initialization_data_and_for_fractions_are_accepted(domain: Domain) -> None:
+    data = {"agent_data": {"counter": 4.0, "items": {"lamp": {"price": 3}}}}
+    wanted = task({"actions": [action("price", item_id="lamp", price=6.0)]}, state={"initialization_data": data})
+    check_task(wanted, domain.spec, REWARD_TYPES)
+    agent = domain.environment(wanted).dump()["agent"]
+    assert [repr(agent["counter"]), repr(agent["items"]["lamp"]["price"])] == ["4", "3.0"]
+
+
 class _Odd(tiny.TinyTools):
     """Functions whose signatures do not say everything."""
 
