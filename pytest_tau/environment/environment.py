@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..documents import DocumentError, parse_json
 from ..errors import PlainErrors, TaskFormatError, ToolError, ToolServerError
-from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, paired_calls, writable
-from .results import result_text
+from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
+from .results import result_text, stored_calls
 from .schemas import with_members
 
 if TYPE_CHECKING:
@@ -283,20 +283,16 @@ class Environment:
         Source: τ²-bench v1.0.1: unknown tools and tools that do not mutate are skipped.
         """
         differences: list[str] = []
-        unmade = unexecuted(messages)
-        awaited: list[tuple[ToolCall, str | None]] = []  # the latest calls, with their results here, if replayed
         if messages and isinstance(messages[-1], AssistantMessage | UserMessage) and messages[-1].tool_calls:
             messages = messages[:-1]  # these calls were not made yet
-        for message in messages:
-            if isinstance(message, AssistantMessage | UserMessage):
-                calls = message.tool_calls or []
-                awaited = [(call, None if id(call) in unmade else self._replayed(call)) for call in calls]
-            elif isinstance(message, ToolMessage) and awaited:
-                # By id among the latest calls, as ids may repeat later; else in the order of the calls.
-                ids = [call.id for call, _ in awaited]
-                call, content = awaited.pop(ids.index(message.id) if message.id in ids else 0)
-                if content is not None and message.fault is None and not same_result(message.content, content):
-                    differences.append(f"{call.name}: recorded {message.content!r}, replayed {content!r}")
+        for _, _, call, recorded in stored_calls(messages):
+            if recorded is not None and not recorded.executed:
+                continue
+            content = self._replayed(call)
+            if content is None or recorded is None or recorded.fault is not None:
+                continue
+            if not same_result(recorded.content, content):
+                differences.append(f"{call.name}: recorded {recorded.content!r}, replayed {content!r}")
         self.sync()
         return differences
 
@@ -359,13 +355,6 @@ def _run(toolkit: Toolkit[Any], name: str, arguments: dict[str, Any]) -> Any:
     """Call a toolkit's function with a copy of the arguments, as it may keep and change them."""
     with PlainErrors():
         return getattr(toolkit, name)(**with_members(getattr(type(toolkit), name), json_copy(arguments)))
-
-
-def unexecuted(messages: Sequence[Message]) -> set[int]:
-    """Return the calls that a fault kept from their tool, by ``id()``."""
-    if not any(isinstance(message, ToolMessage) and not message.executed for message in messages):
-        return set()
-    return {id(each.call) for each in paired_calls(messages) if each.result is not None and not each.result.executed}
 
 
 def same_result(recorded: str | None, replayed: str | None) -> bool:

@@ -1,15 +1,20 @@
-"""Tool results as text, in the reference's format."""
+"""Tool results as text, in the reference's format, and the stored results of calls."""
 
 from __future__ import annotations
 
 import json
 from datetime import date
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel
 
 from .records import json_default, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..models import Message, ToolCall, ToolMessage
 
 
 def result_text(result: Any) -> str:
@@ -44,3 +49,43 @@ def _stringified(value: Any) -> Any:
 
 def _value(result: Any) -> Any:
     return result.value if isinstance(result, Enum) else result
+
+
+class StoredCall(NamedTuple):
+    """A tool call of a recorded conversation.
+
+    Attributes:
+        message_idx: The position of its message.
+        position: Its position among the calls of that message.
+        result: Its stored result; None if there is none.
+    """
+
+    message_idx: int
+    position: int
+    call: ToolCall
+    result: ToolMessage | None = None
+
+
+def stored_calls(messages: Iterable[Message]) -> list[StoredCall]:
+    """Return the calls of a conversation, in order, with their results.
+
+    A result belongs to the call with its id among the latest ones, as ids may repeat later; else to the next of them.
+    """
+    found: list[StoredCall] = []
+    waiting: list[int] = []
+    for number, message in enumerate(messages):
+        if message.role == "tool":
+            if waiting:
+                ids = [found[each].call.id for each in waiting]
+                at = waiting.pop(ids.index(message.id) if message.id in ids else 0)
+                found[at] = found[at]._replace(result=message)
+        elif message.role != "system":
+            calls = [StoredCall(number, position, call) for position, call in enumerate(message.tool_calls or ())]
+            waiting = [*range(len(found), len(found) + len(calls))]
+            found += calls
+    return found
+
+
+def is_error(result: ToolMessage) -> bool:
+    """Return whether a result is an error; a tool may also refuse in a text, without the flag."""
+    return result.error or (result.content or "").startswith("Error")

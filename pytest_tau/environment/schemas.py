@@ -123,7 +123,9 @@ def impossible_values(function: Callable[..., Any], arguments: dict[str, Any]) -
         arguments: JSON values that fit the schema, by parameter.
     """
     adapters = _adapters(function)
-    for name in adapters.keys() & arguments.keys():
+    for name in arguments if adapters else ():
+        if name not in adapters:
+            continue
         try:
             adapters[name].validate_python(arguments[name])
         except ValidationError as error:
@@ -140,7 +142,9 @@ def _adapters(function: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
         for name in inspect.signature(function).parameters.keys() & hints.keys() - {"self"}:
             if hints[name] not in _OF_JSON:
                 with suppress(PydanticUserError):
-                    found[name] = TypeAdapter(hints[name])
+                    adapter = TypeAdapter(hints[name])
+                    adapter.json_schema()  # a type without one is not made of JSON: only the function knows its values
+                    found[name] = adapter
     return found
 
 
@@ -176,13 +180,18 @@ def with_members(function: Callable[..., Any], arguments: dict[str, Any]) -> dic
     return arguments | converted
 
 
+def converts(function: Callable[..., Any] | None) -> bool:
+    """Return whether a function of a toolkit, or the server that it calls, converts its arguments itself."""
+    return bool(getattr(function, "tau_converts", False))
+
+
 @functools.cache
 def _enum_parameters(function: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
     """Return how to convert the parameters whose annotation names an ``Enum``.
 
     Functions that convert their arguments themselves (``tau_converts``) have none.
     """
-    if getattr(function, "tau_converts", False):
+    if converts(function):
         return {}
     try:
         hints = get_type_hints(function, include_extras=True)

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from .arguments import misfits
 from .functions.sessions import SessionState
-from .schemas import arguments_of, impossible_values
+from .results import StoredCall, is_error, stored_calls
+from .schemas import arguments_of, converts, impossible_values
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
-    from ..models import Action, FunctionCall, Requestor, Task
+    from ..models import Action, FunctionCall, Requestor, Task, ToolCall
     from .domain import Domain, DomainSpec
 
 
@@ -93,13 +94,13 @@ def argument_problems(name: str, arguments: dict[str, Any], toolkit: type[Toolki
     """
     called, function = toolkit.tool_named(name), toolkit.function(name)
     if called is not None:
-        yield from misfits(arguments, called.parameters)
+        yield from misfits(arguments, called.parameters, stored=not converts(function))
         if function is not None:
             yield from impossible_values(function, arguments)
 
 
-def unknown_tool(action: Action, spec: DomainSpec) -> str:
-    """Return the text of the error for a reference action whose tool its side does not have."""
+def unknown_tool(action: Action | ToolCall, spec: DomainSpec) -> str:
+    """Return the text of the error for a reference action, or another call, whose tool its side does not have."""
     other: Requestor = "user" if action.requestor == "assistant" else "assistant"
     if action.name in _toolkit(spec, other).tool_infos:
         return f'{action.name!r} is a tool of the {other}, not of the {action.requestor}: set "requestor": "{other}"'
@@ -162,6 +163,47 @@ def misplaced_tables(task: Task) -> tuple[str, ...]:
     return data.ignored if data else ()
 
 
+def check_history(task: Task, domain: Domain, file: Path | None = None, *, solo: bool = False) -> None:
+    """Refuse a task with a call in its message history that cannot be made, although its stored result is not an error.
+
+    The replay would skip it, and the state would contradict the conversation.
+
+    Args:
+        task: The task.
+        domain: Its domain.
+        file: The file of the task.
+        solo: The agent works alone, with both sides' tools.
+
+    Raises:
+        TaskFormatError: An unknown tool, one of the other side, or arguments that do not match; names file, task and
+            field.
+    """
+    for stored in stored_calls(task.message_history):
+        if stored.result is not None and (is_error(stored.result) or stored.result.fault is not None):
+            continue
+        field = f"initial_state.message_history.{stored.message_idx}.tool_calls.{stored.position}"
+        for part, problem in _history_problems(stored, domain, solo=solo):
+            raise TaskFormatError(problem, file=file, task_id=task.id, field=f"{field}.{part}")
+
+
+def _history_problems(stored: StoredCall, domain: Domain, *, solo: bool) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a call, by the field that has to be corrected."""
+    call, spec = stored.call, domain.spec
+    sides: list[Requestor] = [call.requestor]
+    if solo and call.requestor == "assistant":
+        sides.insert(0, "user")  # source: τ²-bench v1.0.1: these come first
+    toolkit = next((kit for side in sides if call.name in (kit := _toolkit(spec, side)).tool_infos), None)
+    if toolkit is None:
+        # A tool that searches the documents; which there is depends on the settings.
+        if call.requestor == "user" or domain.knowledge is None or call.name not in domain.knowledge.tool_names:
+            yield "name", unknown_tool(call, spec)
+        return
+    if call.malformed is not None:
+        yield "arguments", f"{call.name}: expected a JSON object, got {call.malformed[:80]}"
+    for problem in argument_problems(call.name, call.arguments, toolkit):
+        yield "arguments", f"{call.name}: {problem}"
+
+
 def check_initial_state(task: Task, domain: Domain, file: Path | None = None) -> None:
     """Refuse a task whose initial state cannot be applied.
 
@@ -221,10 +263,13 @@ def _toolkit(spec: DomainSpec, requestor: Requestor) -> type[Toolkit[Any]]:
 
 def _check_function(spec: DomainSpec, call: FunctionCall, fail: Any, field: str) -> None:
     toolkit = _toolkit(spec, call.env_type)
-    if toolkit.function(call.func_name) is None:
+    function = toolkit.function(call.func_name)
+    if function is None:
         public = [name for name in dir(toolkit) if toolkit.function(name) is not None]
         fail(f"{unknown_name('function', call.func_name, public)} on the {call.env_type}'s side", f"{field}.func_name")
-    for problem in misfits(call.arguments, _arguments(toolkit, call.func_name)):
+        return
+    problems = misfits(call.arguments, _arguments(toolkit, call.func_name), stored=not converts(function))
+    for problem in problems or impossible_values(function, call.arguments):
         fail(f"{call.func_name}: {problem}", f"{field}.arguments")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ..environment import check_domain, check_task
+from ..environment import check_domain, check_history, check_task
 from ..errors import TaskFormatError
 from ..evaluation import known_components
 from .actions import check_actions, check_declarations
 from .causes import without_consequences
 from .facts import FactChecker
 from .findings import SEVERITIES, Finding, LintReport, Severity
+from .history import check_history_results
 from .knowledge import check_documents, check_required
 from .policy import check_agent, check_rules
 from .scripts import check_script
@@ -89,6 +90,7 @@ async def lint_domain(
 def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: FactChecker) -> Iterator[Finding]:
     yield from check_actions(task, domain)
     yield from check_declarations(task, domain)
+    yield from check_history_results(task, domain)
     yield from check_needed(task, domain, evaluation)
     yield from check_phrases(task)
     yield from check_required(task, domain)
@@ -111,6 +113,7 @@ def _misfit(task: Task, domain: Domain, components: Sequence[str], domains: Doma
         if domains is not None:
             check_domain(task, domain, domains.names(), domains.load)
         check_task(_without_calls(task), domain.spec, components)
+        check_history(task, domain, solo=task.ticket is not None)  # only a run knows its mode
         domain.environment(task)
     except TaskFormatError as error:
         return Finding("does-not-fit", "error", task.id, f"{error.field}: {error.problem}")

@@ -67,6 +67,7 @@ class WorkerOutput(TypedDict, total=False):
         quarantine: Entries that match no task, by number, with ids that are spelt alike.
         unchecked: The ids of tasks that check nothing.
         failed_writes: Failed reference actions by task id.
+        contradictions: Calls of message histories that contradict the state, by task id.
         participants: Agent, user and number of trials, for each pair of them.
         late_calls: The number of calls that came after their conversations, by tool.
         changed: The choices of tasks by what has changed since an earlier run, and what concerns all tasks.
@@ -79,6 +80,7 @@ class WorkerOutput(TypedDict, total=False):
     quarantine: dict[int, list[str]]
     unchecked: list[str]
     failed_writes: dict[str, str]
+    contradictions: dict[str, str]
     participants: list[list[Any]]
     late_calls: dict[str, int]
     changed: dict[str, list[Any]]

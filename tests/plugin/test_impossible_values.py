@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,17 @@ class Shop:
     def __init__(self):
         self.due = {"o1": "2026-01-01"}
 
-def postpone(shop: Shop, order_id: str, due: dt.date):
+def postpone(shop: Shop, order_id: str, due: dt.date, fee: int = 0):
     '''Postpone an order.'''
     shop.due[order_id]
     shop.due[order_id] = str(due)
 
+def is_due(shop: Shop, order_id: str, day: dt.date):
+    return shop.due[order_id] == str(day)
+
 def pytest_tau_domains():
-    shop = pytest_tau.domain_of("shop", tools=[postpone], make=Shop, snapshot=vars, policy="Be nice.", tasks="tasks.json")
+    own = dict(tools=[postpone], functions=[is_due], reads={"is_due"}, make=Shop, snapshot=vars)
+    shop = pytest_tau.domain_of("shop", **own, policy="Be nice.", tasks="tasks.json")
     return [shop]
 """
 TOOLKIT = """
@@ -34,10 +39,13 @@ class Shop(Database):
 
 class Tools(Toolkit[Shop]):
     @tool("write")
-    def postpone(self, order_id: str, due: dt.date) -> None:
+    def postpone(self, order_id: str, due: dt.date, fee: int = 0) -> None:
         '''Postpone an order.'''
         self.db.due[order_id]
         self.db.due[order_id] = str(due)
+
+    def is_due(self, order_id: str, day: dt.date) -> bool:
+        return self.db.due[order_id] == str(day)
 
 def pytest_tau_domains():
     folder = Path(__file__).parent
@@ -47,18 +55,27 @@ def pytest_tau_domains():
 
 
 @pytest.fixture(params=[FUNCTIONS, TOOLKIT], ids=["functions", "toolkit"])
-def run(request, pytester: pytest.Pytester):
-    """Run a task with the given argument in its reference action, over either kind of domain."""
+def run_task(request, pytester: pytest.Pytester):
+    """Run a task with the given criteria and fields, over either kind of domain."""
 
-    def run(**arguments: str) -> pytest.RunResult:
-        actions = [{"action_id": "1", "name": "postpone", "arguments": arguments}]
-        criteria = {"actions": actions, "reward_basis": ["DB"]}
-        task = {"id": "a", "user_scenario": {"instructions": "Postpone."}, "evaluation_criteria": criteria}
+    def run_task(criteria: dict[str, Any], **fields: Any) -> pytest.RunResult:
+        task = {"id": "a", "user_scenario": {"instructions": "Postpone."}, "evaluation_criteria": criteria, **fields}
         pytester.path.joinpath("tasks.json").write_text(json.dumps([task]))
         pytester.path.joinpath("db.json").write_text(json.dumps({"due": {"o1": "2026-01-01"}}))
         pytester.path.joinpath("policy.md").write_text("Be nice.")
         pytester.makeconftest(request.param)
         return pytester.runpytest_inprocess("-pno:asyncio", "--tau-domain=shop", "--tau-agent=noop")
+
+    return run_task
+
+
+@pytest.fixture
+def run(run_task):
+    """Run a task with the given arguments in its reference action."""
+
+    def run(**arguments: Any) -> pytest.RunResult:
+        actions = [{"action_id": "1", "name": "postpone", "arguments": arguments}]
+        return run_task({"actions": actions, "reward_basis": ["DB"]})
 
     return run
 
@@ -72,6 +89,30 @@ def test_a_value_that_cannot_be_converted_is_a_usage_error(run) -> None:
             'expected a valid date*, got "2026-02-30"'
         ]
     )
+
+
+@pytest.mark.parametrize("day", ["2026-02-30", "2026-02-28"])
+@pytest.mark.parametrize("place", ["evaluation_criteria.env_assertions", "initial_state.initialization_actions"])
+def test_such_a_value_of_a_function_is_a_usage_error(run_task, place: str, day: str) -> None:
+    call = {"env_type": "assistant", "func_name": "is_due", "arguments": {"order_id": "o1", "day": day}}
+    state = {"initial_state": {"initialization_actions": [call]}} if place.startswith("initial_state") else {}
+    result = run_task({"env_assertions": [] if state else [call], "reward_basis": ["ENV_ASSERTION"]}, **state)
+    if day == "2026-02-28":
+        result.assert_outcomes(passed=1 if state else 0, failed=0 if state else 1)
+        return
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    problem = 'is_due: day: expected a valid date*, got "2026-02-30"'
+    result.stderr.fnmatch_lines([f"ERROR: *tasks.json: task a: {place}.0.arguments: {problem}"])
+
+
+def test_a_number_with_a_fraction_for_an_integer_is_a_usage_error_if_it_is_stored(run, request) -> None:
+    result = run(order_id="o1", due="2026-02-28", fee=6.0)
+    if "functions" in request.node.name:  # which convert it
+        result.assert_outcomes(failed=1)
+        return
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    problem = "postpone: fee: expected integer, got 6.0: write 6"
+    result.stderr.fnmatch_lines([f"ERROR: *tasks.json: task a: evaluation_criteria.actions.0.arguments: {problem}"])
 
 
 USER_TOOLS = """

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -186,6 +187,40 @@ def test_arguments_of_functions_match_their_signatures(domain: Domain, criteria:
     assert caught.value.field == f"{place}.0.arguments"
 
 
+@pytest.mark.parametrize(
+    ("wanted", "field", "problem"),
+    [
+        (
+            task({"actions": [action("count", by=6), action("count", by=6.0)]}),
+            "evaluation_criteria.actions.1.arguments",
+            "count: by: expected integer, got 6.0: write 6",
+        ),
+        (
+            task({"env_assertions": [check("shows", "user", number=2.0)]}),
+            "evaluation_criteria.env_assertions.0.arguments",
+            "shows: number: expected integer, got 2.0: write 2",
+        ),
+        (
+            task(state=_initially("put_counter", value=3.0)),
+            "initial_state.initialization_actions.0.arguments",
+            "put_counter: value: expected integer, got 3.0: write 3",
+        ),
+    ],
+)
+def test_a_number_with_a_fraction_is_no_integer(domain: Domain, wanted: Task, field: str, problem: str) -> None:
+    with pytest.raises(TaskFormatError, match=problem) as caught:
+        check_task(wanted, domain.spec, REWARD_TYPES)
+    assert caught.value.field == field
+
+
+def test_numbers_of_initialization_data_and_for_fractions_are_accepted(domain: Domain) -> None:
+    data = {"agent_data": {"counter": 4.0, "items": {"lamp": {"price": 3}}}}
+    wanted = task({"actions": [action("price", item_id="lamp", price=6.0)]}, state={"initialization_data": data})
+    check_task(wanted, domain.spec, REWARD_TYPES)
+    agent = domain.environment(wanted).dump()["agent"]
+    assert [repr(agent["counter"]), repr(agent["items"]["lamp"]["price"])] == ["4", "3.0"]
+
+
 class _Odd(tiny.TinyTools):
     """Functions whose signatures do not say everything."""
 
@@ -203,6 +238,12 @@ class _Odd(tiny.TinyTools):
 
     extension = staticmethod(iter)
 
+    def dated(
+        self, day: date, days: list[date] | None = None, size: Literal[1, 2] = 1, point: tuple[int, int] = (0, 0)
+    ) -> bool:
+        """Has annotations of which a value is converted."""
+        return True
+
 
 @pytest.mark.parametrize(
     ("state", "problem"),
@@ -217,6 +258,9 @@ class _Odd(tiny.TinyTools):
         (_initially("no_schema", a=1, json="x"), None),
         (_initially("no_schema", b=1), "no_schema: b: unknown argument"),
         (_initially("extension", anything=1), None),
+        (_initially("dated", day="2026-02-28", days=["2026-02-28"], size=2, point=[1, 2]), None),
+        (_initially("dated", day="2026-02-30"), 'dated: day: expected a valid date.*, got "2026-02-30"'),
+        (_initially("dated", day="2026-02-28", days=["x"]), "dated: days.0: expected a valid date"),
     ],
 )
 def test_what_a_signature_does_not_say_is_accepted(tmp_path: Path, state: Any, problem: str | None) -> None:
@@ -226,6 +270,14 @@ def test_what_a_signature_does_not_say_is_accepted(tmp_path: Path, state: Any, p
         return
     with pytest.raises(TaskFormatError, match=problem):
         check_task(task(state=state), spec, REWARD_TYPES)
+
+
+def test_an_argument_of_an_assertion_can_be_converted(tmp_path: Path) -> None:
+    spec = tiny.spec(tmp_path, agent_tools=_Odd)
+    asserted = task({"env_assertions": [check("dated", day="2026-02-28"), check("dated", day="2026-02-82")]})
+    with pytest.raises(TaskFormatError, match="dated: day: expected a valid date") as caught:
+        check_task(asserted, spec, REWARD_TYPES)
+    assert caught.value.field == "evaluation_criteria.env_assertions.1.arguments"
 
 
 def test_initial_states_are_applied(domain: Domain, tmp_path: Path) -> None:

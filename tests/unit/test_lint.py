@@ -485,3 +485,44 @@ SCHEMA = {
 )
 def test_arguments_are_checked_against_the_schema(arguments: Any, problems: list[str]) -> None:
     assert misfits(arguments, SCHEMA) == problems
+
+
+STORED_SCHEMA = {
+    "$defs": {"Part": {"type": "object", "properties": {"n": {"type": "integer"}}}},
+    "properties": {
+        "whole": {"type": "integer"},
+        "price": {"type": "number"},
+        "parts": {"type": "array", "items": {"$ref": "#/$defs/Part"}},
+        "maybe": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "either": {"anyOf": [{"type": "integer"}, {"type": "number"}]},
+        "two": {"type": ["integer", "string"]},
+        "size": {"enum": [1, 2], "type": "integer"},
+        "rate": {"enum": [1.0, 2], "type": "number"},
+        "only": {"const": 1},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problems"),
+    [
+        ({"whole": 6, "price": 6.0, "parts": [{"n": 6}], "maybe": None, "either": 6.0, "two": 6, "size": 1}, []),
+        ({"price": 6, "maybe": 6, "either": 6, "two": "x", "rate": 1.0, "only": 1}, []),
+        ({"whole": 6.0}, ["whole: expected integer, got 6.0: write 6"]),
+        ({"whole": -0.0}, ["whole: expected integer, got -0.0: write -0"]),
+        ({"whole": 6.5}, ["whole: expected integer, got 6.5"]),
+        ({"whole": float("inf")}, ["whole: expected integer, got Infinity"]),
+        ({"whole": True}, ["whole: expected integer, got true"]),
+        ({"parts": [{"n": 6}, {"n": 1e3}]}, ["parts.1.n: expected integer, got 1000.0: write 1000"]),
+        ({"maybe": 6.0}, ["maybe: expected integer, got 6.0: write 6"]),
+        ({"two": 6.0}, ["two: expected integer or string, got 6.0: write 6"]),
+        ({"size": 2.0}, ["size: expected one of 1, 2, got 2.0: write 2"]),
+        ({"size": 3.0}, ["size: expected one of 1, 2, got 3.0"]),
+        ({"rate": 2.0}, ["rate: expected one of 1.0, 2, got 2.0: write 2"]),
+        ({"only": 1.0}, ["only: expected one of 1, got 1.0: write 1"]),
+    ],
+)
+def test_a_number_with_a_fraction_is_no_integer_if_it_is_stored(arguments: Any, problems: list[str]) -> None:
+    assert misfits(arguments, STORED_SCHEMA, stored=True) == problems
+    others = [each for each in problems if "write" not in each]
+    assert misfits(arguments, STORED_SCHEMA) == others

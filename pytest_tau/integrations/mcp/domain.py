@@ -174,5 +174,5 @@ def _method(name: str, schema: dict[str, Any], *, mutates: bool, offered: bool) 
         result = self.db.call(name, arguments, mutates=mutates)
         return result_text(result) if offered else result_value(result)
 
-    vars(method)["tau_parameters"] = schema
+    vars(method).update(tau_parameters=schema, tau_converts=True)
     return method

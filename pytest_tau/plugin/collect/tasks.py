@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...environment import DEFAULT_SPLIT, check_domain, check_initial_state, check_isolation, check_task
+from ...environment import DEFAULT_SPLIT, check_domain, check_history, check_initial_state, check_isolation, check_task
 from ...errors import ConfigurationError, TauError, unknown_name
 from ...evaluation import known_components
 from ...files import ambiguous_names
@@ -140,6 +140,7 @@ class TaskSelector:
                 check_domain(task, domain, self._context.domain_names(), self._context.domain)
             of_task = file or domain.file_of(task)
             check_task(task, domain.spec, components, of_task)
+            check_history(task, domain, of_task, solo=config.simulation.solo)
             check_initial_state(task, domain, of_task)
         check_isolation(tasks, domain)
         unjudged = [task.id for task in tasks if task.needs_judge]

@@ -9,7 +9,7 @@ import pytest
 
 from ...text import listed, plural, printable
 from ..context.run_state import MarkedNode
-from ..items import spec_of
+from ..items import TaskSpec, spec_of
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, output_of
 
@@ -27,11 +27,15 @@ def register(config: pytest.Config) -> None:
 
 
 class UncheckedTasks:
-    """Collects the tasks that check nothing, and failed reference actions of graded ones, also from xdist workers."""
+    """Collects tasks that check nothing, failed reference actions, and histories that contradict the state.
+
+    Those of xdist workers, too.
+    """
 
     def __init__(self) -> None:
         self._ids: list[str] = []
         self._failed: dict[str, str] = {}
+        self._contradictions: dict[str, str] = {}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -46,6 +50,7 @@ class UncheckedTasks:
         """Take what a worker has found; every worker finds the same."""
         self._ids = list(output_of(node).get("unchecked", [])) or self._ids
         self._failed |= output_of(node).get("failed_writes", {})
+        self._contradictions |= output_of(node).get("contradictions", {})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -53,8 +58,10 @@ class UncheckedTasks:
         for spec in filter(None, map(spec_of, getattr(session, "items", []))):
             if (problem := spec.domain.failed_write(spec.task)) is not None:
                 self._failed[spec.task.id] = problem
-        if self._failed:
-            give_output(session.config, failed_writes=self._failed)
+            if (problem := _contradiction(spec)) is not None:
+                self._contradictions[spec.task.id] = problem
+        if self._failed or self._contradictions:
+            give_output(session.config, failed_writes=self._failed, contradictions=self._contradictions)
 
     def pytest_report_collectionfinish(self, config: pytest.Config) -> list[str]:
         """Warn before anything runs."""
@@ -72,13 +79,31 @@ class UncheckedTasks:
                 f"tau: warning: {plural(len(self._ids), 'task')} {checks} nothing: {which}", {"yellow": True}
             )
         if self._failed:
-            has = "has" if len(self._failed) == 1 else "have"
-            which = listed([f"{task!r} ({problem})" for task, problem in self._failed.items()], _NAMED)
-            yield SummaryLine(
-                f"tau: warning: {plural(len(self._failed), 'task')} {has} a reference action that fails, so that its "
-                f"effect is not expected: {which}; see tau lint",
-                {"yellow": True},
-            )
+            what = "a reference action that fails, so that its effect is not expected"
+            yield _warning(self._failed, what)
+        if self._contradictions:
+            yield _warning(self._contradictions, "a message history that contradicts the state which it leads to")
+
+
+def _warning(problems: dict[str, str], what: str) -> SummaryLine:
+    """Return the line about tasks that have something wrong, by id."""
+    has = "has" if len(problems) == 1 else "have"
+    which = listed([f"{task!r} ({problem})" for task, problem in problems.items()], _NAMED)
+    return SummaryLine(
+        f"tau: warning: {plural(len(problems), 'task')} {has} {what}: {which}; see tau lint", {"yellow": True}
+    )
+
+
+def _contradiction(spec: TaskSpec) -> str | None:
+    """Return the call of a task's message history that contradicts the state; None without one."""
+    if not spec.task.message_history:
+        return None
+    from ...lint.history import contradiction
+
+    try:
+        return spec.domain.once_per_task(spec.task, "history", lambda task: contradiction(task, spec.domain))
+    except Exception:  # noqa: BLE001 - of the domain's own functions: the error of a trial reports it
+        return None
 
 
 def checks_nothing(task: Task) -> bool:
