@@ -14,6 +14,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_tau.cli import main
+
 from .conftest import _QUICK
 
 SMALL = ("create-task", "transfer-deletion", "dismiss-after-done")
@@ -534,6 +536,15 @@ class TestRerun:
         after.outcomes(**outcomes)
         after.line("tau: resume: 3 of 3 trials reused from the earlier run")
         assert len(folders(project)) == 1
+
+    def test_replaced_results_are_no_part_of_regraded_rates(self, project, mixed, capsys):
+        project.run(*mixed, "--tau-rerun=failed,error").line("tau: mock: 3 tasks, 3 trials; 3 passed; pass^1 1.000")
+        (folder,) = folders(project)
+        capsys.readouterr()
+        assert main(["regrade", str(folder), "--rootdir", str(project.path)]) == 0
+        output = capsys.readouterr().out
+        assert "5 simulations, 5 agree; pass^1 1.000\n" in output
+        assert "replaced by later ones, excluded from rates: 2 simulations\n" in output
 
     def test_what_an_ini_asks_for(self, project, mixed):
         project.ini("tau_rerun = error")
