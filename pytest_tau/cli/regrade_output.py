@@ -40,6 +40,7 @@ class TextReport:
         line = self._printer.line
         kind = ", ".join(part for part in (report.kind, report.domain) if part)
         self._printer.together(f"{report.path.name} ({kind}):", f"{_counts([report])}{_rates(report)}")
+        self._rates(report)
         self._rows(report)
         self._replays(report)
         if self._strict:
@@ -50,6 +51,8 @@ class TextReport:
             line(f"without the judge: {plural(without, 'simulation')} with NL assertions (add --judge)", 2)
         if report.lost:
             line(f"infrastructure errors, excluded from rates: {plural(report.lost, 'simulation')}", 2)
+        for reason, number in sorted(report.tally.uncounted.items()):
+            line(f"{reason}, excluded from rates: {plural(number, 'simulation')}", 2)
         if report.domain in self._bundled and (report.differing or report.unreadable):
             line("graded on the bundled data; for runs on τ²-bench's data, add --data DIR", 2)
         self._entries("errors", report.errors)
@@ -58,6 +61,12 @@ class TextReport:
     def total(self, reports: list[FileReport]) -> None:
         """Print the totals of all files."""
         self._printer.line(f"{plural(len(reports), 'file')}: {_counts(reports)}")
+
+    def _rates(self, report: FileReport) -> None:
+        """Print the rates of each domain and variant, if there are several."""
+        for name, rates in report.rates_of_parts().items():
+            if name and (text := _both(*rates)):
+                self._printer.line(f"{name}: {text}", 2)
 
     def _rows(self, report: FileReport) -> None:
         rows = [result for result in report.results if self._verbose or result.is_notable]
@@ -137,12 +146,14 @@ def _counts(reports: list[FileReport]) -> str:
 
 
 def _rates(report: FileReport) -> str:
-    stored, fresh = report.rates()
-    if not fresh:
-        return ""
-    if stored == fresh or not stored:
-        return f"; {_rate(fresh)}"
-    return f"; stored {_rate(stored)}; fresh {_rate(fresh)}"
+    text = _both(*report.rates())
+    return text and f"; {text}"
+
+
+def _both(stored: dict[int, float], fresh: dict[int, float]) -> str:
+    if not fresh or stored == fresh or not stored:
+        return _rate(fresh)
+    return f"stored {_rate(stored)}; fresh {_rate(fresh)}"
 
 
 def _rate(rates: dict[int, float]) -> str:
@@ -181,7 +192,11 @@ def _file(report: FileReport) -> dict[str, Any]:
         "agree": report.agreeing,
         "differ": len(report.differing),
         "pass_hat_k": {"stored": stored, "fresh": fresh},
+        "parts": {
+            name: {"stored": rates[0], "fresh": rates[1]} for name, rates in report.rates_of_parts().items() if name
+        },
         "lost_to_infrastructure": report.lost,
+        "uncounted": dict(report.tally.uncounted),
         "errors": [entry._asdict() for entry in report.errors],
         "unreadable": [entry._asdict() for entry in report.unreadable],
         "results": [_result(result) for result in report.results],
@@ -201,6 +216,7 @@ def _result(result: Regraded) -> dict[str, Any]:
         "reward": result.fresh.reward,
         "agrees": result.agrees,
         "without_judge": result.without_judge,
+        "uncounted": result.uncounted or None,
         "rules": result.rules,
         "reasons": result.reasons,
         "partial": result.fresh.partial,

@@ -60,6 +60,9 @@ class StartedTrial(Protocol):
     def wait(self) -> Simulation:
         """Wait for the trial and return its result."""
 
+    def check_reuse(self, inputs: Any) -> None:
+        """Check that a simulation of the previous run had the participants that are made now."""
+
 
 @dataclass
 class ItemState:

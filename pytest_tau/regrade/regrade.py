@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..environment import canonical
@@ -13,12 +14,16 @@ from ..evaluation.component import GradingInput
 from ..evaluation.evaluate import grade
 from ..evaluation.judge import judge_statements
 from ..evaluation.outside import check_domain, undeclared_in
+from ..models import FAULTS, USER_VALIDITY
 from ..runner.policy import note_policy
+from ..runs.groups import Group
+from ..runs.jsonl import read_tests
+from ..runs.layout import simulation_files
 from ..runs.results.entries import StoredSimulation, Unreadable
 from ..runs.results.files import ResultFile
 from .recognition import recognise_domain, worked_alone
 from .replay_diff import replay
-from .result import FileReport, Regraded
+from .result import ERRORS, EXCLUDED, REPLACED, FileReport, Regraded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,17 +118,28 @@ async def _regrade(
     # A run of several domains keeps their simulations in one file, each with its domain's name.
     own_name = report.domain or domain.name
     regraders = {own_name: _Regrader(domain, settings, solo=file.solo)}
-    for run in file.simulations(part.positions(file.size)):
-        if isinstance(run, Unreadable):
-            report.add(run)
+    positions, later = part.positions(file.size), _tests_of_later_files(file.path)
+    # One more than there are positions if the rest of a broken file is not read.
+    for position, run in zip_longest(positions, file.simulations(positions)):
+        if isinstance(run, Unreadable) or run is None:
+            report.unreadable += [run] if run else []
             continue
         name = own_name if settings.domain or run.domain is None else run.domain
+        replaced = bool(run.test) and (run.test in later or file.last.get(run.test, position) != position)
         try:
             if name not in regraders:
                 regraders[name] = _Regrader(domains.load(name), settings, solo=file.solo)
-            report.add(await regraders[name].regrade(run), strict_replay=settings.strict_replay)
+            graded = await regraders[name].regrade(run, replaced=replaced)
+            report.add(graded, strict_replay=settings.strict_replay)
         except ConfigurationError as error:
             report.add(Unreadable(run.entry, str(error)))
+
+
+def _tests_of_later_files(path: Path) -> set[str]:
+    """Return the tests in the later files of a run: a worker that was killed may have left a file."""
+    files = simulation_files(path.parent)
+    later = files[files.index(path) + 1 :] if path in files else []
+    return {test for file in later for test, _, _ in read_tests(file)}
 
 
 def _domain(file: ResultFile, settings: RegradeSettings, domains: DomainSource) -> tuple[str, Domain]:
@@ -152,11 +168,16 @@ class _Regrader:
         self._latest: dict[str, tuple[Task, Task]] = {}
         self._todays: dict[str, Task] | None = None
 
-    async def regrade(self, run: StoredSimulation) -> Regraded | Unreadable:
-        """Replay and judge one simulation."""
+    async def regrade(self, run: StoredSimulation, *, replaced: bool) -> Regraded | Unreadable:
+        """Replay and judge one simulation.
+
+        Args:
+            run: The simulation.
+            replaced: Whether a later one of the same test is stored.
+        """
         try:
             task = self._task(run)
-            return await self._graded(run, task)
+            return await self._graded(run, task, _uncounted(run, replaced=replaced))
         except JudgeError as error:
             return Unreadable(run.entry, f"not judged: {error}")
         except TaskFormatError as error:
@@ -186,7 +207,7 @@ class _Regrader:
             known = self._latest[task.id] = task, self._tasks.setdefault(canonical(task), task)
         return known[1]
 
-    async def _graded(self, run: StoredSimulation, task: Task) -> Regraded:
+    async def _graded(self, run: StoredSimulation, task: Task, uncounted: str) -> Regraded:
         simulation, settings = run.simulation, self._settings
         solo = self._solo or worked_alone(simulation, self._domain)
         final = self._domain.environment(task, solo=solo, replay_history=False)
@@ -207,6 +228,7 @@ class _Regrader:
         return Regraded(
             entry=run.entry,
             id=simulation.id,
+            group=Group.of(run.test, run.domain or self._domain.name, simulation.task_id),
             task_id=simulation.task_id,
             trial=simulation.trial,
             termination_reason=simulation.termination_reason,
@@ -218,6 +240,7 @@ class _Regrader:
             replay_differences=differences,
             rules=self._rules(graded, simulation, evaluation, verdicts, fresh.reward),
             policy=note_policy(simulation, task, self._domain, solo=solo) if settings.policy_rules else None,
+            uncounted=uncounted,
         )
 
     def _without_statements(self, task: Task) -> Task:
@@ -273,6 +296,19 @@ def differing_rules(grading: Grading) -> dict[str, Grading]:
         for name, value in rules.items()
         if value != getattr(OFFICIAL, name)
     }
+
+
+def _uncounted(run: StoredSimulation, *, replaced: bool) -> str:
+    """Return why the rates of its run exclude a simulation; empty if they count it, or if it is of no run of ours."""
+    simulation = run.simulation
+    if replaced:
+        return REPLACED
+    validity = (simulation.info or {}).get(USER_VALIDITY)
+    if isinstance(validity, dict) and validity.get("excluded"):
+        return EXCLUDED
+    # Infrastructure errors are counted by themselves.
+    is_error = simulation.termination_reason in FAULTS - {"infrastructure_error"}
+    return ERRORS if run.test and is_error else ""
 
 
 def _comparable(stored: RewardInfo | None, fresh: RewardInfo, *, without_judge: bool) -> float | None:

@@ -7,19 +7,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..analysis.metrics import pass_hat_k
+from ..runs.groups import split_variants
 from ..runs.results.entries import Unreadable
 from .reward_diff import reward_differences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from ..models import RewardInfo
     from ..policy import PolicyReport
+    from ..runs.groups import Group
     from .replay_diff import ReplayDifference
 
 #: Rates are shown up to this k.
 _MOST_TRIALS = 8
+#: Why rates exclude simulations of a run.
+REPLACED, EXCLUDED, ERRORS = "replaced by later ones", "faults of the user", "other errors"
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Regraded:
     Attributes:
         entry: Where in the file.
         id: The simulation's own id.
+        group: The trials that it is pooled with.
         stored: The file's verdict; None if it has none.
         fresh: Ours.
         expected: The stored reward that the fresh one is compared with; None if nothing can be compared.
@@ -36,10 +41,12 @@ class Regraded:
         replay_differences: The replayed results that differ from the recorded ones.
         rules: Rules of the profile, each of which alone makes the verdict differ from the official one.
         policy: What the rules of the domain's policy found; None if they were not checked.
+        uncounted: Why rates exclude it, as in the summary of its run; empty if they count it.
     """
 
     entry: str
     id: str
+    group: Group
     task_id: str
     trial: int
     termination_reason: str
@@ -51,6 +58,7 @@ class Regraded:
     replay_differences: list[ReplayDifference] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
     policy: PolicyReport | None = None
+    uncounted: str = ""
 
     @property
     def agrees(self) -> bool | None:
@@ -82,8 +90,9 @@ class Tally:
             rule), ``null`` (on tasks that pass without an agent) and ``null passed``; and how many tool results are not
             as recorded: ``results``, and ``flipped`` ones.
         rules: How many verdicts each rule of the profile has changed.
-        stored: The numbers of trials and of passed ones by task, as stored, without those that are lost.
+        stored: The numbers of trials and of passed ones by group, as stored, without those that rates exclude.
         fresh: The same, as graded again.
+        uncounted: How many simulations rates exclude, by reason.
         policies: How many conversations have an entry of the policy's rules (``found``), were ``checked``, have
             ``broken`` a rule, and have ``passed`` nevertheless.
         broken: How many conversations have broken each rule of the policy.
@@ -92,8 +101,9 @@ class Tally:
 
     counts: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
-    stored: dict[str, tuple[int, int]] = field(default_factory=dict)
-    fresh: dict[str, tuple[int, int]] = field(default_factory=dict)
+    stored: dict[Group, tuple[int, int]] = field(default_factory=dict)
+    fresh: dict[Group, tuple[int, int]] = field(default_factory=dict)
+    uncounted: Counter[str] = field(default_factory=Counter)
     policies: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
     problems: dict[str, str] = field(default_factory=dict)
@@ -122,16 +132,17 @@ class Tally:
             }
         )
         self.rules.update(result.rules)
-        if not lost:
-            _note(self.stored, result.task_id, result.stored)
-            _note(self.fresh, result.task_id, result.fresh)
+        counted = not (lost or result.uncounted)
+        self.uncounted.update([result.uncounted] if result.uncounted else ())
+        _note(self.stored, result.group, result.stored, counted=counted)
+        _note(self.fresh, result.group, result.fresh, counted=counted)
         if result.policy is not None:
-            self._add_policy(result.policy, passed=result.fresh.passed)
+            self._add_policy(result.policy, passed=result.fresh.passed, counted=not result.uncounted)
 
-    def _add_policy(self, policy: PolicyReport, *, passed: bool) -> None:
+    def _add_policy(self, policy: PolicyReport, *, passed: bool, counted: bool) -> None:
         self.problems |= policy.problems
         self.policies["found"] += 1
-        if policy.score is not None:
+        if policy.score is not None and counted:
             broken = bool(policy.breaches)
             self.policies.update({"checked": 1, "broken": broken, "passed": broken and passed})
             self.broken.update(list(policy.counts))
@@ -143,16 +154,18 @@ class Tally:
         self.policies.update(other.policies)
         self.broken.update(other.broken)
         self.problems |= other.problems
+        self.uncounted.update(other.uncounted)
         for mine, theirs in ((self.stored, other.stored), (self.fresh, other.fresh)):
-            for task_id, (ran, passed) in theirs.items():
-                before = mine.get(task_id, (0, 0))
-                mine[task_id] = before[0] + ran, before[1] + passed
+            for group, (ran, passed) in theirs.items():
+                before = mine.get(group, (0, 0))
+                mine[group] = before[0] + ran, before[1] + passed
 
 
-def _note(trials: dict[str, tuple[int, int]], task_id: str, verdict: RewardInfo | None) -> None:
-    if verdict is not None:
-        ran, passed = trials.get(task_id, (0, 0))
-        trials[task_id] = ran + 1, passed + verdict.passed
+def _note(trials: dict[Group, tuple[int, int]], group: Group, verdict: RewardInfo | None, *, counted: bool) -> None:
+    """Count a trial; without a trial that counts, its group is known nevertheless, as it may be a variant."""
+    ran, passed = trials.get(group, (0, 0))
+    counts = counted and verdict is not None
+    trials[group] = ran + counts, passed + (counts and verdict is not None and verdict.passed)
 
 
 @dataclass
@@ -218,16 +231,38 @@ class FileReport:
         return self.tally.counts["lost"]
 
     def rates(self) -> tuple[dict[int, float], dict[int, float]]:
-        """Return pass^k by k, stored and fresh."""
-        return _rates(self.tally.stored), _rates(self.tally.fresh)
+        """Return pass^k by k, stored and fresh; none if there are several domains or variants."""
+        parts = self.rates_of_parts()
+        return parts.get("", ({}, {}))
+
+    def rates_of_parts(self) -> dict[str, tuple[dict[int, float], dict[int, float]]]:
+        """Return pass^k of each domain and variant by its name, empty if there is only one, as ``rates`` does."""
+        tally = self.tally
+        return {
+            name: (_rates(tally.stored, groups), _rates(tally.fresh, groups))
+            for name, groups in _parts(tally.fresh).items()
+        }
 
 
-def _rates(trials: Mapping[str, tuple[int, int]]) -> dict[int, float]:
-    """Return pass^k by k.
+def _parts(groups: Iterable[Group]) -> dict[str, list[Group]]:
+    """Return the groups of each domain and variant by its name, which is empty if there is only one."""
+    of_domains: dict[str, list[Group]] = {}
+    for group in groups:
+        of_domains.setdefault(group.domain, []).append(group)
+    return {
+        ", ".join(part for part in (domain if len(of_domains) > 1 else "", variant) if part): found
+        for domain, its in of_domains.items()
+        for variant, found in split_variants(its).items()
+    }
+
+
+def _rates(trials: Mapping[Group, tuple[int, int]], groups: Iterable[Group]) -> dict[int, float]:
+    """Return pass^k of groups by k.
 
     Args:
-        trials: The numbers of trials and of passed ones, by task.
+        trials: The numbers of trials and of passed ones.
+        groups: The groups.
     """
-    counts = list(trials.values())
+    counts = [trials[group] for group in groups if trials[group][0]]
     most = max((ran for ran, _ in counts), default=0)
     return {k: rate for k in range(1, min(most, _MOST_TRIALS) + 1) if (rate := pass_hat_k(counts, k)) is not None}

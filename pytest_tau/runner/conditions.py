@@ -53,8 +53,8 @@ def conditions_of(played: Played) -> dict[str, Any]:
         "texts": texts.fingerprint if texts else None,
         "agent": played.agent.name,
         "user": played.user.name,
-        "agent_prompt": _prompt(settings, "agent", played.agent),
-        "user_prompt": _prompt(settings, "user", played.user),
+        "agent_prompt": prompt_name(settings, "agent", played.agent),
+        "user_prompt": prompt_name(settings, "user", played.user),
         "models": {role: _model(played.models, role) for role in _ROLES if role in played.models.asked},
         "judge": _judge(settings, played.task),
         "data": "official" if played.domain.folder != played.domain.spec.folder else "bundled",
@@ -85,7 +85,7 @@ def base_size(domain: Domain, task: Task) -> int | None:
     return len(base) if base.get(task.id) == task else None
 
 
-def _prompt(settings: SimulationSettings, side: Side, source: ParticipantSource) -> str | None:
+def prompt_name(settings: SimulationSettings, side: Side, source: ParticipantSource) -> str | None:
     """Return the prompt of a side that a built-in model plays: ``official``, ``built in``, or the name of a file."""
     if not (source.name in BY_MODEL or (side == "user" and source.name == "llm")):
         return None
@@ -98,12 +98,16 @@ def _prompt(settings: SimulationSettings, side: Side, source: ParticipantSource)
 
 
 def _model(models: TrialModels, role: Role) -> dict[str, Any]:
-    """Return the name and the public arguments of a model, without the seed, which differs by trial."""
+    """Return the name and the recorded arguments of a model."""
     model = models.get(role)
     if model is None:  # called by an agent of the user's own
         return {"name": models.usage[role].model if role in models.usage else ""}
-    arguments = {name: value for name, value in public_arguments(model.args).items() if name != "seed"}
-    return {"name": model.name, "args": arguments}
+    return {"name": model.name, "args": model_arguments(model.args)}
+
+
+def model_arguments(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a model that are recorded: the public ones, without the seed, which differs by trial."""
+    return {name: value for name, value in public_arguments(args).items() if name != "seed"}
 
 
 def _judge(settings: SimulationSettings, task: Task) -> str | None:

@@ -257,8 +257,8 @@ def _merge_tasks(
 
 def diff_settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return the settings, prompts and rules of grading that differ from those of an earlier run, with both values."""
-    found = _pairs("", then["settings"], now["settings"], without=NON_VERDICT_SETTINGS)
-    found += _pairs(" prompt", then["hashes"].get("prompts", {}), now["hashes"].get("prompts", {}))
+    found = diff_values("", then["settings"], now["settings"], without=NON_VERDICT_SETTINGS)
+    found += diff_values(" prompt", then["hashes"].get("prompts", {}), now["hashes"].get("prompts", {}))
     rules = [each["hashes"]["grader"] for each in (then, now)]
     versions = [each["versions"]["pytest-tau"] for each in (then, now)]
     if rules[0] != rules[1]:
@@ -276,7 +276,7 @@ def diff_tasks(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """
     found: list[str] = []
     for name, parts in now["domains"].items():
-        found += _pairs(f" of {name}", then["domains"].get(name, parts), parts)
+        found += diff_values(f" of {name}", then["domains"].get(name, parts), parts)
     for name, tasks in now["tasks"].items():
         before = then["tasks"].get(name, {})
         changed = [task for task, hashed in tasks.items() if not set(hashed.split()) <= _hashes(before, task, hashed)]
@@ -293,7 +293,17 @@ def _hashes(tasks: Mapping[str, str], task: str, default: str) -> set[str]:
     return set(tasks.get(task, default).split())
 
 
-def _pairs(suffix: str, then: Mapping[str, Any], now: Mapping[str, Any], without: Collection[str] = ()) -> list[str]:
+def diff_values(
+    suffix: str, then: Mapping[str, Any], now: Mapping[str, Any], without: Collection[str] = ()
+) -> list[str]:
+    """Return the values that differ from those of an earlier run, each after its name, with both values.
+
+    Args:
+        suffix: The text that follows each name.
+        then: The values in the earlier run.
+        now: The values now.
+        without: Names of values that are not compared.
+    """
     names = [name for name in dict.fromkeys([*then, *now]) if name not in without]
     return [
         _format_difference(f"{name}{suffix}", *(json.dumps(each.get(name), ensure_ascii=False) for each in (then, now)))

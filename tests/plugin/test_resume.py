@@ -14,6 +14,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_tau.cli import main
+
 from .conftest import _QUICK
 
 SMALL = ("create-task", "transfer-deletion", "dismiss-after-done")
@@ -542,6 +544,15 @@ class TestRerun:
         after.line("tau: resume: 3 of 3 trials reused from the earlier run")
         assert len(folders(project)) == 1
 
+    def test_replaced_results_are_no_part_of_regraded_rates(self, project, mixed, capsys):
+        project.run(*mixed, "--tau-rerun=failed,error").line("tau: mock: 3 tasks, 3 trials; 3 passed; pass^1 1.000")
+        (folder,) = folders(project)
+        capsys.readouterr()
+        assert main(["regrade", str(folder), "--rootdir", str(project.path)]) == 0
+        output = capsys.readouterr().out
+        assert "5 simulations, 5 agree; pass^1 1.000\n" in output
+        assert "replaced by later ones, excluded from rates: 2 simulations\n" in output
+
     def test_what_an_ini_asks_for(self, project, mixed):
         project.ini("tau_rerun = error")
         project.run(*mixed).outcomes(passed=2, failed=1)
@@ -617,6 +628,25 @@ class TestWhichRun:
         (folder,) = folders(project)
         (folder / "run.json").write_text(text, encoding="utf-8")
         project.run(*MOCK, "--tau-resume").usage_error("run.json", message)
+
+
+_TEST = "def test_own({}tau_simulation): pass"
+_NOOP = "import pytest\n\nclass Noop:\n    def respond(self, message):\n        return 'Well.'\n\n"
+#: A test that is marked at several places.
+_MARKED = {
+    "function": f"{_NOOP}@MARKER\n{_TEST.format('')}\n",
+    "class": f"{_NOOP}@MARKER\nclass TestOwn:\n    {_TEST.format('self, ')}\n",
+    "module": f"{_NOOP}pytestmark = MARKER\n{_TEST.format('')}\n",
+}
+_TWO_TESTS = """
+import pytest
+
+@pytest.mark.tau(domain="mock", tasks="create-task", agent="gold")
+def test_one(tau_simulation): pass
+
+@pytest.mark.tau(domain="mock", tasks="create-task", agent="noop")
+def test_two(tau_simulation): pass
+"""
 
 
 class TestRefused:
@@ -736,6 +766,118 @@ class TestRefused:
         tasks[1]["user_scenario"]["instructions"] = "Borrow it!"
         shelf.tasks("shelf/tasks/tasks.json", tasks)
         shelf.run("test_own.py", "--tau-resume").usage_error("task 'lend-ulysses' of shelf: ")
+
+    @pytest.mark.parametrize("options", [[], ["-n2"], ["--tau-rerun=error"], ["--lf"]])
+    @pytest.mark.parametrize(
+        ("place", "change", "message"),
+        [
+            ("function", ('agent="gold"', 'agent="noop"'), 'agent: "gold" in the earlier run, "noop" now'),
+            ("function", ('user="gold"', 'user="noop"'), 'user: "gold" in the earlier run, "noop" now'),
+            ("class", ('agent="gold"', 'agent="noop"'), 'agent: "gold" in the earlier run, "noop" now'),
+            ("module", ('agent="gold"', "agent=Noop"), 'agent: "gold" in the earlier run, "Noop" now'),
+        ],
+    )
+    def test_another_participant_of_a_marker(self, project, place, change, message, options):
+        marker = 'pytest.mark.tau(domain="mock", tasks=["create-task", "transfer-*"], agent="gold", user="gold")'
+        text = _MARKED[place].replace("MARKER", marker)
+        project.write("test_own.py", text)
+        project.run().outcomes(passed=2)
+        project.run("--tau-resume", *options).outcomes(passed=2)
+        project.write("test_own.py", text.replace(*change))
+        run = project.run("--tau-resume", *options)
+        run.usage_error("--tau-resume: .tau/runs/", "was run with other settings; use the same settings, or start")
+        run.line("::test_own[create-task-trial-0] and 1 more: ", message)
+
+    def test_another_participant_of_one_of_several_tests(self, project):
+        project.write("test_own.py", _TWO_TESTS)
+        project.run().outcomes(passed=2)
+        project.write("test_own.py", _TWO_TESTS.replace('agent="noop"', 'agent="gold"'))
+        run = project.run("--tau-resume")
+        run.usage_error('test_own.py::test_two[create-task-trial-0]: agent: "noop" in the earlier run, "gold" now')
+        run.lacks("test_one", " more: ")
+
+    def test_another_parameter_of_the_same_id(self, project):
+        text = """
+            import pytest
+
+            class One:
+                def respond(self, message):
+                    return "Well."
+
+            class Two(One):
+                pass
+
+            @pytest.mark.parametrize("tau_agent", [One], ids=["agent"])
+            @pytest.mark.tau(domain="mock", tasks="create-task")
+            def test_own(tau_simulation):
+                pass
+            """
+        project.write("test_own.py", text)
+        project.run().outcomes(passed=1)
+        project.run("--tau-resume").outcomes(passed=1)
+        project.write("test_own.py", text.replace("[One]", "[Two]"))
+        run = project.run("--tau-resume")
+        run.outcomes(errors=1)
+        run.line('agent: "One" in the earlier run, "Two" now')
+
+    def test_another_domain_of_a_marker_or_a_file(self, shelf, a_task):
+        shelf.tasks("mock/t.tau.json", [a_task("lend-emma")])
+        text = (
+            'import pytest\n\n@pytest.mark.tau(domain="shelf", tasks="lend-emma")\ndef test_own(tau_simulation): pass\n'
+        )
+        shelf.write("test_own.py", text)
+        shelf.run("test_own.py").outcomes(passed=1)
+        (folder,) = folders(shelf)
+        file = folder / "simulations.jsonl"
+        stored = file.read_text(encoding="utf-8")
+        file.write_text(stored.replace('"domain": "shelf"', '"domain": "library"'), encoding="utf-8")
+        run = shelf.run("test_own.py", "--tau-resume")
+        run.usage_error('test_own.py::test_own[lend-emma-trial-0]: domain: "library" in the earlier run, "shelf" now')
+
+    @pytest.mark.parametrize("options", [[], ["-n2"]], ids=["alone", "-n2"])
+    @pytest.mark.parametrize("way", ["hook", "fixture"])
+    def test_another_participant_that_is_made(self, project, way, options):
+        made = {
+            "hook": "def pytest_tau_make_agent():\n    return Agent()\n",
+            "fixture": "@pytest.fixture\ndef tau_agent():\n    return Agent()\n",
+        }
+        agent = "import pytest\n\nclass Agent:\n    def respond(self, message):\n        return 'Well.'\n\n"
+        project.write("conftest.py", agent + made[way])
+        test = '@pytest.mark.tau(domain="mock", tasks="create-task")\ndef test_own(tau_simulation): pass\n'
+        project.write("test_own.py", f"import pytest\n\n{test}")
+        project.run().outcomes(passed=1)
+        run = project.run("--tau-resume", *options)
+        run.outcomes(passed=1)
+        run.line("tau: resume: 1 of 1 trial reused from the earlier run")
+        project.write("conftest.py", (agent + made[way]).replace("Agent", "Other").replace("tau_Other", "tau_agent"))
+        run = project.run("--tau-resume", *options)
+        run.outcomes(errors=1)
+        run.line("--tau-resume: the earlier run had another participant; start a new run without --tau-resume")
+        run.line('agent: "Agent" in the earlier run, "Other" now')
+        project.write("conftest.py", "")
+        project.run("--tau-resume", *options).usage_error('agent: "Agent" in the earlier run, "gold" now')
+
+    def test_another_model_of_a_marked_test(self, project):
+        from pytest_tau.testing import ModelServer
+
+        project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="llm", user="llm")
+            def test_own(tau_simulation):
+                pass
+            """,
+        )
+        with ModelServer(lambda _request: "###STOP###") as server:
+            args = json.dumps({"api_base": server.base_url, "api_key": "k"})
+            named = ["--tau-agent", "gold", "--tau-user", "gold", "--tau-agent-llm", "openai/agent"]
+            named += ["--tau-agent-llm-args", args, "--tau-user-llm-args", args]
+            project.run(*named, "--tau-user-llm", "openai/user").outcomes(passed=1)
+            project.run(*named, "--tau-user-llm", "openai/user", "--tau-resume").outcomes(passed=1)
+            run = project.run(*named, "--tau-user-llm", "openai/other", "--tau-resume")
+        run.usage_error('user_llm: "openai/user" in the earlier run, "openai/other" now')
 
     def test_new_tasks_are_none_that_have_changed(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task("one")])

@@ -417,6 +417,99 @@ def test_rates_exclude_infrastructure_errors(regrade: Regrade) -> None:
     assert report.rates() == ({1: 0.5, 2: 0.0}, {1: 1.0, 2: 1.0})
 
 
+def passed(test: str, **fields: Any) -> dict[str, Any]:
+    """A simulation of a test that passes, as stored and as graded."""
+    return simulation(*RENAMED, SAID, test=test, **fields)
+
+
+def failed(test: str, **fields: Any) -> dict[str, Any]:
+    return simulation(SAID, test=test, reward=0.0, **fields)
+
+
+def both(**rates: float) -> tuple[dict[int, float], dict[int, float]]:
+    """Rates that are the same as stored and as graded."""
+    found = {int(name.removeprefix("k")): rate for name, rate in rates.items()}
+    return found, found
+
+
+def test_a_simulation_that_a_later_one_of_the_test_replaces_is_graded_and_not_counted(regrade: Regrade) -> None:
+    runs = [failed("t[trial-0]"), failed("t[trial-1]", trial=1), passed("t[trial-0]"), passed("t[trial-0]")]
+    report = regrade(*runs)
+    assert (report.agreeing, len(report.results)) == (4, 4)
+    assert report.rates() == both(k1=0.5, k2=0.0)
+    assert report.tally.uncounted == {"replaced by later ones": 2}
+    assert [bool(result.uncounted) for result in report.results] == [True, False, True, False]
+
+
+def test_simulations_of_no_test_replace_none(regrade: Regrade) -> None:
+    report = regrade(simulation(SAID, reward=0.0), simulation(*RENAMED, SAID))
+    assert report.rates() == both(k1=0.5, k2=0.0)
+    assert not report.tally.uncounted
+
+
+@pytest.mark.parametrize("of", [1, 2, 3, 5])
+def test_parts_of_a_file_count_what_the_whole_file_counts(domain: Domain, tmp_path: Path, of: int) -> None:
+    runs = [failed("a.tau.json::t[trial-0]"), passed("a.tau.json::t[trial-1]"), failed("b.tau.json::t[trial-0]")]
+    runs += [passed("a.tau.json::t[trial-0]"), failed("b.tau.json::t[trial-1]")]
+    task = tiny.raw_task("t", CRITERIA)
+    lines = [json.dumps(run | {"domain": "tiny", "task": task}) for run in runs]
+    (tmp_path / "simulations.jsonl").write_text("\n".join(lines) + "\n")
+
+    def regraded(part: Part) -> FileReport:
+        return tiny.run(regrade_file(tmp_path / "simulations.jsonl", RegradeSettings(), Shelf(tiny=domain), part))
+
+    first, *others = [regraded(Part(number, of)) for number in range(of)]
+    for other in others:
+        first.extend(other)
+    assert first.rates() == both(k1=0.5, k2=0.5)
+    assert first.tally.uncounted == {"replaced by later ones": 1}
+
+
+def test_a_simulation_in_a_later_file_of_the_run_replaces_one(domain: Domain, tmp_path: Path) -> None:
+    task = tiny.raw_task("t", CRITERIA)
+    for name, run in (("simulations-gw0", failed("t[trial-0]")), ("simulations-gw1", passed("t[trial-0]"))):
+        first = {"test": run.pop("test"), "domain": "tiny"}  # as a run writes it
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(first | run | {"task": task}) + "\n")
+    reports = [
+        tiny.run(regrade_file(file, RegradeSettings(), Shelf(tiny=domain))) for file in sorted(tmp_path.iterdir())
+    ]
+    assert [report.rates() for report in reports] == [({}, {}), both(k1=1.0)]
+
+
+def test_tasks_of_two_files_are_not_pooled(regrade: Regrade) -> None:
+    names = [(f"{file}.tau.json::t[trial-{trial}]", trial) for file in "ab" for trial in (0, 1)]
+    report = regrade(*(passed(test, trial=trial) for test, trial in names))
+    assert report.rates() == both(k1=1.0, k2=1.0)
+
+
+def test_each_variant_has_its_rates(regrade: Regrade) -> None:
+    runs = [passed(f"test_it.py::test_it[old-t-trial-{trial}]", trial=trial) for trial in (0, 1)]
+    runs += [failed(f"test_it.py::test_it[new-t-trial-{trial}]", trial=trial) for trial in (0, 1)]
+    report = regrade(*runs)
+    assert report.rates() == ({}, {})
+    assert report.rates_of_parts() == {"new": both(k1=0.0, k2=0.0), "old": both(k1=1.0, k2=1.0)}
+
+
+def test_each_domain_has_its_rates(domain: Domain, tmp_path: Path) -> None:
+    task = tiny.raw_task("t", CRITERIA)
+    runs = [passed("tiny::t") | {"domain": "tiny"}, failed("other::t") | {"domain": "other"}]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(run | {"task": task}) + "\n" for run in runs))
+    shelf = Shelf(tiny=domain, other=domain)
+    report = tiny.run(regrade_file(tmp_path / "r.jsonl", RegradeSettings(), shelf))
+    assert report.rates_of_parts() == {"tiny": both(k1=1.0), "other": both(k1=0.0)}
+
+
+def test_errors_and_excluded_trials_of_a_run_are_not_counted(regrade: Regrade) -> None:
+    error = failed("t[trial-1]", trial=1, termination_reason="user_error")
+    excluded = failed("t[trial-2]", trial=2, info={"user_validity": {"excluded": True}})
+    report = regrade(passed("t[trial-0]"), error, excluded)
+    assert report.rates() == both(k1=1.0)
+    assert report.tally.uncounted == {"other errors": 1, "faults of the user": 1}
+    # The file of another program keeps them.
+    del error["test"]
+    assert regrade(simulation(*RENAMED, SAID), error).rates() == both(k1=0.5, k2=0.0)
+
+
 # Judges
 
 JUDGED = CRITERIA | {"nl_assertions": ["It is polite."], "reward_basis": ["DB", "NL_ASSERTION"]}

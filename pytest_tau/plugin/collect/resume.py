@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ...runs.record import TrialRecord
     from ..context.run_context import RunContext
-    from ..items import TaskSpec
 
 #: The number of differences that are shown.
 _MOST_SHOWN = 8
@@ -143,18 +142,41 @@ class Resume:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """Refuse changed tasks of files and marked tests; ``register`` has checked those of domains."""
+        """Refuse changed tasks of files and marked tests, and trials that markers have changed."""
         report = yield
-        specs = [spec for node in report.result or () if (spec := _spec(node)) is not None]
-        differences = self._previous.changed(specs, self._context.config.simulation) if specs else []
-        if differences:
+        refusal = self._problem_of([node for node in report.result or () if isinstance(node, pytest.Item)])
+        if refusal is not None:
             from ..failure_repr import message_repr
 
             report.outcome, report.result = "failed", []
-            refusal = _refusal(self._config, self._previous.folder, _changed_parts(differences), differences)
             report.longrepr = message_repr(refusal, collector.nodeid)
             report.tau_usage_error = True  # type: ignore[attr-defined]
         return report
+
+    def _problem_of(self, items: list[pytest.Item]) -> str | None:
+        """Return why items cannot be reported from the previous run or added to it; None if they can."""
+        specs = [spec for item in items if (spec := spec_of(item)) is not None]
+        if not specs:
+            return None
+        if differences := self._previous.changed(specs, self._context.config.simulation):
+            return _refusal(self._config, self._previous.folder, _changed_parts(differences), differences)
+        if differences := self._changed_trials(items):
+            return _refusal(self._config, self._previous.folder, "settings", differences)
+        return None
+
+    def _changed_trials(self, items: list[pytest.Item]) -> list[str]:
+        """Return how the settings of trials differ from those of the previous run, equal differences once."""
+        from ...runs.manifest import diff_values
+        from ..run.restore import changed_conditions
+
+        tests: dict[str, list[str]] = {}
+        for item in items:
+            then = self._previous.facts(item)
+            for name, values in (changed_conditions(item, then) if then else {}).items():
+                (difference,) = diff_values("", *({name: value} for value in values))
+                tests.setdefault(difference, []).append(item.nodeid)
+        others = {text: f" and {len(named) - 1} more" if len(named) > 1 else "" for text, named in tests.items()}
+        return [f"{named[0]}{others[text]}: {text}" for text, named in tests.items()]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -197,7 +219,3 @@ class Resume:
                 f"{each.commit[:10]}{' with changes' if each.dirty else ''}" for each in (then, now) if each.commit
             ]
             yield f"tau: resume: the project was at {shown[0]} in the earlier run and is at {shown[1]} now"
-
-
-def _spec(node: Any) -> TaskSpec | None:
-    return spec_of(node) if isinstance(node, pytest.Item) else None

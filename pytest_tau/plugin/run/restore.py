@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...chat import TrialModels
+from ...runner.conditions import model_arguments, prompt_name
 from ..context.run_state import require_context, run_state
 from ..items import item_state, spec_of
+from ..makers import SIDES, maker_of
+from .setup import make_participant, sources_of
 from .trials import TrialFuture, TrialInputs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pytest
+
+    from ...participants import Side
 
 
 def restore(item: pytest.Item) -> None:
@@ -29,6 +36,45 @@ def restore(item: pytest.Item) -> None:
     environment.replay(simulation.messages)
     environment.close()
     models = TrialModels({}, seed=context.seed(simulation.trial))
-    sides = context.source("agent", spec.config), context.source("user", spec.config)
+    sides = [
+        make_participant(side, item, spec) if _is_by_hook(side, item) else context.source(side, spec.config)
+        for side in SIDES
+    ]
     inputs = TrialInputs(spec, simulation.trial, environment, models, *sides)
     state.prefetched, state.restored = TrialFuture(item, inputs, simulation), True
+
+
+def _is_by_hook(side: Side, item: pytest.Item) -> bool:
+    return (maker_of(side, item) or "").startswith("hook")
+
+
+def changed_conditions(item: pytest.Item, then: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the conditions of an item's trial that differ from those of the previous run, with both values.
+
+    Only those are compared that settings and markers choose. A participant that a hook or a fixture makes is compared
+    when it is made.
+
+    Args:
+        item: The item.
+        then: The domain of its simulation in the previous run, and its conditions, if they are known.
+    """
+    spec, context = spec_of(item), require_context(item.config)
+    assert spec is not None, "what can be restored has a task"
+    found: dict[str, tuple[Any, Any]] = {"domain": (then["domain"], spec.domain.name)}
+    if "agent" in then:
+        sources = sources_of(context, spec, *(context.source(side, spec.config) for side in SIDES))
+        by_settings = [side for side in SIDES if maker_of(side, item) is None]
+        if "agent" not in by_settings and spec.config.user is None:
+            by_settings = []  # the default user depends on the agent
+        for side, source in zip(SIDES, sources, strict=True):
+            if side in by_settings:
+                found[side] = then.get(side), source.name
+                if context.config.choice(side) is None:  # else the settings of the run have it
+                    name = f"{side}_prompt"
+                    found[name] = then.get(name), prompt_name(spec.config.simulation, side, source)
+    if len(item.ihook.pytest_tau_make_model.get_hookimpls()) == 1:
+        for role, model in then.get("models", {}).items():
+            if (choice := spec.config.choice(role)) is not None:
+                found[f"{role}_llm"] = model["name"], choice.name
+                found[f"{role}_llm_args"] = model.get("args"), model_arguments(choice.args)
+    return {name: values for name, values in found.items() if values[0] != values[1]}

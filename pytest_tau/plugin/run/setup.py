@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from ...chat import ChatModel
     from ...environment import Environment
     from ...models import Task
-    from ...participants import Side
+    from ...participants import ParticipantSource, Side
+    from ..context.run_context import RunContext
     from ..hook_calls import HookCall
     from ..items import TaskSpec
 
@@ -85,6 +87,27 @@ def _check_participant(call: HookCall, side: Side, spec: TaskSpec) -> None:
             load_source(call.result, side, spec.config.folder)
         except ConfigurationError as error:
             raise ConfigurationError(f"{call.hook} ({call.place}): {error}") from None
+
+
+def sources_of(
+    context: RunContext, spec: TaskSpec, agent: Any, user: Any
+) -> tuple[ParticipantSource, ParticipantSource]:
+    """Return the sources of the agent and the user of a trial, which settings, hooks or fixtures have made.
+
+    Raises:
+        ConfigurationError: One of them cannot be a participant.
+    """
+    from ...participants import ParticipantSource, load_source
+
+    def source(side: Side, made: Any) -> ParticipantSource:
+        return made if isinstance(made, ParticipantSource) else load_source(made, side, spec.config.folder)
+
+    agent, user = source("agent", agent), source("user", user)
+    is_default = spec.config.user is None and user is context.source("user", spec.config)
+    if agent.name == "gold" and spec.config.own_agent and is_default:
+        # A hook or a fixture could have made another agent; here it has not.
+        user = context.source("user", replace(spec.config, user="gold"))
+    return agent, user
 
 
 def task_for(hook: Any, task: Task, *, own: int = 0) -> Task:

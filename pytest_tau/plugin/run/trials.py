@@ -8,32 +8,31 @@ import json
 import queue
 import time
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
 from ...chat import Recorder, TrialModels
-from ...errors import BudgetError
+from ...errors import BudgetError, ConfigurationError
 from ...models import FOREIGN_AGENT, AssistantMessage
-from ...participants import ParticipantSource, load_source
 from ...participants.clients import imported_clients
 from ...participants.containment import participant_traceback
 from ...runner import Trial
 from ...runner.shared_objects import Uses
 from ...runs.groups import INPUTS
+from ...runs.manifest import diff_values
 from ..context.budget import skip_without_money
 from ..context.event_loop import BorrowedLoop
 from ..context.run_state import require_context, run_state
 from ..items import item_state, set_properties
-from ..makers import inputs_of
+from ..makers import SIDES, inputs_of
 from ..store.trial_log import TrialLog
 from .asyncio_fixtures import fixture_loop
 from .models import cassette_path, usage_facts
 from .outcomes import result_of
 from .plugin_tools import tools_of_plugins
 from .reviews import TrialReview
-from .setup import task_for
+from .setup import sources_of, task_for
 
 if TYPE_CHECKING:
     import logging
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from ...environment import Environment
     from ...models import Message, Simulation
-    from ...participants import Side
+    from ...participants import ParticipantSource
     from ..context.event_loop import RunningLoop
     from ..items import TaskSpec
 
@@ -127,10 +126,7 @@ class TrialFuture:
         # A fixture may have made the agent of it; one that overrides tau_trial may return a plain number.
         trial.agent_trial = getattr(inputs.tau_trial, "opened", None)
         self._review = TrialReview.of(self._item, inputs.spec, number)
-        agent, user = self._source("agent", inputs.agent), self._source("user", inputs.user)
-        if agent.name == "gold" and inputs.spec.config.own_agent and self._is_default_user(user):
-            # A hook or a fixture could have made another agent; here it has not.
-            user = self._context.source("user", replace(inputs.spec.config, user="gold"))
+        agent, user = sources_of(self._context, inputs.spec, inputs.agent, inputs.user)
         return (self._loop or self._context.loop).submit(self._run(trial, agent, user))
 
     def _as_finished(self, simulation: Simulation) -> Future[Simulation]:
@@ -148,6 +144,22 @@ class TrialFuture:
         self._messages.put(message)
         if self._log is not None:
             self._log.add_message(message)
+
+    def check_reuse(self, inputs: TrialInputs) -> None:
+        """Check that a simulation of the previous run had the participants that hooks and fixtures make now.
+
+        Raises:
+            ConfigurationError: It had others; names both.
+        """
+        if self._restored is None or not self._restored.conditions:
+            return
+        made = sources_of(self._context, inputs.spec, inputs.agent, inputs.user)
+        now: dict[str, Any] = {side: source.name for side, source in zip(SIDES, made, strict=True)}
+        then: dict[str, Any] = {side: self._restored.conditions.get(side) for side in SIDES}
+        if differences := diff_values("", then, now):
+            label = run_state(self._item.config).paths.resume_label
+            problem = "the earlier run had another participant; start a new run without"
+            raise ConfigurationError("\n  ".join([f"{label}: {problem} {label}", *differences]))
 
     @property
     def done(self) -> bool:
@@ -222,15 +234,6 @@ class TrialFuture:
             # pytest's state does not survive any other exception in a fixture; Ctrl-C is raised in this thread alone.
             raise RuntimeError(f"the trial was ended by {type(problem).__name__}") from problem
         return self._future.result()
-
-    def _is_default_user(self, user: ParticipantSource) -> bool:
-        config = self.inputs.spec.config
-        return config.user is None and user is self._context.source("user", config)
-
-    def _source(self, side: Side, target: Any) -> ParticipantSource:
-        if isinstance(target, ParticipantSource):
-            return target
-        return load_source(target, side, self.inputs.spec.config.folder)
 
     async def _run(self, trial: Trial, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         start = time.perf_counter()
@@ -340,6 +343,7 @@ def run_trial(request: pytest.FixtureRequest, inputs: TrialInputs) -> Simulation
         state.elapsed, state.restored = None, False
         started = TrialFuture(item, inputs, loop=BorrowedLoop(loop) if loop else None)
         return result_of(item, started.wait())
+    started.check_reuse(inputs)
     try:
         simulation = started.wait()
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from ...documents import parse_json
@@ -74,17 +75,31 @@ class PreviousRun:
             return None
         from ...models import Simulation
 
-        file, _, start = self._places.pop(item.nodeid)
         try:
-            with file.open("rb") as lines:
-                lines.seek(start)
-                simulation = Simulation.model_validate_json(lines.readline())
+            simulation = Simulation.model_validate_json(self._line(item))
         except (OSError, ValueError):
             return None  # the trial is run again
+        finally:
+            del self._places[item.nodeid]
         spec, trial = spec_of(item), trial_of(item)
         expected = (spec.task.id, trial, self._seed_of(trial), self.fork_run) if spec else None
         origin = (simulation.info or {}).get("fork", {}).get("run")
         return simulation if (simulation.task_id, simulation.trial, simulation.seed, origin) == expected else None
+
+    def facts(self, item: pytest.Item) -> dict[str, Any]:
+        """Return the domain and the conditions of an item's simulation; empty if there is none that can be read."""
+        if item not in self:
+            return {}
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            stored = parse_json(self._line(item))
+            return {"domain": stored["domain"], **(stored.get("conditions") or {})}
+        return {}
+
+    def _line(self, item: pytest.Item) -> bytes:
+        file, _, start = self._places[item.nodeid]
+        with file.open("rb") as lines:
+            lines.seek(start)
+            return lines.readline()
 
     def changed(self, specs: Iterable[TaskSpec], settings: SimulationSettings) -> list[str]:
         """Return the differences of tasks and domains from those of the previous run."""

@@ -63,6 +63,7 @@ class ResultFile:
         called: How often which tool was called, by either side.
         problems: What is wrong with the file outside its simulations, and with simulations that are not valid JSON.
         entries: How many simulations it contains itself.
+        last: The position of the last simulation of each test that entries name.
     """
 
     path: Path
@@ -74,6 +75,7 @@ class ResultFile:
     called: Counter[str] = field(default_factory=Counter)
     problems: list[Unreadable] = field(default_factory=list)
     entries: int = 0
+    last: dict[str, int] = field(default_factory=dict)
     _files: list[Path] | None = None
     _kept: list[Piece] | None = field(default=None, repr=False, compare=False)
 
@@ -190,7 +192,9 @@ class ResultFile:
         messages = objects_in(entry.get("messages"))
         calls = [call for message in messages for call in objects_in(message.get("tool_calls"))]
         self.called.update(str(call.get("name")) for call in calls)
-        named = entry.get("domain")
+        named, test = entry.get("domain"), entry.get("test")
+        if test and isinstance(test, str):
+            self.last[test] = self.entries - 1
         self.domain = self.domain or (named if isinstance(named, str) else None)
 
     def _add_task(self, piece: Piece) -> None:
