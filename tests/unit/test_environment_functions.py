@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import re
+from collections import deque
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from pydantic import BaseModel
 import pytest_tau
 from pytest_tau.environment import check_task, domain_of
 from pytest_tau.environment.functions import sessions
-from pytest_tau.environment.functions.jsonable import jsonable
+from pytest_tau.environment.functions.jsonable import jsonable, state_data
 from pytest_tau.errors import ConfigurationError, TaskFormatError, ToolError, ToolServerError
 from pytest_tau.evaluation import known_components
 from pytest_tau.lint import lint_domain
@@ -281,6 +284,41 @@ class TestAClass:
         with pytest.raises(ConfigurationError, match="snapshot: a Shop cannot be written as JSON: return plain data"):
             domain.environment().dump()
 
+    @pytest.mark.parametrize(
+        ("state", "problem"),
+        [
+            ({"orders": {1: "a", "1": "b"}}, "snapshot: the keys 1 and '1' are the same in JSON: return plain data"),
+            (None, "snapshot= returned None: return the state"),
+        ],
+    )
+    def test_a_snapshot_that_loses_something_is_refused(self, state, problem):
+        with pytest.raises(ConfigurationError, match=f"^{problem}$"):
+            of_class(snapshot=lambda _: state).load().environment().dump()
+        with pytest.raises(ConfigurationError, match=f"^{problem}$"):
+            of_functions(snapshot=lambda: state, tools=[count], restore=None).load().environment().dump()
+
+    def test_equal_values_are_equal_states(self):
+        class Bank:
+            def __init__(self):
+                self.paid, self.at = [], {}
+
+            def pay(self, amount: Decimal, at: datetime) -> Decimal:
+                """Pay."""
+                self.paid.append(amount)
+                self.at[at] = at
+                return amount
+
+        def after(amount, at):
+            environment = domain.environment()
+            return environment.call("pay", {"amount": amount, "at": at}).content, environment.agent_db
+
+        domain = pytest_tau.domain_of("bank", tools=[Bank.pay], make=Bank, snapshot=vars).load()
+        (text, one), (other_text, other) = after("10.50", "2026-01-05T10:00+01:00"), after(10.5, "2026-01-05T09:00Z")
+        assert (text, other_text) == ('"10.50"', '"10.5"')
+        assert one.equals(other)
+        assert one.digest() == other.digest()
+        assert not one.equals(after("10.51", "2026-01-05T10:00+01:00")[1])
+
 
 class TestFunctions:
     def test_environments_do_not_share_the_state(self):
@@ -388,6 +426,37 @@ def test_other_objects_are_no_json():
     with pytest.raises(ValueError, match="a object cannot be written as JSON"):
         jsonable([object()])
     assert jsonable([Path], fallback=lambda value: value.__name__) == ["Path"]
+
+
+BERLIN = timezone(timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("value", "result", "state"),
+    [
+        (Decimal("10.50"), "10.50", "10.5"),
+        (Decimal(100), "100", "100"),
+        (Decimal("-0.0"), "-0.0", "0"),
+        (Decimal("1E+60"), "1E+60", "1E+60"),
+        (Decimal("NaN"), "NaN", "NaN"),
+        (datetime(2026, 1, 5, 10, tzinfo=BERLIN), "2026-01-05T10:00:00+01:00", "2026-01-05T09:00:00Z"),
+        (datetime(2026, 1, 5, 10), "2026-01-05T10:00:00", "2026-01-05T10:00:00"),  # noqa: DTZ001 - as it is
+        ({Decimal("1.0"): [Decimal("2.0")]}, {"1.0": ["2.0"]}, {"1": ["2"]}),
+        (deque([Decimal("2.0")]), ["2.0"], ["2"]),
+        ({"a": {Decimal("2.0")}}, {"a": ["2.0"]}, {"a": ["2"]}),
+    ],
+)
+def test_only_states_have_one_notation_of_equal_values(value, result, state):
+    assert jsonable(value) == result
+    assert state_data(value) == state
+    assert repr(state_data(state)) == repr(state)
+
+
+@pytest.mark.parametrize("keys", [(1, "1"), (Decimal("1.50"), "1.5"), (True, "true"), (None, "null")])
+def test_keys_that_become_one_are_no_state(keys):
+    with pytest.raises(ValueError, match=re.escape(f"the keys {keys[0]!r} and {keys[1]!r} are the same")):
+        state_data({"orders": dict.fromkeys(keys, "paid")})
+    assert set(jsonable(dict.fromkeys(keys, "paid")).values()) == {"paid"}  # a result is not compared
 
 
 class TestUnusualSources:

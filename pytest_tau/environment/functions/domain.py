@@ -21,7 +21,7 @@ from ..database import overlay
 from ..domain import DomainSpec
 from ..domain_files import PolicyFiles
 from ..toolkit import Toolkit, tool
-from .isolation import Isolation
+from .isolation import NO_STATE, Isolation
 from .jsonable import jsonable
 from .sessions import Session, SessionState
 
@@ -264,7 +264,20 @@ class _Source:
     @functools.cached_property
     def untouched(self) -> Any:
         """The state of the functions before the first call."""
-        return copy.deepcopy(self.snapshot()) if self.snapshot else None
+        return copy.deepcopy(self.state())
+
+    def state(self, *target: Any) -> Any:
+        """Return the state of an object, or of the functions; None if the domain has no ``snapshot``.
+
+        Raises:
+            ConfigurationError: The snapshot is None.
+        """
+        if self.snapshot is None:
+            return None
+        state = self.snapshot(*target)
+        if state is None:
+            raise ConfigurationError(NO_STATE)
+        return state
 
     def restore_function(self) -> Callable[..., Any]:
         """Return the function that sets the state.
@@ -317,7 +330,7 @@ class _OwnSession(Session):
         return self._source.call(name, self._target, **arguments)
 
     def snapshot(self) -> Any:
-        snapshot = self._source.snapshot(self._target) if self._source.snapshot else None
+        snapshot = self._source.state(self._target)
         if self._source.isolation is not None and self._before is not None:
             self._source.isolation.note_calls(self._before, snapshot)
         return snapshot
@@ -341,7 +354,7 @@ class _SharedSession(Session):
 
     def snapshot(self) -> Any:
         with self._in_place():
-            return copy.deepcopy(self._source.snapshot()) if self._source.snapshot else None
+            return copy.deepcopy(self._source.state())
 
     def merge(self, update: dict[str, Any]) -> None:
         restore = self._source.restore_function()
