@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import functools
 import re
 from collections import deque
 from dataclasses import dataclass, field
@@ -400,6 +401,157 @@ class TestDeclarations:
         assert domain.environment().policy == "Be brief."
         assert [each.id for each in domain.tasks()] == ["t"]
         assert domain.splits == {}
+
+
+class Bank:
+    """An application with functions of all kinds."""
+
+    def __init__(self):
+        self.accounts = {"EUR": 0, "USD": 0}
+
+    @staticmethod
+    def cents(amount: float) -> int:
+        """Convert an amount."""
+        return round(amount * 100)
+
+    @staticmethod
+    def names(bank: Bank) -> list[str]:
+        """List the accounts."""
+        return list(bank.accounts)
+
+    @staticmethod
+    def hours() -> str:
+        """Show the hours."""
+        return "9 to 5"
+
+    @classmethod
+    def title(cls, language: str) -> str:
+        """Show the name of the bank."""
+        return f"{cls.__name__} ({language})"
+
+    def empty(self, currency: str) -> int:
+        """Empty an account."""
+        self.accounts[currency] = 0
+        return 0
+
+
+def deposit(bank, amount: int, currency: str = "EUR", note: str = "") -> str:
+    """Deposit an amount.
+
+    Args:
+        amount: The amount.
+        currency: The currency.
+        note: The reason.
+    """
+    bank.accounts[currency] += amount
+    return f"{amount} {currency} {note}".strip()
+
+
+class Depositing:
+    """Deposit something."""
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __call__(self, bank, amount: int) -> str:
+        return deposit(bank, amount)
+
+
+class Withdrawing(Depositing):
+    __doc__ = None
+
+    def __call__(self, bank, amount: int) -> str:
+        """Withdraw an amount."""
+        return deposit(bank, -amount)
+
+
+def named(function, name, *bound, update=False, **keywords):
+    partial = functools.partial(function, *bound, **keywords)
+    if update:
+        functools.update_wrapper(partial, function)
+    partial.__name__ = name
+    return partial
+
+
+class TestCallables:
+    """What can be a tool besides functions and methods of a class."""
+
+    def of_bank(self, *tools, make=Bank, **changes):
+        domain = pytest_tau.domain_of("bank", tools=tools, make=make, snapshot=vars, **changes)
+        return domain.load().environment()
+
+    @pytest.mark.parametrize("update", [False, True])
+    @pytest.mark.parametrize("nested", [False, True])
+    def test_what_a_partial_binds_is_hidden_and_kept(self, update, nested):
+        tool = named(deposit, "deposit_usd", update=update, currency="USD")
+        if nested:
+            tool = named(tool, "deposit_usd", update=update, note="gift")
+        environment = self.of_bank(tool)
+        (shown,) = environment.tools()
+        assert (shown.name, shown.description) == ("deposit_usd", "Deposit an amount.")
+        assert list(shown.parameters["properties"]) == ["amount"] + ["note"] * (not nested)
+        assert shown.parameters["properties"]["amount"]["description"] == "The amount."
+        assert shown.parameters["required"] == ["amount"]
+        assert environment.call("deposit_usd", {"amount": 1}).content == "1 USD" + " gift" * nested
+        for wrong in ({"amount": 1, "currency": "EUR"}, {"amount": "one"}, {}):
+            assert environment.call("deposit_usd", wrong).error
+        assert environment.dump()["agent"] == {"accounts": {"EUR": 0, "USD": 1}}
+
+    def test_a_partial_of_a_required_argument_needs_none(self):
+        environment = self.of_bank(named(deposit, "deposit_five", update=True, amount=5))
+        assert environment.call("deposit_five", {}).content == "5 EUR"
+        assert environment.call("deposit_five", {"currency": "USD"}).content == "5 USD"
+
+    def test_positional_arguments_of_a_partial_are_bound(self):
+        tool = named(count, "count_lamps", "lamp")
+        domain = pytest_tau.domain_of("stock", tools=[tool], reads={"count_lamps"}).load()
+        assert domain.environment().call("count_lamps", {}).content == "3"
+
+    def test_a_partial_of_an_asynchronous_function_is_awaited(self):
+        environment = of_class(tools=[named(Shop.note, "note_vip", text="vip")], reads={"has"}).load().environment()
+        assert environment.call("note_vip", {"order_id": "o1"}).content == "1"
+
+    def test_an_object_that_can_be_called_has_a_name_of_its_own(self):
+        environment = self.of_bank(Depositing("put"), Withdrawing("take"))
+        assert [(tool.name, tool.description) for tool in environment.tools()] == [
+            ("put", "Deposit something."),
+            ("take", "Withdraw an amount."),
+        ]
+        assert environment.call("put", {"amount": "3"}).content == "3 EUR"
+        assert environment.call("take", {"amount": 1}).content == "-1 EUR"
+        assert environment.dump()["agent"]["accounts"] == {"EUR": 2, "USD": 0}
+
+    def test_static_and_class_methods_do_not_take_the_object(self):
+        environment = self.of_bank(Bank.cents, Bank.hours, Bank.title, Bank.names)
+        properties = {tool.name: list(tool.parameters["properties"]) for tool in environment.tools()}
+        assert properties == {"cents": ["amount"], "hours": [], "title": ["language"], "names": []}
+        assert environment.call("cents", {"amount": "1.5"}).content == "150"
+        assert environment.call("cents", {"amount": "x"}).content.startswith("Error: amount: expected a valid number")
+        assert environment.call("hours", {}).content == "9 to 5"
+        assert environment.call("title", {"language": "en"}).content == "Bank (en)"
+        assert environment.call("names", {}).content == '["EUR", "USD"]'
+
+    def test_static_methods_of_other_classes_take_the_object(self):
+        class Tools:
+            @staticmethod
+            def total(bank: Bank) -> int:
+                """Add the accounts."""
+                return sum(bank.accounts.values())
+
+        assert self.of_bank(Tools.total).call("total", {}).content == "0"
+
+    @pytest.mark.parametrize(
+        ("tool", "make", "problem"),
+        [
+            (Bank().empty, Bank, "Bank.empty: it is bound to one Bank, which all simulations would share: name the"),
+            (Bank.cents, lambda: Bank(), "Bank.cents: its first parameter is amount: .float.?, but the first argument"),
+            (Bank.hours, lambda: Bank(), "Bank.hours: it has no parameter, but the first argument of every tool is"),
+            (named(deposit, "x", bank=1), Bank, "x: its first parameter is .*amount"),
+        ],
+    )
+    def test_what_cannot_take_the_object_is_refused(self, tool, make, problem):
+        with pytest.raises(ConfigurationError, match=f"tool {problem}"):
+            self.of_bank(tool, make=make)
 
 
 class Model(BaseModel):

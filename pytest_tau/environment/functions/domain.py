@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import PydanticUserError, ValidationError, validate_call
+from pydantic import ValidationError
 
 from ...errors import ConfigurationError, ToolError, hides_frames, unknown_name
 from ...models.problems import place_and_problems
@@ -21,6 +21,7 @@ from ..database import overlay
 from ..domain import DomainSpec
 from ..domain_files import PolicyFiles
 from ..toolkit import Toolkit, tool
+from .callables import by_name, converting
 from .isolation import NO_STATE, Isolation
 from .jsonable import jsonable
 from .sessions import Session, SessionState
@@ -76,7 +77,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     Raises:
         ConfigurationError: A tool without a docstring or types, an unknown name, or a state that cannot be isolated.
     """
-    named = _by_name(name, [*tools, *functions])
+    named = by_name(name, [*tools, *functions], make)
     kinds = kinds_of(name, named, reads=reads, generic=generic)
     source = _Source(name, named, make, snapshot, restore)
     source.check(writes=sorted(each for each, kind in kinds.items() if kind == "write"))
@@ -149,29 +150,6 @@ def kinds_of(
     return kinds
 
 
-def check_tool_name(domain: str, name: str) -> None:
-    """Refuse a tool whose name the base class of toolkits uses itself.
-
-    Raises:
-        ConfigurationError: It does.
-    """
-    if name.startswith(("_", "<")) or name == "db" or hasattr(Toolkit, name):
-        raise ConfigurationError(f"domain {domain!r}: a tool cannot be called {name!r}: give it another name")
-
-
-def _by_name(domain: str, functions: Sequence[Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    named: dict[str, Callable[..., Any]] = {}
-    for function in functions:
-        if not callable(function) or not hasattr(function, "__name__"):
-            raise ConfigurationError(f"domain {domain!r}: tools: expected functions, got {function!r}")
-        name = function.__name__
-        check_tool_name(domain, name)
-        if name in named:
-            raise ConfigurationError(f"domain {domain!r}: two tools are called {name!r}")
-        named[name] = function
-    return named
-
-
 def _toolkit(
     domain: str,
     functions: dict[str, Callable[..., Any]],
@@ -233,7 +211,7 @@ class _Source:
     ) -> None:
         self.name, self.make, self.snapshot, self.restore = name, make, snapshot, restore
         self.isolation: Isolation | None = None
-        self.functions = {each: _converting(function) for each, function in functions.items()}
+        self.functions = {each: converting(function) for each, function in functions.items()}
         self.lock = threading.RLock()
         self.active: _SharedSession | None = None  # whose state is the live one
 
@@ -307,13 +285,6 @@ class _Source:
                 raise  # by the function itself
             place, problems = place_and_problems(error)
             raise ToolError(f"{place}: {problems}") from None
-
-
-def _converting(function: Callable[..., Any]) -> Callable[..., Any]:
-    try:
-        return validate_call(config={"arbitrary_types_allowed": True})(function)
-    except (PydanticUserError, NameError) as error:
-        raise ConfigurationError(f"tool {function.__qualname__}: {str(error).splitlines()[0]}") from None
 
 
 class _OwnSession(Session):
