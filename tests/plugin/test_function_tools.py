@@ -98,3 +98,75 @@ def test_a_method_that_is_bound_to_an_object_is_a_usage_error(run) -> None:
     result.stderr.fnmatch_lines(
         ["ERROR: *tool Bank.close: it is bound to one Bank, which all simulations would share*"]
     )
+
+
+ASYNCHRONOUS = """
+import asyncio, threading
+import pytest_tau
+
+class Shop:
+    def __init__(self):
+        self._thread, self._orders, self._client = threading.get_ident(), {"o1": "paid", "o2": "paid"}, None
+
+    @property
+    def orders(self):
+        assert threading.get_ident() == self._thread, "another thread"
+        return self._orders
+
+    async def client(self):
+        if self._client is None:
+            self._client = asyncio.Queue()
+            self._reader = asyncio.create_task(self.read(self._client))
+        return self._client
+
+    async def read(self, queue):
+        while True:
+            order_id, done = await queue.get()
+            self.orders[order_id] = "cancelled"
+            done.set_result("cancelled")
+
+    async def find(self, order_id: str) -> str:
+        '''Show an order.'''
+        await self.client()
+        return self.orders[order_id]
+
+    async def cancel(self, order_id: str) -> str:
+        '''Cancel an order.'''
+        done = asyncio.get_running_loop().create_future()
+        await (await self.client()).put((order_id, done))
+        return await asyncio.wait_for(done, 30)
+
+    def close(self, order_id: str) -> str:
+        '''Close an order.'''
+        self.orders[order_id] = "closed"
+        return "closed"
+
+    async def leave(self) -> str:
+        '''Leave.'''
+        raise SystemExit(0)
+
+    async def wait(self) -> str:
+        '''Wait too long.'''
+        raise asyncio.TimeoutError
+
+def pytest_tau_domains():
+    tools = [Shop.find, Shop.cancel, Shop.close, Shop.leave, Shop.wait]
+    return [pytest_tau.domain_of("shop", tools=tools, make=Shop, snapshot=lambda shop: shop.orders, reads={"find"},
+                                 policy="p", tasks="tasks.json")]
+"""
+RIGHT = [("find", {"order_id": "o1"}), ("cancel", {"order_id": "o1"}), ("close", {"order_id": "o2"})]
+
+
+@pytest.mark.parametrize("options", [(), ("-n2",), ("--tau-concurrency=4",)], ids=["alone", "xdist", "concurrent"])
+@pytest.mark.parametrize(("calls", "passed"), [(RIGHT, True), (RIGHT[:2], False), ([], False)])
+def test_asynchronous_tools_run_on_one_loop(run, calls, passed, options) -> None:
+    result = run(ASYNCHRONOUS, RIGHT[1:], calls, "--tau-trials=4", *options)
+    result.assert_outcomes(passed=4 * passed, failed=4 * (not passed))
+    assert "tau: warning" not in result.stdout.str()
+
+
+def test_what_an_asynchronous_tool_raises_is_its_result(run, pytester) -> None:
+    calls = [("leave", {}), ("wait", {}), *RIGHT]
+    run(ASYNCHRONOUS, RIGHT[1:], calls).assert_outcomes(passed=1)
+    stored = next(pytester.path.glob(".tau/runs/*/simulations.jsonl")).read_text(encoding="utf-8")
+    assert "Error: SystemExit: 0" in stored

@@ -54,7 +54,7 @@ def by_name(
 
 
 def _as_function(given: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function in place of a ``partial`` or another object that can be called, without the bound arguments."""
+    """Return a function that calls a ``partial`` or another object, without the arguments that are bound."""
     if isinstance(given, functools.partial):
         plain = _plain_partial(given)
         signature, document = inspect.signature(plain), vars(given).get("__doc__") or plain.func.__doc__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -82,7 +83,7 @@ class Isolation:
         self.begin()
         if self._first and self._first[""] is None:
             return NO_STATE
-        if self.writes and self._snapshot is vars and not vars(self._unused):
+        if self.writes and inspect.unwrap(self._snapshot) is vars and not vars(self._unused):
             return f"an object of make= has no attributes, so that snapshot=vars shows nothing: {_ADVICE}"
         part, change, advice = next(self._shared(), ("", None, ""))
         if change is None:

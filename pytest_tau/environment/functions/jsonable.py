@@ -37,6 +37,11 @@ def jsonable(value: Any, fallback: Callable[[Any], Any] | None = None) -> Any:
     return _converted(value, fallback, of_state=False)
 
 
+def tool_text(result: Any) -> str:
+    """Return the text of a tool's result: JSON, unless it is a text."""
+    return result if isinstance(result, str) else json.dumps(jsonable(result, fallback=str), ensure_ascii=False)
+
+
 def state_data(value: Any) -> Any:
     """Return a copy of a state as JSON data; equal values give equal data.
 
