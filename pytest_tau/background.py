@@ -28,12 +28,18 @@ class BackgroundLoop:
         name: The name of the thread.
         threads: The most threads for blocking calls; None for the default.
         closing: Awaited on the loop when the process ends, after its tasks were cancelled.
+        on_exception: The exception handler of the loop.
     """
 
     def __init__(
-        self, name: str, *, threads: int | None = None, closing: Callable[[], Awaitable[Any]] | None = None
+        self,
+        name: str,
+        *,
+        threads: int | None = None,
+        closing: Callable[[], Awaitable[Any]] | None = None,
+        on_exception: Callable[[asyncio.AbstractEventLoop, dict[str, Any]], object] | None = None,
     ) -> None:
-        self._name, self._threads, self._closing = name, threads, closing
+        self._name, self._threads, self._closing, self._on_exception = name, threads, closing, on_exception
         self._lock = threading.Lock()
         # By process: a forked child has no thread of its parent's.
         self._loops: dict[int, asyncio.AbstractEventLoop] = {}
@@ -52,6 +58,7 @@ class BackgroundLoop:
 
     def _start(self) -> asyncio.AbstractEventLoop:
         loop = asyncio.new_event_loop()
+        loop.set_exception_handler(self._on_exception)
         if self._threads is not None:
             loop.set_default_executor(ThreadPoolExecutor(self._threads, thread_name_prefix=self._name))
         thread = threading.Thread(target=_run, args=(loop,), name=self._name, daemon=True)
@@ -82,4 +89,9 @@ class BackgroundLoop:
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
-    loop.run_forever()
+    ended = False
+    while not ended:
+        # A task that raises one of these ends run_forever(). All others would wait for the loop without end.
+        with contextlib.suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()
+            ended = True

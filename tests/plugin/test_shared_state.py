@@ -123,3 +123,58 @@ def test_state_that_only_a_conversation_changes_is_an_error_of_the_domain(pytest
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(["*DomainError: domain 'shop': objects that make= returns share notes*"])
     assert len(next(pytester.path.glob(".tau/runs/*/simulations.jsonl")).read_text().splitlines()) == 2
+
+
+NO_RETURN = OWN + "\n    def state(self):\n        {'orders': self.orders}"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+def test_a_snapshot_that_returns_none_is_a_usage_error(pytester, project, workers) -> None:
+    project(NO_RETURN)
+    conftest = pytester.path / "conftest.py"
+    conftest.write_text(conftest.read_text().replace("snapshot=vars", "snapshot=Shop.state"))
+    result = run(pytester, "--tau-agent=noop", *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: domain 'shop': snapshot= returned None: return the state"])
+
+
+TWO_KEYS = OWN + "\n        self.orders[1] = self.orders['1'] = {}"
+
+
+def test_keys_that_become_one_are_an_error_of_the_trial(pytester, project) -> None:
+    project(TWO_KEYS)
+    result = run(pytester, "--tau-agent=noop")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*snapshot: the keys 1 and '1' are the same in JSON: return plain data*"])
+
+
+EQUAL = """
+from datetime import datetime
+from decimal import Decimal
+
+import pytest_tau
+
+class Shop:
+    def __init__(self):
+        self.orders = {}
+
+def book(shop, amount: Decimal, slot: datetime):
+    '''Book a slot.'''
+    shop.orders[slot] = amount
+
+def pytest_tau_domains():
+    return [pytest_tau.domain_of("shop", tools=[book], make=Shop, snapshot=vars, policy="p", tasks="tasks.json")]
+"""
+
+
+@pytest.mark.parametrize(("amount", "passed"), [(10.5, True), (10.25, False)])
+def test_an_equal_value_in_another_notation_passes(pytester, amount, passed) -> None:
+    wanted = {"amount": "10.50", "slot": "2026-01-05T10:00:00+01:00"}
+    criteria = {"actions": [{"action_id": "1", "name": "book", "arguments": wanted}], "reward_basis": ["DB"]}
+    task = {"id": "a", "user_scenario": {"instructions": "Book it."}, "evaluation_criteria": criteria}
+    pytester.path.joinpath("tasks.json").write_text(json.dumps([task]))
+    pytester.makeconftest(EQUAL)
+    calls = [("book", {"amount": amount, "slot": "2026-01-05T09:00:00Z"})]
+    pytester.path.joinpath("sides.py").write_text(re.sub("self.calls = .*", f"self.calls = {calls!r}", AGENT))
+    result = run(pytester, "--tau-agent=sides.py:Agent", "--tau-user=sides.py:User")
+    result.assert_outcomes(passed=int(passed), failed=int(not passed))

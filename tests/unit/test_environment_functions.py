@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import functools
+import re
+from collections import deque
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -14,7 +18,7 @@ from pydantic import BaseModel
 import pytest_tau
 from pytest_tau.environment import check_task, domain_of
 from pytest_tau.environment.functions import sessions
-from pytest_tau.environment.functions.jsonable import jsonable
+from pytest_tau.environment.functions.jsonable import jsonable, state_data
 from pytest_tau.errors import ConfigurationError, TaskFormatError, ToolError, ToolServerError
 from pytest_tau.evaluation import known_components
 from pytest_tau.lint import lint_domain
@@ -281,6 +285,41 @@ class TestAClass:
         with pytest.raises(ConfigurationError, match="snapshot: a Shop cannot be written as JSON: return plain data"):
             domain.environment().dump()
 
+    @pytest.mark.parametrize(
+        ("state", "problem"),
+        [
+            ({"orders": {1: "a", "1": "b"}}, "snapshot: the keys 1 and '1' are the same in JSON: return plain data"),
+            (None, "snapshot= returned None: return the state"),
+        ],
+    )
+    def test_a_snapshot_that_loses_something_is_refused(self, state, problem):
+        with pytest.raises(ConfigurationError, match=f"^{problem}$"):
+            of_class(snapshot=lambda _: state).load().environment().dump()
+        with pytest.raises(ConfigurationError, match=f"^{problem}$"):
+            of_functions(snapshot=lambda: state, tools=[count], restore=None).load().environment().dump()
+
+    def test_equal_values_are_equal_states(self):
+        class Bank:
+            def __init__(self):
+                self.paid, self.at = [], {}
+
+            def pay(self, amount: Decimal, at: datetime) -> Decimal:
+                """Pay."""
+                self.paid.append(amount)
+                self.at[at] = at
+                return amount
+
+        def after(amount, at):
+            environment = domain.environment()
+            return environment.call("pay", {"amount": amount, "at": at}).content, environment.agent_db
+
+        domain = pytest_tau.domain_of("bank", tools=[Bank.pay], make=Bank, snapshot=vars).load()
+        (text, one), (other_text, other) = after("10.50", "2026-01-05T10:00+01:00"), after(10.5, "2026-01-05T09:00Z")
+        assert (text, other_text) == ('"10.50"', '"10.5"')
+        assert one.equals(other)
+        assert one.digest() == other.digest()
+        assert not one.equals(after("10.51", "2026-01-05T10:00+01:00")[1])
+
 
 class TestFunctions:
     def test_environments_do_not_share_the_state(self):
@@ -364,6 +403,157 @@ class TestDeclarations:
         assert domain.splits == {}
 
 
+class Bank:
+    """An application with functions of all kinds."""
+
+    def __init__(self):
+        self.accounts = {"EUR": 0, "USD": 0}
+
+    @staticmethod
+    def cents(amount: float) -> int:
+        """Convert an amount."""
+        return round(amount * 100)
+
+    @staticmethod
+    def names(bank: Bank) -> list[str]:
+        """List the accounts."""
+        return list(bank.accounts)
+
+    @staticmethod
+    def hours() -> str:
+        """Show the hours."""
+        return "9 to 5"
+
+    @classmethod
+    def title(cls, language: str) -> str:
+        """Show the name of the bank."""
+        return f"{cls.__name__} ({language})"
+
+    def empty(self, currency: str) -> int:
+        """Empty an account."""
+        self.accounts[currency] = 0
+        return 0
+
+
+def deposit(bank, amount: int, currency: str = "EUR", note: str = "") -> str:
+    """Deposit an amount.
+
+    Args:
+        amount: The amount.
+        currency: The currency.
+        note: The reason.
+    """
+    bank.accounts[currency] += amount
+    return f"{amount} {currency} {note}".strip()
+
+
+class Depositing:
+    """Deposit something."""
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __call__(self, bank, amount: int) -> str:
+        return deposit(bank, amount)
+
+
+class Withdrawing(Depositing):
+    __doc__ = None
+
+    def __call__(self, bank, amount: int) -> str:
+        """Withdraw an amount."""
+        return deposit(bank, -amount)
+
+
+def named(function, name, *bound, update=False, **keywords):
+    partial = functools.partial(function, *bound, **keywords)
+    if update:
+        functools.update_wrapper(partial, function)
+    partial.__name__ = name
+    return partial
+
+
+class TestCallables:
+    """What can be a tool besides functions and methods of a class."""
+
+    def of_bank(self, *tools, make=Bank, **changes):
+        domain = pytest_tau.domain_of("bank", tools=tools, make=make, snapshot=vars, **changes)
+        return domain.load().environment()
+
+    @pytest.mark.parametrize("update", [False, True])
+    @pytest.mark.parametrize("nested", [False, True])
+    def test_what_a_partial_binds_is_hidden_and_kept(self, update, nested):
+        tool = named(deposit, "deposit_usd", update=update, currency="USD")
+        if nested:
+            tool = named(tool, "deposit_usd", update=update, note="gift")
+        environment = self.of_bank(tool)
+        (shown,) = environment.tools()
+        assert (shown.name, shown.description) == ("deposit_usd", "Deposit an amount.")
+        assert list(shown.parameters["properties"]) == ["amount"] + ["note"] * (not nested)
+        assert shown.parameters["properties"]["amount"]["description"] == "The amount."
+        assert shown.parameters["required"] == ["amount"]
+        assert environment.call("deposit_usd", {"amount": 1}).content == "1 USD" + " gift" * nested
+        for wrong in ({"amount": 1, "currency": "EUR"}, {"amount": "one"}, {}):
+            assert environment.call("deposit_usd", wrong).error
+        assert environment.dump()["agent"] == {"accounts": {"EUR": 0, "USD": 1}}
+
+    def test_a_partial_of_a_required_argument_needs_none(self):
+        environment = self.of_bank(named(deposit, "deposit_five", update=True, amount=5))
+        assert environment.call("deposit_five", {}).content == "5 EUR"
+        assert environment.call("deposit_five", {"currency": "USD"}).content == "5 USD"
+
+    def test_positional_arguments_of_a_partial_are_bound(self):
+        tool = named(count, "count_lamps", "lamp")
+        domain = pytest_tau.domain_of("stock", tools=[tool], reads={"count_lamps"}).load()
+        assert domain.environment().call("count_lamps", {}).content == "3"
+
+    def test_a_partial_of_an_asynchronous_function_is_awaited(self):
+        environment = of_class(tools=[named(Shop.note, "note_vip", text="vip")], reads={"has"}).load().environment()
+        assert environment.call("note_vip", {"order_id": "o1"}).content == "1"
+
+    def test_an_object_that_can_be_called_has_a_name_of_its_own(self):
+        environment = self.of_bank(Depositing("put"), Withdrawing("take"))
+        assert [(tool.name, tool.description) for tool in environment.tools()] == [
+            ("put", "Deposit something."),
+            ("take", "Withdraw an amount."),
+        ]
+        assert environment.call("put", {"amount": "3"}).content == "3 EUR"
+        assert environment.call("take", {"amount": 1}).content == "-1 EUR"
+        assert environment.dump()["agent"]["accounts"] == {"EUR": 2, "USD": 0}
+
+    def test_static_and_class_methods_do_not_take_the_object(self):
+        environment = self.of_bank(Bank.cents, Bank.hours, Bank.title, Bank.names)
+        properties = {tool.name: list(tool.parameters["properties"]) for tool in environment.tools()}
+        assert properties == {"cents": ["amount"], "hours": [], "title": ["language"], "names": []}
+        assert environment.call("cents", {"amount": "1.5"}).content == "150"
+        assert environment.call("cents", {"amount": "x"}).content.startswith("Error: amount: expected a valid number")
+        assert environment.call("hours", {}).content == "9 to 5"
+        assert environment.call("title", {"language": "en"}).content == "Bank (en)"
+        assert environment.call("names", {}).content == '["EUR", "USD"]'
+
+    def test_static_methods_of_other_classes_take_the_object(self):
+        class Tools:
+            @staticmethod
+            def total(bank: Bank) -> int:
+                """Add the accounts."""
+                return sum(bank.accounts.values())
+
+        assert self.of_bank(Tools.total).call("total", {}).content == "0"
+
+    @pytest.mark.parametrize(
+        ("tool", "make", "problem"),
+        [
+            (Bank().empty, Bank, "Bank.empty: it is bound to one Bank, which all simulations would share: name the"),
+            (Bank.cents, lambda: Bank(), "Bank.cents: its first parameter is amount: .float.?, but the first argument"),
+            (Bank.hours, lambda: Bank(), "Bank.hours: it has no parameter, but the first argument of every tool is"),
+            (named(deposit, "x", bank=1), Bank, "x: its first parameter is .*amount"),
+        ],
+    )
+    def test_what_cannot_take_the_object_is_refused(self, tool, make, problem):
+        with pytest.raises(ConfigurationError, match=f"tool {problem}"):
+            self.of_bank(tool, make=make)
+
+
 class Model(BaseModel):
     at: date
     tags: set[str]
@@ -388,6 +578,37 @@ def test_other_objects_are_no_json():
     with pytest.raises(ValueError, match="a object cannot be written as JSON"):
         jsonable([object()])
     assert jsonable([Path], fallback=lambda value: value.__name__) == ["Path"]
+
+
+BERLIN = timezone(timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("value", "result", "state"),
+    [
+        (Decimal("10.50"), "10.50", "10.5"),
+        (Decimal(100), "100", "100"),
+        (Decimal("-0.0"), "-0.0", "0"),
+        (Decimal("1E+60"), "1E+60", "1E+60"),
+        (Decimal("NaN"), "NaN", "NaN"),
+        (datetime(2026, 1, 5, 10, tzinfo=BERLIN), "2026-01-05T10:00:00+01:00", "2026-01-05T09:00:00Z"),
+        (datetime(2026, 1, 5, 10), "2026-01-05T10:00:00", "2026-01-05T10:00:00"),  # noqa: DTZ001 - as it is
+        ({Decimal("1.0"): [Decimal("2.0")]}, {"1.0": ["2.0"]}, {"1": ["2"]}),
+        (deque([Decimal("2.0")]), ["2.0"], ["2"]),
+        ({"a": {Decimal("2.0")}}, {"a": ["2.0"]}, {"a": ["2"]}),
+    ],
+)
+def test_only_states_have_one_notation_of_equal_values(value, result, state):
+    assert jsonable(value) == result
+    assert state_data(value) == state
+    assert repr(state_data(state)) == repr(state)
+
+
+@pytest.mark.parametrize("keys", [(1, "1"), (Decimal("1.50"), "1.5"), (True, "true"), (None, "null")])
+def test_keys_that_become_one_are_no_state(keys):
+    with pytest.raises(ValueError, match=re.escape(f"the keys {keys[0]!r} and {keys[1]!r} are the same")):
+        state_data({"orders": dict.fromkeys(keys, "paid")})
+    assert set(jsonable(dict.fromkeys(keys, "paid")).values()) == {"paid"}  # a result is not compared
 
 
 class TestUnusualSources:

@@ -1,5 +1,6 @@
 """Domains over functions and objects that exist already, and the sessions that their states are in."""
 
-from .domain import check_tool_name, domain_of, files_of, folder_of_caller, kinds_of
+from .callables import check_tool_name
+from .domain import domain_of, files_of, folder_of_caller, kinds_of
 
 __all__ = ["check_tool_name", "domain_of", "files_of", "folder_of_caller", "kinds_of"]

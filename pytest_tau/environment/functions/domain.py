@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import copy
 import functools
 import inspect
-import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import PydanticUserError, ValidationError, validate_call
-
-from ...errors import ConfigurationError, ToolError, hides_frames, unknown_name
-from ...models.problems import place_and_problems
-from ..database import overlay
+from ...errors import ConfigurationError, hides_frames, unknown_name
 from ..domain import DomainSpec
 from ..domain_files import PolicyFiles
 from ..toolkit import Toolkit, tool
-from .isolation import Isolation
-from .jsonable import jsonable
-from .sessions import Session, SessionState
+from .callables import by_name
+from .calling import FunctionCaller
+from .jsonable import tool_text
+from .sessions import SessionState
+from .source import FunctionSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from ..retrieval import KnowledgeSpec
     from ..toolkit import ToolKind
@@ -76,21 +68,24 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     Raises:
         ConfigurationError: A tool without a docstring or types, an unknown name, or a state that cannot be isolated.
     """
-    named = _by_name(name, [*tools, *functions])
+    named = by_name(name, [*tools, *functions], make)
     kinds = kinds_of(name, named, reads=reads, generic=generic)
-    source = _Source(name, named, make, snapshot, restore)
+    offered = {each.__name__ for each in tools}
+    given = [each for each in (make, snapshot, restore) if each is not None]
+    caller = FunctionCaller(name, [*tools, *functions, *given])
+    source = FunctionSource(name, named, caller, offered=offered, make=make, snapshot=snapshot, restore=restore)
     source.check(writes=sorted(each for each, kind in kinds.items() if kind == "write"))
     return DomainSpec(
         name=name,
         agent_db=_state_type(name, source),
-        agent_tools=_toolkit(name, named, kinds, offered={each.__name__ for each in tools}, bound=make is not None),
+        agent_tools=_toolkit(name, named, kinds, offered=offered, bound=make is not None),
         knowledge=knowledge,
         rules=rules,
         **files_of(folder_of_caller() if folder is None else Path(folder), tasks, policy),
     )
 
 
-def _state_type(name: str, source: _Source) -> type[SessionState]:
+def _state_type(name: str, source: FunctionSource) -> type[SessionState]:
     members: dict[str, Any] = {"source": source, "comparable": source.snapshot is not None}
     if source.isolation is not None:
         members["isolation_problem"] = staticmethod(source.isolation.problem)
@@ -149,29 +144,6 @@ def kinds_of(
     return kinds
 
 
-def check_tool_name(domain: str, name: str) -> None:
-    """Refuse a tool whose name the base class of toolkits uses itself.
-
-    Raises:
-        ConfigurationError: It does.
-    """
-    if name.startswith(("_", "<")) or name == "db" or hasattr(Toolkit, name):
-        raise ConfigurationError(f"domain {domain!r}: a tool cannot be called {name!r}: give it another name")
-
-
-def _by_name(domain: str, functions: Sequence[Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    named: dict[str, Callable[..., Any]] = {}
-    for function in functions:
-        if not callable(function) or not hasattr(function, "__name__"):
-            raise ConfigurationError(f"domain {domain!r}: tools: expected functions, got {function!r}")
-        name = function.__name__
-        check_tool_name(domain, name)
-        if name in named:
-            raise ConfigurationError(f"domain {domain!r}: two tools are called {name!r}")
-        named[name] = function
-    return named
-
-
 def _toolkit(
     domain: str,
     functions: dict[str, Callable[..., Any]],
@@ -194,7 +166,7 @@ def _method(function: Callable[..., Any], kind: ToolKind, *, offered: bool, boun
     @functools.wraps(function)
     def method(self: Toolkit[Any], **arguments: Any) -> Any:
         result = self.db.call(name, arguments, mutates=mutates)
-        return _text(result) if offered else result
+        return tool_text(result) if offered else result
 
     parameters = list(inspect.signature(function).parameters.values())[1 if bound else 0 :]
     if offered and any(each.kind in _NOT_BY_NAME for each in parameters):
@@ -211,157 +183,3 @@ _NOT_BY_NAME = (
     inspect.Parameter.VAR_POSITIONAL,
     inspect.Parameter.VAR_KEYWORD,
 )
-
-
-def _text(result: Any) -> str:
-    """Return the text of a tool's result: JSON, unless it is a text."""
-    return result if isinstance(result, str) else json.dumps(jsonable(result, fallback=str), ensure_ascii=False)
-
-
-class _Source:
-    """Opens sessions: each on an object of its own, or all on the one state that the functions have."""
-
-    keyword = "snapshot"
-
-    def __init__(
-        self,
-        name: str,
-        functions: dict[str, Callable[..., Any]],
-        make: Callable[[], Any] | None,
-        snapshot: Callable[..., Any] | None,
-        restore: Callable[..., Any] | None,
-    ) -> None:
-        self.name, self.make, self.snapshot, self.restore = name, make, snapshot, restore
-        self.isolation: Isolation | None = None
-        self.functions = {each: _converting(function) for each, function in functions.items()}
-        self.lock = threading.RLock()
-        self.active: _SharedSession | None = None  # whose state is the live one
-
-    def check(self, *, writes: list[str]) -> None:
-        """Refuse a state that one simulation would leave to the next; prepare the check of what objects share.
-
-        Raises:
-            ConfigurationError: It cannot be isolated.
-        """
-        if self.make is not None and self.snapshot is not None:
-            self.isolation = Isolation(self.make, self.snapshot, writes=writes)
-        if self.make is None and writes and (self.snapshot is None or self.restore is None):
-            raise ConfigurationError(
-                f"domain {self.name!r}: {', '.join(writes)} may change something that the next simulation would see: "
-                "give make=, which returns a new object for each simulation, or both snapshot= and restore=; "
-                "name tools that change nothing in reads="
-            )
-
-    def open(self) -> Session:
-        """Return a new session in the untouched state."""
-        if self.make is not None:
-            target = self.make()
-            if self.isolation is not None:
-                self.isolation.begin()
-            return _OwnSession(self, target)
-        return _SharedSession(self)
-
-    @functools.cached_property
-    def untouched(self) -> Any:
-        """The state of the functions before the first call."""
-        return copy.deepcopy(self.snapshot()) if self.snapshot else None
-
-    def restore_function(self) -> Callable[..., Any]:
-        """Return the function that sets the state.
-
-        Raises:
-            ToolError: The state cannot be read and set, so that nothing can be merged into it.
-        """
-        if self.snapshot is None or self.restore is None:
-            raise ToolError("initialization_data needs snapshot= and restore= of the domain")
-        return self.restore
-
-    def call(self, name: str, /, *args: Any, **arguments: Any) -> Any:
-        """Call a function; wait for one that is asynchronous, in a thread, as the caller may run on an event loop.
-
-        Raises:
-            ToolError: An argument cannot be converted; names it.
-        """
-        function = self.functions[name]
-        try:
-            result = function(*args, **arguments)
-            if not inspect.iscoroutine(result):
-                return result
-            with ThreadPoolExecutor(1) as thread:
-                return thread.submit(asyncio.run, result).result()
-        except ValidationError as error:
-            if error.title != function.__qualname__:
-                raise  # by the function itself
-            place, problems = place_and_problems(error)
-            raise ToolError(f"{place}: {problems}") from None
-
-
-def _converting(function: Callable[..., Any]) -> Callable[..., Any]:
-    try:
-        return validate_call(config={"arbitrary_types_allowed": True})(function)
-    except (PydanticUserError, NameError) as error:
-        raise ConfigurationError(f"tool {function.__qualname__}: {str(error).splitlines()[0]}") from None
-
-
-class _OwnSession(Session):
-    """A session on an object of its own."""
-
-    def __init__(self, source: _Source, target: Any) -> None:
-        self._source, self._target = source, target
-        self._before: Any = None
-
-    def call(self, name: str, arguments: dict[str, Any]) -> Any:
-        isolation = self._source.isolation
-        if isolation is not None and self._before is None and name in isolation.writes:
-            self._before = isolation.before_call(self._target)
-        return self._source.call(name, self._target, **arguments)
-
-    def snapshot(self) -> Any:
-        snapshot = self._source.snapshot(self._target) if self._source.snapshot else None
-        if self._source.isolation is not None and self._before is not None:
-            self._source.isolation.note_calls(self._before, snapshot)
-        return snapshot
-
-    def merge(self, update: dict[str, Any]) -> None:
-        restore = self._source.restore_function()
-        restore(self._target, overlay(copy.deepcopy(self.snapshot()), update))
-
-
-class _SharedSession(Session):
-    """A session on the one state that the functions have: it is put in place before each call."""
-
-    def __init__(self, source: _Source) -> None:
-        self._source = source
-        with source.lock:
-            self.kept = copy.deepcopy(source.untouched)
-
-    def call(self, name: str, arguments: dict[str, Any]) -> Any:
-        with self._in_place():
-            return self._source.call(name, **arguments)
-
-    def snapshot(self) -> Any:
-        with self._in_place():
-            return copy.deepcopy(self._source.snapshot()) if self._source.snapshot else None
-
-    def merge(self, update: dict[str, Any]) -> None:
-        restore = self._source.restore_function()
-        with self._in_place():
-            restore(overlay(self.snapshot(), update))
-
-    def close(self) -> None:
-        source = self._source
-        with source.lock:
-            if source.active is self and source.restore is not None:
-                source.active = None
-                source.restore(copy.deepcopy(source.untouched))
-
-    @contextlib.contextmanager
-    def _in_place(self) -> Iterator[None]:
-        source = self._source
-        with source.lock:
-            if source.restore is not None and source.snapshot is not None and source.active is not self:
-                if source.active is not None:
-                    source.active.kept = copy.deepcopy(source.snapshot())
-                source.active = self
-                source.restore(copy.deepcopy(self.kept))
-            yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from ...errors import PlainErrors
 from ...models.problems import json_text
 from ..changes import value_changes
 from ..records import canonical
-from .jsonable import jsonable
+from .jsonable import state_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -22,6 +23,7 @@ _ADVICE = "build new containers in __init__, or let make= return a copy.deepcopy
 _OF_CLASS = "; begin the name with an underscore if it is not part of the state, such as a cache"
 #: Seconds until a clock of whole seconds has another time. They are waited before a domain is refused.
 _TICK = 1.1
+NO_STATE = "snapshot= returned None: return the state"
 _OF_SOURCE = "make= reads what a tool has written: let tools change only the object"
 
 
@@ -56,7 +58,7 @@ class Isolation:
     def before_call(self, target: Any) -> Any:
         """Return the state of an object as JSON data; None if it fails, which is reported where states are compared."""
         with contextlib.suppress(Exception), PlainErrors():
-            return jsonable(self._snapshot(target))
+            return state_data(self._snapshot(target))
         return None
 
     def note_calls(self, before: Any, snapshot: Any) -> None:
@@ -67,7 +69,7 @@ class Isolation:
             snapshot: The snapshot of the object.
         """
         with contextlib.suppress(ValueError):
-            self._written.update(map(_value_at, value_changes("", before, jsonable(snapshot))))
+            self._written.update(map(_value_at, value_changes("", before, state_data(snapshot))))
 
     def problem(self) -> str | None:
         """Return what objects share; None if they share nothing."""
@@ -79,7 +81,9 @@ class Isolation:
 
     def _problem(self) -> str | None:
         self.begin()
-        if self.writes and self._snapshot is vars and not vars(self._unused):
+        if self._first and self._first[""] is None:
+            return NO_STATE
+        if self.writes and inspect.unwrap(self._snapshot) is vars and not vars(self._unused):
             return f"an object of make= has no attributes, so that snapshot=vars shows nothing: {_ADVICE}"
         part, change, advice = next(self._shared(), ("", None, ""))
         if change is None:
@@ -113,19 +117,19 @@ class Isolation:
     def _stays(self, change: Change) -> bool:
         """Return whether a new object has this difference also later: tools and ``make`` may take the same time."""
         time.sleep(_TICK)
-        later = value_changes("", self._first[""], jsonable(self._snapshot(self._make())))
+        later = value_changes("", self._first[""], state_data(self._snapshot(self._make())))
         return _value_at(change) in map(_value_at, later)
 
     def _parts(self, target: Any) -> dict[str, Any]:
         """Return the snapshot without a name, and the containers of the object's class, which are not in it."""
         with PlainErrors():
-            found = {"": jsonable(self._snapshot(target))}
+            found = {"": state_data(self._snapshot(target))}
         own = getattr(target, "__dict__", {})
         for each in type(target).__mro__:
             for name, value in vars(each).items():
                 if isinstance(value, dict | list | set) and not name.startswith("_") and name not in own:
                     with contextlib.suppress(ValueError):
-                        found[f"{each.__name__}.{name}"] = jsonable(value)
+                        found[f"{each.__name__}.{name}"] = state_data(value)
         return found
 
 

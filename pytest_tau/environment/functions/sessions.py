@@ -22,7 +22,7 @@ from ...models import clone, json_copy
 from ..changes import Change, value_changes
 from ..database import Database
 from ..records import canonical
-from .jsonable import jsonable
+from .jsonable import state_data
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -329,7 +329,7 @@ class SessionState(Database):
     def _read(self, session: Session, made: tuple[_Entry, ...] | None = None) -> None:
         try:
             with PlainErrors():
-                value = jsonable(session.snapshot())
+                value = state_data(session.snapshot())
         except ToolServerError:
             self._drop()
             raise

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...environment import Database, Domain, DomainSpec, Tool, ToolInfo, Toolkit
 from ...environment.functions import check_tool_name, files_of, folder_of_caller, kinds_of
-from ...environment.functions.jsonable import jsonable
+from ...environment.functions.jsonable import state_data
 from ...environment.functions.sessions import Memo, SessionState
 from ...errors import ConfigurationError, ToolServerError, hides_frames, unknown_name
 from .connection import Launch
@@ -114,7 +114,7 @@ class MCPDomainSpec(DomainSpec):
             with contextlib.closing(self.server.open()) as session:
                 toolkit = self._toolkit(session.tools())
                 if comparable:
-                    memo.note_state((), jsonable(session.snapshot()))
+                    memo.note_state((), state_data(session.snapshot()))
         except ToolServerError as error:
             raise ConfigurationError(str(error)) from None
         described = replace(self, agent_tools=toolkit, agent_db=type(f"State of {self.name}", (_ServerState,), members))

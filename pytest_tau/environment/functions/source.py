@@ -1,0 +1,203 @@
+"""Sessions of domains over functions: each on an object of its own, or all on one state."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import inspect
+import threading
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from ...errors import ConfigurationError, ToolError, hides_frames
+from ...models.problems import place_and_problems
+from ..database import overlay
+from .callables import converting
+from .isolation import NO_STATE, Isolation
+from .jsonable import state_data, tool_text
+from .sessions import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from contextlib import AbstractContextManager
+
+    from .calling import FunctionCaller
+
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
+__tracebackhide__ = hides_frames
+
+
+class FunctionSource:
+    """Opens sessions: each on an object of its own, or all on the one state that the functions have."""
+
+    keyword = "snapshot"
+
+    def __init__(
+        self,
+        name: str,
+        functions: dict[str, Callable[..., Any]],
+        caller: FunctionCaller,
+        *,
+        offered: Collection[str],
+        make: Callable[[], Any] | None,
+        snapshot: Callable[..., Any] | None,
+        restore: Callable[..., Any] | None,
+    ) -> None:
+        self.name, self.caller = name, caller
+        self.make = caller.bind(make) if make else None
+        self.restore = caller.bind(restore) if restore else None
+        # Tasks of a loop may change a state or a result while it is converted elsewhere.
+        self.snapshot = caller.bind(snapshot, state_data if caller.on_loop else None) if snapshot else None
+        self._copied = caller.bind(snapshot, copy.deepcopy) if snapshot else None
+        self.functions = {
+            each: caller.bind(converting(function), tool_text if caller.on_loop and each in offered else None)
+            for each, function in functions.items()
+        }
+        self.isolation: Isolation | None = None
+        self.lock = threading.RLock()
+        self.active: _SharedSession | None = None  # whose state is the live one
+
+    def check(self, *, writes: list[str]) -> None:
+        """Refuse a state that one simulation would leave to the next; prepare the check of what objects share.
+
+        Raises:
+            ConfigurationError: It cannot be isolated.
+        """
+        if self.make is not None and self.snapshot is not None:
+            self.isolation = Isolation(self.make, self.snapshot, writes=writes)
+        if self.make is None and writes and (self.snapshot is None or self.restore is None):
+            raise ConfigurationError(
+                f"domain {self.name!r}: {', '.join(writes)} may change something that the next simulation would see: "
+                "give make=, which returns a new object for each simulation, or both snapshot= and restore=; "
+                "name tools that change nothing in reads="
+            )
+
+    def open(self) -> Session:
+        """Return a new session in the untouched state."""
+        if self.make is not None:
+            target = self.make()
+            if self.isolation is not None:
+                self.isolation.begin()
+            return _OwnSession(self, target)
+        return _SharedSession(self)
+
+    @functools.cached_property
+    def untouched(self) -> Any:
+        """The state of the functions before the first call."""
+        return self.copied()
+
+    def state(self, *target: Any) -> Any:
+        """Return the state of an object, or of the functions, for reading; None if the domain has no ``snapshot``.
+
+        Raises:
+            ConfigurationError: The snapshot is None.
+        """
+        return _given(self.snapshot(*target)) if self.snapshot else None
+
+    def copied(self, *target: Any) -> Any:
+        """Return a copy of the state that ``restore`` can take, as ``state``."""
+        return _given(self._copied(*target)) if self._copied else None
+
+    def alone(self) -> AbstractContextManager[Any]:
+        """Return a lock for the state of the functions; nothing for a call that a function makes on the loop."""
+        return contextlib.nullcontext() if self.caller.on_loop and self.caller.is_here() else self.lock
+
+    def restore_function(self) -> Callable[..., Any]:
+        """Return the function that sets the state.
+
+        Raises:
+            ToolError: The state cannot be read and set, so that nothing can be merged into it.
+        """
+        if self.snapshot is None or self.restore is None:
+            raise ToolError("initialization_data needs snapshot= and restore= of the domain")
+        return self.restore
+
+    def call(self, name: str, /, *args: Any, **arguments: Any) -> Any:
+        """Call a function; wait for one that is asynchronous.
+
+        Raises:
+            ToolError: An argument cannot be converted; names it.
+        """
+        function = self.functions[name]
+        try:
+            result = function(*args, **arguments)
+            if not inspect.iscoroutine(result):
+                return result
+            return self.caller.wait(result)
+        except ValidationError as error:
+            if error.title != function.__qualname__:
+                raise  # by the function itself
+            place, problems = place_and_problems(error)
+            raise ToolError(f"{place}: {problems}") from None
+
+
+def _given(state: Any) -> Any:
+    if state is None:
+        raise ConfigurationError(NO_STATE)
+    return state
+
+
+class _OwnSession(Session):
+    """A session on an object of its own."""
+
+    def __init__(self, source: FunctionSource, target: Any) -> None:
+        self._source, self._target = source, target
+        self._before: Any = None
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        isolation = self._source.isolation
+        if isolation is not None and self._before is None and name in isolation.writes:
+            self._before = isolation.before_call(self._target)
+        return self._source.call(name, self._target, **arguments)
+
+    def snapshot(self) -> Any:
+        snapshot = self._source.state(self._target)
+        if self._source.isolation is not None and self._before is not None:
+            self._source.isolation.note_calls(self._before, snapshot)
+        return snapshot
+
+    def merge(self, update: dict[str, Any]) -> None:
+        restore = self._source.restore_function()
+        restore(self._target, overlay(self._source.copied(self._target), update))
+
+
+class _SharedSession(Session):
+    """A session on the one state that the functions have: it is put in place before each call."""
+
+    def __init__(self, source: FunctionSource) -> None:
+        self._source = source
+        with source.alone():
+            self.kept = copy.deepcopy(source.untouched)
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        with self._in_place():
+            return self._source.call(name, **arguments)
+
+    def snapshot(self) -> Any:
+        with self._in_place():
+            return copy.deepcopy(self._source.state())
+
+    def merge(self, update: dict[str, Any]) -> None:
+        restore = self._source.restore_function()
+        with self._in_place():
+            restore(overlay(self._source.copied(), update))
+
+    def close(self) -> None:
+        source = self._source
+        with source.alone():
+            if source.active is self and source.restore is not None:
+                source.active = None
+                source.restore(copy.deepcopy(source.untouched))
+
+    @contextlib.contextmanager
+    def _in_place(self) -> Iterator[None]:
+        source = self._source
+        with source.alone():
+            if source.restore is not None and source.snapshot is not None and source.active is not self:
+                if source.active is not None:
+                    source.active.kept = source.copied()
+                source.active = self
+                source.restore(copy.deepcopy(self.kept))
+            yield
