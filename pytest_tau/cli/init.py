@@ -107,7 +107,8 @@ def run(args: argparse.Namespace) -> int:
             file.write(text)
     _show(folder, files, args)
     if ignored:
-        print("\n".join(["", f"your {_IGNORE} should have", *(f"  {line}" for line in ignored.split())]))  # noqa: T201
+        lines = ["", f"your {_IGNORE} should have", *(f"  {line}" for line in ignored.split())]
+        print(printable("\n".join(lines)))  # noqa: T201 - this is a command
     return 0
 
 
