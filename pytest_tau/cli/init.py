@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import read_toml
 from ..errors import ConfigurationError
+from ..text import printable
 from .options import add_options
 
 if TYPE_CHECKING:
