@@ -59,7 +59,10 @@ def answer(method, params):
     if method == "tools/call":
         return call(params["name"], params.get("arguments") or {})
     if method == "resources/read" and params["uri"] == "items://all":
-        return {"contents": [{"uri": params["uri"], "text": json.dumps(ITEMS)}]}
+        if MODE == "without state":
+            return {"contents": []}
+        state = MODE.removeprefix("state ") if MODE.startswith("state") else json.dumps(ITEMS)
+        return {"contents": [{"uri": params["uri"], "text": state}]}
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import sys
 import threading
@@ -241,6 +242,25 @@ def test_an_abandoned_environment_ends_its_server(declare, running):
 def test_a_state_that_the_server_lacks_is_reported(declare):
     with pytest.raises(ConfigurationError, match="state of domain 'items': items://nothing: "):
         declare(state="items://nothing").load()
+
+
+@pytest.mark.parametrize(
+    ("mode", "problem"),
+    [
+        ("state null", "got null"),
+        ("without state", "got null"),
+        ("state ", "not valid JSON"),
+        ("state no database", "not valid JSON"),
+    ],
+)
+def test_a_state_that_is_none_is_reported(declare, mode, problem):
+    with pytest.raises(ConfigurationError, match=f"state of domain 'items': items://all: expected .* JSON.*{problem}"):
+        declare(mode).load()
+
+
+@pytest.mark.parametrize("state", ["[]", "{}", "[1]", "0"])
+def test_an_empty_state_is_one(declare, state):
+    assert declare(f"state {state}").load().environment().dump() == {"agent": json.loads(state), "user": None}
 
 
 @pytest.mark.parametrize(

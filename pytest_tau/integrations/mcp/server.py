@@ -64,18 +64,31 @@ class ServerSession(Session):
         """Return the state, as the tool or the resource gives it.
 
         Raises:
-            ConfigurationError: There is no such tool or resource.
+            ConfigurationError: There is no such tool or resource, or it gives no JSON, or null: every state would be
+                equal.
         """
+        try:
+            found = self._state_value()
+        except ToolError as error:
+            raise self._no_state(str(error)) from None
+        except DocumentError as error:
+            raise self._no_state(f"expected the state as JSON: {error}") from None
+        if found is None:
+            raise self._no_state("expected the state as JSON, got null")
+        return found
+
+    def _state_value(self) -> Any:
         state = self._state
         assert state is not None, "a state that is not given is not compared"
-        try:
-            if "://" not in state:
-                return result_value(self.call(state, {}))
-            contents = self._connection.request(lambda session: compat.read_resource(session, state))
-        except ToolError as error:
-            raise ConfigurationError(f"the state of domain {self._launch.name!r}: {state}: {error}") from None
-        values = [_parsed(part.get("text", part.get("blob", ""))) for part in contents]
-        return values[0] if len(values) == 1 else values
+        if "://" not in state:
+            result = self.call(state, {})
+            return result_value(result) if "structuredContent" in result else parse_json(result_text(result))
+        contents = self._connection.request(lambda session: compat.read_resource(session, state))
+        values = [parse_json(part.get("text", part.get("blob", ""))) for part in contents]
+        return values[0] if len(values) == 1 else values or None
+
+    def _no_state(self, problem: str) -> ConfigurationError:
+        return ConfigurationError(f"the state of domain {self._launch.name!r}: {self._state}: {problem}")
 
     def close(self) -> None:
         """End the server."""
