@@ -264,6 +264,11 @@ def suggestion(similar: Sequence[str]) -> str:
     return f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
 
 
+def install_extra(name: str) -> str:
+    """Return the command that installs an extra: there is no release on a package index."""
+    return f"pip install './pytest-tau[{name}]', where ./pytest-tau is a clone"
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str], listed: Sequence[str] | None = None) -> str:
     """Return the text of an unknown-name error, with close matches first and then known names.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_tau.errors import ConfigurationError
+from pytest_tau.errors import ConfigurationError, install_extra
 
 if TYPE_CHECKING:
     from faker import Faker
@@ -22,7 +22,7 @@ def new_faker(seed: int) -> Faker:
     try:
         from faker import Faker
     except ImportError:
-        raise ConfigurationError("the generator needs Faker: pip install 'pytest-tau[dev]'") from None
+        raise ConfigurationError(f"the generator needs Faker: {install_extra('dev')}") from None
     fake = Faker("en_US")
     fake.seed_instance(seed)
     return fake

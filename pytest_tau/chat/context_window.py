@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError, ContextWindowError
+from ..errors import ConfigurationError, ContextWindowError, install_extra
 from ..models import strings_in
 
 if TYPE_CHECKING:
@@ -110,13 +110,24 @@ def token_counter(model: str) -> Callable[[Any], int]:
     return count
 
 
-def _encoding(model: str) -> Encoding:
+def check_tiktoken() -> None:
+    """Check that tokens can be counted.
+
+    Raises:
+        ConfigurationError: tiktoken is not installed.
+    """
     try:
-        import tiktoken
+        import tiktoken  # noqa: F401
     except ImportError:
         raise ConfigurationError(
-            "a context budget needs tiktoken, which is not installed: pip install 'pytest-tau[llm]'"
+            f"a context budget needs tiktoken, which is not installed: {install_extra('llm')}"
         ) from None
+
+
+def _encoding(model: str) -> Encoding:
+    check_tiktoken()
+    import tiktoken
+
     try:
         name = tiktoken.encoding_name_for_model(model.rsplit("/", 1)[-1])
     except KeyError:
@@ -128,7 +139,7 @@ def _encoding(model: str) -> Encoding:
         raise ConfigurationError(
             f"tokens for {model} are counted with tiktoken's encoding {name}, which could not be loaded "
             f"({type(error).__name__}: {error}). Install litellm, which brings the common encodings "
-            f"(pip install 'pytest-tau[llm]'), or let TIKTOKEN_CACHE_DIR name a folder that has this one: a run with "
+            f"({install_extra('llm')}), or let TIKTOKEN_CACHE_DIR name a folder that has this one: a run with "
             f"a network fills it"
         ) from error
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..background import BackgroundLoop
-from ..errors import ConfigurationError, TauError
+from ..errors import ConfigurationError, TauError, install_extra
 from .formats.events import COMMENT, EVENT_STREAM, event
 from .problems import TRIAL_ENDED, Problem, problem_of, reply_to
 from .routes import ROUTES, not_served
@@ -85,7 +85,7 @@ def load(purpose: str = "the endpoint for models") -> Any:
     try:
         return importlib.import_module("aiohttp.web")
     except ImportError as error:
-        problem = f"{purpose} needs aiohttp: pip install 'pytest-tau[endpoint]' ({error})"
+        problem = f"{purpose} needs aiohttp: {install_extra('endpoint')} ({error})"
         raise ConfigurationError(problem) from error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, install_extra
 from .default_model import check_model, has_litellm
 from .sentence_transformers import LOCAL, LocalEmbeddings, check as check_local
 
@@ -75,7 +75,7 @@ def check_embeddings(name: str, args: Mapping[str, Any]) -> None:
         check_local(name)
         return
     if not has_litellm():
-        raise ConfigurationError(f"the embedding model {name!r} needs litellm: pip install 'pytest-tau[llm]'")
+        raise ConfigurationError(f"the embedding model {name!r} needs litellm: {install_extra('llm')}")
     from .litellm import check
 
     check(name, args)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..chat.call_arguments import refuse_arguments
+from ..errors import ConfigurationError, install_extra
 from .model_client import ClientModel, is_accepted
 
 if TYPE_CHECKING:
@@ -71,13 +72,33 @@ def check_model(
         prices: The user's price list.
 
     Raises:
-        ConfigurationError: It cannot be called.
+        ConfigurationError: It cannot be called, or the packages of the clients are not installed.
     """
     if has_litellm():
+        _check_packages()
         refuse_arguments(name, args)
         if is_accepted(name, args, priced=priced, prices=prices):
             return
         from .litellm import check
-    else:
-        from .openai_api import check
+
+        check(name, args, priced=priced, prices=prices)
+        return
+    from .openai_api import check
+
+    # First: a model of another provider needs another package.
     check(name, args, priced=priced, prices=prices)
+    _check_packages()
+
+
+def _check_packages() -> None:
+    """Check that the packages of a client are installed, without importing them.
+
+    Raises:
+        ConfigurationError: They are not.
+    """
+    if has_litellm() and importlib.util.find_spec("tenacity") is None:
+        raise ConfigurationError(f"model calls need litellm and tenacity: {install_extra('llm')}")
+    if not has_litellm() and not has_aiohttp():
+        from .openai_api.route import WITHOUT_CLIENT
+
+        raise ConfigurationError(WITHOUT_CLIENT)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 from pydantic import BaseModel
 
+from pytest_tau.errors import install_extra
 from pytest_tau.models import (
     Action,
     Description,
@@ -116,6 +117,14 @@ def test_nothing_is_installed_from_an_index_without_a_release(path: Path) -> Non
     assert [
         line for line in lines if re.search(r"(?<![\w./-])pytest-tau(?![\w/])", line.partition("pip install")[2])
     ] == []
+
+
+@pytest.mark.parametrize("folder", ["pytest_tau", "domains"])
+def test_messages_name_an_extra_in_one_way(folder: str) -> None:
+    files = (ROOT / folder).rglob("*.py")
+    named = [file.name for file in files if "pip install 'pytest-tau" in file.read_text(encoding="utf-8")]
+    assert named == []
+    assert "pip install './pytest-tau[llm]'" in install_extra("llm")
 
 
 def test_an_installation_without_a_source_would_be_found(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_missing_key_is_a_usage_error(shop):
 
 def test_missing_library_is_a_usage_error(shop):
     found = shop.run("--tau-domain", "shop", "--tau-agent", "noop", "--tau-retrieval", "local_embeddings")
-    found.usage_error("local_embeddings", "pip install 'pytest-tau[embeddings]'")
+    found.usage_error("local_embeddings", "pip install './pytest-tau[embeddings]'")
 
 
 def test_model_rates_documents(shop):

@@ -804,7 +804,7 @@ class TestStartUp:
         command = [sys.executable, "-m", "pytest", "-p", "tau", *models.options]
         done = subprocess.run(command, cwd=project.path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == pytest.ExitCode.USAGE_ERROR
-        assert "pip install 'pytest-tau[llm]'" in done.stdout + done.stderr
+        assert "pip install './pytest-tau[llm]'" in done.stdout + done.stderr
         assert "Traceback" not in done.stdout + done.stderr
 
 

@@ -270,7 +270,7 @@ def test_a_user_is_not_a_program(run: Callable[..., Any]) -> None:
 
 def test_the_extra_is_named(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "aiohttp.web", None)
-    run(python()).usage_error("pip install 'pytest-tau[endpoint]'")
+    run(python()).usage_error("pip install './pytest-tau[endpoint]'")
 
 
 @pytest.fixture

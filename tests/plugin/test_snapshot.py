@@ -147,10 +147,10 @@ def test_without_syrupy_the_extra_is_named(pytester, monkeypatch, a_task):
     pytester.makefile(".json", **{"t.tau": json.dumps({"domain": "mock", "tasks": [a_task()]})})
     run = pytester.runpytest_inprocess("-ppytest_tau.plugin", "--tau-snapshot")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
-    run.stderr.fnmatch_lines(["*--tau-snapshot needs syrupy: install it with pip install 'pytest-tau?snapshot?'*"])
+    run.stderr.fnmatch_lines(["*--tau-snapshot needs syrupy: pip install './pytest-tau?snapshot?'*"])
     pytester.makepyfile("def test_it(tau_snapshot): pass")
     run = pytester.runpytest_inprocess("-ppytest_tau.plugin", "test_without_syrupy_the_extra_is_named.py")
-    run.stdout.fnmatch_lines(["*the fixture tau_snapshot needs syrupy: install it with*"])
+    run.stdout.fnmatch_lines(["*the fixture tau_snapshot needs syrupy: pip install*"])
 
 
 def test_a_run_that_asks_for_no_snapshot_imports_nothing_of_it(project, a_task):

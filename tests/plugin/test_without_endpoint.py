@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-NEEDED = "the endpoint for models needs aiohttp: pip install 'pytest-tau[endpoint]'"
+NEEDED = "the endpoint for models needs aiohttp: pip install './pytest-tau[endpoint]'"
 #: An agent that asks for its address such that its source does not show it.
 HIDDEN = """
 import pytest_tau

@@ -58,7 +58,36 @@ def test_a_budget_uses_the_prices_of_the_arguments(project, a_task):
 def test_another_provider_needs_litellm(project, a_task):
     project.tasks("mock/t.tau.json", [a_task()])
     run = project.run("--tau-agent-llm", "anthropic/claude", "--tau-user", "gold")
-    run.usage_error("--tau-agent-llm: model 'anthropic/claude' needs litellm: pip install 'pytest-tau[llm]'")
+    run.usage_error("--tau-agent-llm: model 'anthropic/claude' needs litellm: pip install './pytest-tau[llm]'")
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "-n2"])
+@pytest.mark.parametrize("package", ["aiohttp", "tenacity"])
+def test_without_any_client_the_run_is_refused_once(project, monkeypatch, package, workers):
+    monkeypatch.setitem(sys.modules, package, None)
+    with ModelServer(script) as server:
+        run = project.run(*("--tau-domain", "mock"), *options(server), *workers)
+        asked = server.requests
+    run.usage_error("--tau-agent-llm: model calls need litellm (any provider): pip install './pytest-tau[llm]', where")
+    run.line("servers with OpenAI's API): pip install './pytest-tau[endpoint]', where ./pytest-tau is a clone")
+    run.lacks("infrastructure_error")
+    assert not asked
+
+
+def test_litellm_without_the_other_packages_of_its_extra_is_refused(project, a_task, monkeypatch):
+    monkeypatch.setattr(default_model, "has_litellm", lambda: True)
+    monkeypatch.setitem(sys.modules, "tenacity", None)
+    project.tasks("mock/t.tau.json", [a_task()])
+    run = project.run("--tau-agent-llm", "anthropic/claude", "--tau-user", "gold")
+    run.usage_error("--tau-agent-llm: model calls need litellm and tenacity: pip install './pytest-tau[llm]', where")
+
+
+def test_a_context_budget_without_tiktoken_is_refused(project, a_task, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    project.tasks("mock/t.tau.json", [a_task()])
+    with ModelServer(script) as server:
+        run = project.run(*options(server), "--tau-agent-context", "1000")
+    run.usage_error("--tau-agent-context: a context budget needs tiktoken, which is not installed: pip install './py")
 
 
 def test_a_missing_key_is_a_usage_error(project, a_task):

@@ -247,7 +247,7 @@ def test_a_cache_of_the_user_s_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_
     told = str(caught.value)
     assert "tokens for openai/gpt-4.1 are counted with tiktoken's encoding o200k_base" in told
     assert "OSError: no network here" in told
-    assert "pip install 'pytest-tau[llm]'" in told
+    assert "pip install './pytest-tau[llm]'" in told
     assert "TIKTOKEN_CACHE_DIR" in told
     assert os.environ[variable] == str(tmp_path)
 
@@ -278,7 +278,7 @@ def test_without_litellm_tiktoken_looks_for_itself(monkeypatch: pytest.MonkeyPat
 
 def test_without_tiktoken_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken", None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'pytest-tau\[llm\]'"):
+    with pytest.raises(ConfigurationError, match=r"pip install .\./pytest-tau\[llm\]'"):
         token_counter("m")
 
 

@@ -130,4 +130,4 @@ def test_without_aiohttp_the_error_names_the_extra(capsys, monkeypatch):
 
     monkeypatch.setattr(importlib, "import_module", without)
     assert main(["serve", "mock"]) == 2
-    assert "tau serve needs aiohttp: pip install 'pytest-tau[endpoint]'" in capsys.readouterr().err
+    assert "tau serve needs aiohttp: pip install './pytest-tau[endpoint]'" in capsys.readouterr().err

@@ -452,7 +452,7 @@ def test_importing_is_light_and_the_extra_is_named():
             print(error)
     """)
     assert out.startswith("set()\n")
-    assert "the endpoint for models needs aiohttp: pip install 'pytest-tau[endpoint]'" in out
+    assert "the endpoint for models needs aiohttp: pip install './pytest-tau[endpoint]'" in out
 
 
 def test_a_process_ends_cleanly_with_requests_open():

@@ -145,7 +145,7 @@ def test_without_gymnasium_the_error_names_the_extra() -> None:
         "try:\n    import pytest_tau.integrations.gymnasium\nexcept Exception as error:\n    print(type(error).__name__, error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("ConfigurationError gymnasium is not installed: pip install 'pytest-tau[gym]'")
+    assert done.stdout.startswith("ConfigurationError gymnasium is not installed: pip install './pytest-tau[gym]'")
 
 
 def test_nothing_else_imports_gymnasium() -> None:

@@ -519,7 +519,7 @@ for attempt in (lambda: check("openai/gpt-4.1", {}), lambda: asyncio.run(LiteLLM
 """
     lines = python(code).splitlines()
     assert len(lines) == 2
-    assert all("pip install 'pytest-tau[llm]'" in line for line in lines)
+    assert all("pip install './pytest-tau[llm]'" in line for line in lines)
 
 
 def test_a_process_hears_of_litellm_only_through_us_and_ends_cleanly() -> None:

@@ -124,7 +124,7 @@ def test_a_missing_package_is_an_error_of_this_installation_and_not_retried() ->
     calls = [line for line in lines if line.startswith("call ")]
     assert [line.split()[1].removesuffix(":") for line in calls] == [name for name, _ in RESPONSES]
     for line in calls:
-        assert "litellm needs the package 'mcp', which is not installed: pip install 'pytest-tau[llm]'" in line
+        assert "litellm needs the package 'mcp', which is not installed: pip install './pytest-tau[llm]'" in line
     # Of the last one only the arguments of its calls decide.
     assert [line.split()[1] for line in lines if line.startswith("check ")] == [name for name, _ in RESPONSES[:-1]]
 
@@ -160,7 +160,7 @@ def test_in_a_trial_it_is_an_error_that_is_not_blamed_on_the_provider() -> None:
             )
         )
     assert caught.value.kind == "bad_request"
-    assert "pip install 'pytest-tau[llm]'" in str(caught.value)
+    assert "pip install './pytest-tau[llm]'" in str(caught.value)
 
 
 # What goes back to a server

@@ -211,7 +211,7 @@ def test_a_server_with_an_address_needs_no_key():
     ("name", "args", "said"),
     [
         ("openai/gpt-x", {}, "needs a key: set OPENAI_API_KEY"),
-        ("anthropic/claude", {}, r"needs litellm: pip install 'pytest-tau\[llm\]'"),
+        ("anthropic/claude", {}, r"needs litellm: pip install '\./pytest-tau\[llm\]'"),
         ("gpt-x", {}, "needs litellm"),
         ("  ", {}, "is not a model name"),
         ("openai/m", {"base_url": "nowhere"}, "expected a URL that begins with http"),
@@ -285,8 +285,8 @@ def test_without_aiohttp_the_extras_are_named():
         except ConfigurationError as error:
             print(error)
     """)
-    assert "pip install 'pytest-tau[llm]'" in out
-    assert "pip install 'pytest-tau[endpoint]'" in out
+    assert "pip install './pytest-tau[llm]'" in out
+    assert "pip install './pytest-tau[endpoint]'" in out
 
 
 def test_calls_go_through_the_proxy_of_the_environment(monkeypatch):

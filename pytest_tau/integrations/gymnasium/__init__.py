@@ -5,12 +5,12 @@ Importing this package registers ``tau-agent-v0`` and ``tau-user-v0``::
     env = gymnasium.make("pytest_tau.integrations.gymnasium:tau-agent-v0", domain="telecom", split="train")
 """
 
-from ...errors import ConfigurationError
+from ...errors import ConfigurationError, install_extra
 
 try:
     import gymnasium
 except ImportError as _error:
-    raise ConfigurationError(f"gymnasium is not installed: pip install 'pytest-tau[gym]' ({_error})") from _error
+    raise ConfigurationError(f"gymnasium is not installed: {install_extra('gym')} ({_error})") from _error
 del gymnasium
 
 # After the error that names the extra.

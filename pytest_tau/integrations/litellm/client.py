@@ -9,7 +9,7 @@ import threading
 from typing import Any
 
 from ...background import BackgroundLoop
-from ...errors import ConfigurationError
+from ...errors import ConfigurationError, install_extra
 from . import compat
 
 #: Two threads that make their first call at once must not both change the environment.
@@ -36,7 +36,7 @@ def _import() -> Any:
             litellm: Any = importlib.import_module("litellm")
         importlib.import_module("tenacity")
     except ImportError as error:
-        problem = f"model calls need litellm and tenacity: pip install 'pytest-tau[llm]' ({error})"
+        problem = f"model calls need litellm and tenacity: {install_extra('llm')} ({error})"
         raise ConfigurationError(problem) from error
     compat.silence(litellm)
     return litellm

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from ...chat.call_arguments import refuse_arguments
 from ...chat.masking import is_secret, mask_secrets
 from ...chat.prices import Price, refuse_unpriced
-from ...errors import ConfigurationError, similar_names, suggestion, unknown_name
+from ...errors import ConfigurationError, install_extra, similar_names, suggestion, unknown_name
 from . import compat
 from .anthropic import refuse_temperature
 from .client import load
@@ -84,7 +84,7 @@ def _check_packages(name: str) -> None:
     """
     if answers_by_responses(name) and not compat.can_call_responses():
         problem = f"model {name!r} has OpenAI's Responses API only, for which litellm needs the package 'mcp'"
-        raise ConfigurationError(f"{problem}, which is not installed: pip install 'pytest-tau[llm]'")
+        raise ConfigurationError(f"{problem}, which is not installed: {install_extra('llm')}")
 
 
 def answers_by_responses(name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...chat.faults import build_model_error, chain_of, fault_of, retry_after_of
 from ...chat.masking import mask_secrets
-from ...errors import ConfigurationError
+from ...errors import ConfigurationError, install_extra
 from .credentials import describe_key
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def missing_package(error: BaseException, request: ChatRequest) -> Configuration
         return None
     package = (missing.name or "").partition(".")[0]
     needed = f"the package {package!r}, which is" if package else "a package that is"
-    remedy = "pip install 'pytest-tau[llm]'" if package in ("", *_OF_EXTRA) else f"pip install {package}"
+    remedy = install_extra("llm") if package in ("", *_OF_EXTRA) else f"pip install {package}"
     reported = mask_secrets(" ".join(str(missing).split()), request.args)
     return ConfigurationError(f"{request.model}: litellm needs {needed} not installed: {remedy} ({reported})")
 

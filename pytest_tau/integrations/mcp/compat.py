@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ConfigurationError
+from ...errors import ConfigurationError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -26,7 +26,7 @@ def require_sdk() -> None:
         import mcp.client.session
         import mcp.client.stdio  # noqa: F401
     except ImportError as error:
-        raise ConfigurationError(f"mcp_domain needs the extra 'mcp': pip install 'pytest-tau[mcp]' ({error})") from None
+        raise ConfigurationError(f"mcp_domain needs the extra 'mcp': {install_extra('mcp')} ({error})") from None
 
 
 @contextlib.asynccontextmanager

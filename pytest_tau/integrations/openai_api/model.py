@@ -17,7 +17,7 @@ from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES, cost_without_list
 from ...documents import DocumentError, parse_json
 from ...errors import ConfigurationError
-from .route import Route, describe_key, lacks_key, route
+from .route import WITHOUT_CLIENT, Route, describe_key, lacks_key, route
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -234,11 +234,7 @@ def load() -> Any:
         importlib.import_module("tenacity")
         return importlib.import_module("aiohttp")
     except ImportError as error:
-        problem = (
-            "model calls need litellm (any provider): pip install 'pytest-tau[llm]', or aiohttp and tenacity (servers "
-            f"with OpenAI's API): pip install 'pytest-tau[endpoint]' ({error})"
-        )
-        raise ConfigurationError(problem) from error
+        raise ConfigurationError(f"{WITHOUT_CLIENT} ({error})") from error
 
 
 _LOOP = BackgroundLoop("tau-openai-calls", closing=_close_client)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ...chat.call_arguments import refuse_arguments
 from ...chat.masking import is_secret
 from ...chat.prices import OWN_PRICES, Price, refuse_unpriced
-from ...errors import ConfigurationError
+from ...errors import ConfigurationError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,12 +58,19 @@ def route(name: str, args: Mapping[str, Any]) -> Route:
     base = given or next((os.environ[each] for each in _ADDRESSES if os.environ.get(each)), None)
     if given is None and not name.startswith(PREFIX) and not PLAIN.match(name):
         problem = (
-            f"model {name!r} needs litellm: pip install 'pytest-tau[llm]'; without it, only servers "
+            f"model {name!r} needs litellm: {install_extra('llm')}; without it, only servers "
             "with OpenAI's API can be called: openai/MODEL, or any name with 'base_url' among its arguments"
         )
         raise ConfigurationError(problem)
     key = args.get("api_key") or os.environ.get(_KEY) or None
     return Route(f"{str(base or _OPENAI).rstrip('/')}/chat/completions", name.removeprefix(PREFIX), key)
+
+
+#: The error of a model call without the packages of any client.
+WITHOUT_CLIENT = (
+    f"model calls need litellm (any provider): {install_extra('llm')}, or aiohttp and tenacity (servers with OpenAI's "
+    f"API): {install_extra('endpoint')}"
+)
 
 
 def check(
@@ -86,7 +93,7 @@ def check(
     if lacks_key(found, args):
         raise ConfigurationError(f"model {name!r} needs a key: set {_KEY}, or add 'api_key' to its arguments")
     if priced and not (set(args) >= set(OWN_PRICES) or name in prices):
-        refuse_unpriced(name, ", or install litellm, which has a list of prices: pip install 'pytest-tau[llm]'")
+        refuse_unpriced(name, f", or install litellm, which has a list of prices: {install_extra('llm')}")
 
 
 def lacks_key(found: Route, args: Mapping[str, Any]) -> bool:

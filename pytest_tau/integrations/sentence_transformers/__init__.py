@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ...chat import ChatReply
-from ...errors import ConfigurationError, ModelError
+from ...errors import ConfigurationError, ModelError, install_extra
 
 if TYPE_CHECKING:
     from ...chat import ChatRequest
@@ -32,7 +32,7 @@ def check(name: str) -> None:
     """
     installed = sys.modules[_LIBRARY] is not None if _LIBRARY in sys.modules else importlib.util.find_spec(_LIBRARY)
     if not installed:
-        problem = f"the embedding model {name!r} needs sentence-transformers: pip install 'pytest-tau[embeddings]'"
+        problem = f"the embedding model {name!r} needs sentence-transformers: {install_extra('embeddings')}"
         raise ConfigurationError(problem)
 
 

@@ -109,6 +109,8 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
     state.models_checked = True
     check_agent_server(config, context)
     quiet = config.option.collectonly or is_worker(config) or run.models.tape == "replay"
+    if not quiet:
+        _check_context_budgets(run)
     # Models that a plugin provides may need neither keys nor prices.
     if quiet or len(config.hook.pytest_tau_make_model.get_hookimpls()) > 1:
         return
@@ -123,6 +125,22 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
             check_model(choice.name, choice.args, priced=priced, prices=run.models.prices)
         except ConfigurationError as error:
             raise pytest.UsageError(f"--tau-{role}-llm: {error}") from error
+
+
+def _check_context_budgets(run: RunConfig) -> None:
+    """Check that the tokens of a side with a context budget can be counted.
+
+    Raises:
+        pytest.UsageError: They cannot.
+    """
+    from ...chat.context_window import check_tiktoken
+
+    for side, prompting in run.simulation.prompting.items():
+        if prompting.context_tokens is not None and run.choice(side) is not None:
+            try:
+                check_tiktoken()
+            except ConfigurationError as error:
+                raise pytest.UsageError(f"--tau-{side}-context: {error}") from error
 
 
 def check_retrieval(config: pytest.Config, context: RunContext, retriever: Retriever) -> None:

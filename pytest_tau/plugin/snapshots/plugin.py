@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...errors import install_extra
 from ...files import ambiguous_names
 from ..context.run_state import require_context
 from ..items import get_item_state, is_task_item, item_state, spec_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ...models import Simulation
     from ..items import TaskSpec
 
-_NEEDED = "needs syrupy: install it with pip install 'pytest-tau[snapshot]'"
+_NEEDED = f"needs syrupy: {install_extra('snapshot')}"
 _BLOCKED = "needs syrupy, which is disabled by -p no:syrupy"
 
 
