@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -135,6 +136,21 @@ def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
             _check_name(call, spec.name)
             found[spec.name] = spec
     return found
+
+
+def late_domain(config: pytest.Config, name: str) -> str | None:
+    """Return the error of a domain whose conftest.py was loaded after the domains were read; None if there is none."""
+    from ..environment import DomainSpec
+
+    for call in call_each(config, config.hook.pytest_tau_domains, config=config):
+        if any(spec.name == name for spec in _listed(call, DomainSpec, "a list of DomainSpec")):
+            folder = shlex.quote(str(Path(call.place.rpartition(":")[0]).parent))
+            return (
+                f"the domain {name!r} ({call.place}) was loaded after the domains of this run were read: name the "
+                f"folder on the command line (pytest {folder}), or load the domain earlier, with -p, with "
+                "pytest_plugins in the root conftest.py, or by an entry point"
+            )
+    return None
 
 
 def _check_name(call: HookCall, name: str) -> None:

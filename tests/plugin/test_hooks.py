@@ -419,3 +419,40 @@ class TestEvaluatorResults:
             f"evaluator 'P' {shown}", "for task 'buy-milk'; expected a number from 0 to 1, or CustomCheck(name="
         )
         assert len(line) < 350
+
+
+class TestLateDomain:
+    @pytest.fixture
+    def services(self, project, shelf_source):
+        """Two services, each with a domain in its conftest.py and a file of tasks."""
+        for name in ("depot", "store"):
+            source = shelf_source(name).replace('DomainSpec("shelf"', f'DomainSpec("{name}"')
+            project.write(f"svc_{name}/conftest.py", source)
+            project.write(f"svc_{name}/{name}/db.json", '{"books": {"Emma": {"title": "Emma"}}}')
+            project.write(f"svc_{name}/{name}/short.md", "Lend books.")
+            project.write(f"svc_{name}/{name}/long.md", "Lend books.")
+            project.tasks(f"svc_{name}/{name}.tau.json", {"domain": name, "tasks": [_LEND]})
+        return project
+
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "-n2"])
+    def test_the_error_names_the_file_and_the_folder(self, services, workers):
+        run = services.run(*workers)
+        run.usage_error("the domain 'store' (svc_store/conftest.py:", ") was loaded after the domains of this run were")
+        run.line("name the folder on the command line (pytest svc_store), or load the domain earlier, with -p, with")
+        run.lacks("did you mean")
+
+    def test_the_remedies_work(self, services):
+        services.run("svc_depot", "svc_store").outcomes(passed=2)
+        services.ini("testpaths = svc_depot svc_store")
+        services.run().outcomes(passed=2)
+
+    def test_a_name_that_no_file_has_is_unknown(self, services):
+        services.tasks("svc_store/store.tau.json", {"domain": "stor", "tasks": [_LEND]})
+        services.run().usage_error("unknown domain 'stor'")
+
+
+_LEND = {
+    "id": "lend",
+    "user_scenario": {"instructions": "Borrow Emma."},
+    "evaluation_criteria": {"actions": [{"action_id": "l", "name": "lend", "arguments": {"title": "Emma"}}]},
+}

@@ -13,7 +13,13 @@ from ...participants.personas import BEHAVIOUR
 from ...runner import add_to_sys_path, load_judge
 from ..compat import log_handlers
 from ..config import run_config
-from ..hook_calls import behaviours_of_plugins, domains_of_plugins, evaluators_of_plugins, indexes_of_plugins
+from ..hook_calls import (
+    behaviours_of_plugins,
+    domains_of_plugins,
+    evaluators_of_plugins,
+    indexes_of_plugins,
+    late_domain,
+)
 from ..options import OptionValues
 from ..store.writer import BufferedResultWriter, ResultWriter
 from ..wire import worker_input, worker_name
@@ -63,6 +69,7 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     context.logs = TrialLogs(partial(log_handlers, config))
     context.log_folder = _log_folder(config)
     context.domain_specs = domains_of_plugins(config)
+    context.late_domain = partial(late_domain, config)
     context.evaluators = evaluators_of_plugins(config)
     behaviours = _behaviours(config, settings)
     try:
