@@ -31,6 +31,7 @@ _SETTINGS = {
     "tox.ini": ("pytest",),
     "setup.cfg": ("tool:pytest",),
 }
+_IGNORE = ".gitignore"
 #: The suffix of the templates, so that nothing takes them for modules of this package.
 _SUFFIX = ".in"
 
@@ -73,7 +74,7 @@ def add_parser(commands: Any) -> None:
         help="write a small project whose tests pass",
         description="Write an agent, a domain with three tools, three tasks with scripts for the user, settings, and a "
         "workflow for CI. With the agent 'plain', 'pytest' passes in it without a model. Existing files are never "
-        "overwritten.",
+        "overwritten, and a .gitignore is not changed.",
         statuses={0: "the files were written", 2: "the command cannot be used, or a file exists; nothing was written"},
         examples=[
             ("tau init", "into the current folder"),
@@ -98,12 +99,13 @@ def run(args: argparse.Namespace) -> int:
     """
     folder = Path(args.folder)
     files = project_files(folder, args.agent, args.install_from)
+    ignored = files.pop(folder / _IGNORE) if (folder / _IGNORE).exists() else ""
     _refuse_existing(folder, files)
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-    _show(folder, files, args)
+    _show(folder, files, args, ignored)
     return 0
 
 
@@ -132,6 +134,7 @@ def project_files(folder: Path, agent: str = "plain", source: str | None = None)
     }
     # A build excludes files whose names begin with a dot or with "__".
     special = {"github/tau.yml": workflow, "bookings/init.py": folder / "bookings" / "__init__.py"}
+    special["gitignore"] = folder / _IGNORE
     found = {}
     for root in (TEMPLATES / "agents" / agent, TEMPLATES / "project"):
         for template in sorted(root.rglob(f"*{_SUFFIX}")):
@@ -231,7 +234,8 @@ def _endpoint() -> list[str]:
     return [line.partition(";")[0].strip() for line in found if 'extra == "endpoint"' in line]
 
 
-def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace) -> None:
+def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace, ignored: str) -> None:
+    """Print the files, the next commands, and the lines that the user's own .gitignore should have."""
     source, template = args.install_from, AGENTS[args.agent]
     lines = ["wrote", *(f"  {path}" for path in files), "", "next"]
     steps = [] if folder == Path() else [(f"cd {shlex.quote(str(folder))}", "")]
@@ -255,6 +259,7 @@ def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace) -> Non
         steps.append((f"{_BUILD} {clone}", "for CI: commit this wheel, because requirements.txt names it"))
     lines += [f"  {command:<24}  # {what}" if what else f"  {command}" for command, what in steps]
     lines += _testpaths_note(folder)
+    lines += ["", f"your {_IGNORE} should have", *(f"  {line}" for line in ignored.split())] if ignored else []
     print("\n".join(lines))  # noqa: T201 - this is a command
 
 

@@ -26,6 +26,7 @@ FILES = {
     "conftest.py",
     "pytest.toml",
     "requirements.txt",
+    ".gitignore",
     ".github/workflows/tau.yml",
 }
 
@@ -263,12 +264,33 @@ def test_an_existing_file_is_not_overwritten(tau: Any, tmp_path: Path) -> None:
     assert tmp_path.joinpath("conftest.py").read_text() == "# mine\n"
 
 
+def test_an_existing_gitignore_is_left_as_it_is(tau: Any, tmp_path: Path) -> None:
+    tmp_path.joinpath(".gitignore").write_text("# mine\n")
+    status, out, _ = tau("init")
+    assert status == 0
+    assert written(tmp_path) == FILES
+    assert tmp_path.joinpath(".gitignore").read_text() == "# mine\n"
+    assert "  .gitignore\n" not in out
+    assert out.endswith("\nyour .gitignore should have\n  .tau/\n  report.html\n  __pycache__/\n")
+
+
+def test_git_ignores_what_the_commands_of_the_project_write(plain_project: Path) -> None:
+    git = ["git", "-C", str(plain_project)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    options = re.findall(r"--tau-html (\S+)", next(plain_project.rglob("tau.yml")).read_text(encoding="utf-8"))
+    assert command(plain_project, "pytest", "-p", "no:asyncio", "--tau-html", *options).returncode == 0
+    assert (plain_project / "report.html").is_file()
+    subprocess.run([*git, "add", "-A"], check=True)
+    added = subprocess.run([*git, "ls-files"], check=True, capture_output=True, text=True).stdout.split()
+    assert set(added) == FILES
+
+
 def test_a_second_time_is_refused(tau: Any, tmp_path: Path) -> None:
     assert tau("init", "evals")[0] == 0
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     status, _, err = tau("init", "evals")
     assert status == 2
-    assert all(f"  evals/{name}\n" in err for name in FILES)
+    assert all(f"  evals/{name}\n" in err for name in FILES - {".gitignore"})
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
