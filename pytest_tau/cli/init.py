@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import read_toml
 from ..errors import ConfigurationError
-from ..text import printable
 from .options import add_options
 
 if TYPE_CHECKING:
@@ -106,10 +105,7 @@ def run(args: argparse.Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-    _show(folder, files, args)
-    if ignored:
-        lines = ["", f"your {_IGNORE} should have", *(f"  {line}" for line in ignored.split())]
-        print(printable("\n".join(lines)))  # noqa: T201 - this is a command
+    _show(folder, files, args, ignored)
     return 0
 
 
@@ -238,7 +234,8 @@ def _endpoint() -> list[str]:
     return [line.partition(";")[0].strip() for line in found if 'extra == "endpoint"' in line]
 
 
-def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace) -> None:
+def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace, ignored: str) -> None:
+    """Print the files, the next commands, and the lines that the user's own .gitignore should have."""
     source, template = args.install_from, AGENTS[args.agent]
     lines = ["wrote", *(f"  {path}" for path in files), "", "next"]
     steps = [] if folder == Path() else [(f"cd {shlex.quote(str(folder))}", "")]
@@ -262,6 +259,7 @@ def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace) -> Non
         steps.append((f"{_BUILD} {clone}", "for CI: commit this wheel, because requirements.txt names it"))
     lines += [f"  {command:<24}  # {what}" if what else f"  {command}" for command, what in steps]
     lines += _testpaths_note(folder)
+    lines += ["", f"your {_IGNORE} should have", *(f"  {line}" for line in ignored.split())] if ignored else []
     print("\n".join(lines))  # noqa: T201 - this is a command
 
 

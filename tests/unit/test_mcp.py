@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import sys
 import threading
@@ -258,9 +257,9 @@ def test_a_state_that_is_none_is_reported(declare, mode, problem):
         declare(mode).load()
 
 
-@pytest.mark.parametrize("state", ["[]", "{}", "[1]", "0"])
-def test_an_empty_state_is_one(declare, state):
-    assert declare(f"state {state}").load().environment().dump() == {"agent": json.loads(state), "user": None}
+@pytest.mark.parametrize(("state", "expected"), [("{}", {}), ("[]", {"state": []}), ("0", {"state": 0})])
+def test_an_empty_state_is_one(declare, state, expected):
+    assert declare(f"state {state}").load().environment().dump() == {"agent": expected, "user": None}
 
 
 @pytest.mark.parametrize(
