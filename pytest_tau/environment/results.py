@@ -71,19 +71,19 @@ def stored_calls(messages: Iterable[Message]) -> list[StoredCall]:
 
     A result belongs to the call with its id among the latest ones, as ids may repeat later; else to the next of them.
     """
-    found: list[StoredCall] = []
+    calls: list[tuple[int, int, ToolCall]] = []
+    results: dict[int, ToolMessage] = {}
     waiting: list[int] = []
     for number, message in enumerate(messages):
         if message.role == "tool":
             if waiting:
-                ids = [found[each].call.id for each in waiting]
-                at = waiting.pop(ids.index(message.id) if message.id in ids else 0)
-                found[at] = found[at]._replace(result=message)
+                ids = [calls[each][2].id for each in waiting]
+                results[waiting.pop(ids.index(message.id) if message.id in ids else 0)] = message
         elif message.role != "system":
-            calls = [StoredCall(number, position, call) for position, call in enumerate(message.tool_calls or ())]
-            waiting = [*range(len(found), len(found) + len(calls))]
-            found += calls
-    return found
+            made = message.tool_calls or ()
+            waiting = [*range(len(calls), len(calls) + len(made))]
+            calls += [(number, position, call) for position, call in enumerate(made)]
+    return [StoredCall(*each, results.get(at)) for at, each in enumerate(calls)]
 
 
 def is_error(result: ToolMessage) -> bool:
