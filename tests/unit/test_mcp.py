@@ -312,7 +312,7 @@ def test_a_task_set_is_linted(declare, tmp_path):
 
 def test_the_extra_is_named_if_the_sdk_is_missing(declare, monkeypatch):
     monkeypatch.setitem(sys.modules, "mcp.client.session", None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'pytest-tau\[mcp\]'"):
+    with pytest.raises(ConfigurationError, match=r"pip install './pytest-tau\[mcp\]'"):
         declare().load()
 
 
