@@ -77,7 +77,13 @@ class UncheckedTasks:
             yield SummaryLine(
                 f"tau: warning: {plural(len(self._failed), 'task')} {has} a reference action that fails, so that its "
                 f"effect is not expected: {which}; see tau lint",
-                {"yellow": True},
+                {"yellow": True, "bold": True},
+            )
+            these = "this task" if len(self._failed) == 1 else "these tasks"
+            yield SummaryLine(
+                f"tau: warning: do not trust the verdicts on {these} if the call was meant to succeed: an agent that "
+                "does not make it can pass, and one that makes it can fail",
+                {"yellow": True, "bold": True},
             )
 
 
