@@ -170,3 +170,15 @@ def test_what_an_asynchronous_tool_raises_is_its_result(run, pytester) -> None:
     run(ASYNCHRONOUS, RIGHT[1:], calls).assert_outcomes(passed=1)
     stored = next(pytester.path.glob(".tau/runs/*/simulations.jsonl")).read_text(encoding="utf-8")
     assert "Error: SystemExit: 0" in stored
+    assert '"Error: TimeoutError"' in stored
+
+
+def test_a_reference_action_that_fails_makes_the_verdict_doubtful(run) -> None:
+    result = run(ASYNCHRONOUS, [("wait", {})], [])
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "tau: warning: 1 task has a reference action that fails*'a' (wait: TimeoutError); see tau lint",
+            "tau: warning: do not trust the verdicts on this task if the call was meant to succeed: *",
+        ]
+    )

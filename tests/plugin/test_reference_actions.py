@@ -68,6 +68,10 @@ def test_a_reference_action_that_fails_is_named(project, a_task, workers):
         "tau: warning: 1 task has a reference action that fails, so that its effect is not expected: "
         "'lost' (update_task_status: Task task_99 not found); see tau lint"
     )
+    run.line(
+        "tau: warning: do not trust the verdicts on this task if the call was meant to succeed: "
+        "an agent that does not make it can pass, and one that makes it can fail"
+    )
 
 
 def test_a_sound_set_gets_no_warning(project, a_task):

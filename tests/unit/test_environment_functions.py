@@ -738,6 +738,29 @@ def test_arguments_that_cannot_be_converted_are_named_in_the_words_of_the_packag
     assert "1 validation error for Parcel" in error(parcel={"weight": 3, "address": "x"}, copies=9)
 
 
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (TimeoutError(), "TimeoutError"),
+        (AssertionError(), "AssertionError"),
+        (ToolError(""), ""),
+        (ValueError("no"), "no"),
+        (OSError(2, "gone"), "[Errno 2] gone"),
+    ],
+)
+def test_an_error_without_a_text_is_shown_by_its_class(error, text):
+    def fail() -> str:
+        """Fail."""
+        raise error
+
+    environment = pytest_tau.domain_of("x", tools=[fail], reads={"fail"}).load().environment()
+    for _ in range(2):
+        assert environment.call("fail", {}).content == f"Error: {text}"
+    with pytest.raises(type(error)) as raised:
+        environment.execute("fail", {})
+    assert raised.value is error
+
+
 def test_a_memo_keeps_the_latest_states(monkeypatch):
     monkeypatch.setattr(sessions, "_MOST_STATES", 2)
     memo = sessions.Memo()

@@ -105,6 +105,8 @@ class _Entry(NamedTuple):
         except ToolServerError:
             raise
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
+            if not error.args and not str(error):
+                error.args = (type(error).__name__,)  # the caller reads the text alone
             return _Outcome(None, error)
 
 

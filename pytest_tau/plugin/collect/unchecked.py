@@ -80,17 +80,24 @@ class UncheckedTasks:
             )
         if self._failed:
             what = "a reference action that fails, so that its effect is not expected"
-            yield _warning(self._failed, what)
+            yield _warning(self._failed, what, bold=True)
+            these = "this task" if len(self._failed) == 1 else "these tasks"
+            yield SummaryLine(
+                f"tau: warning: do not trust the verdicts on {these} if the call was meant to succeed: an agent that "
+                "does not make it can pass, and one that makes it can fail",
+                {"yellow": True, "bold": True},
+            )
         if self._contradictions:
             yield _warning(self._contradictions, "a message history that contradicts the state which it leads to")
 
 
-def _warning(problems: dict[str, str], what: str) -> SummaryLine:
+def _warning(problems: dict[str, str], what: str, *, bold: bool = False) -> SummaryLine:
     """Return the line about tasks that have something wrong, by id."""
     has = "has" if len(problems) == 1 else "have"
     which = listed([f"{task!r} ({problem})" for task, problem in problems.items()], _NAMED)
     return SummaryLine(
-        f"tau: warning: {plural(len(problems), 'task')} {has} {what}: {which}; see tau lint", {"yellow": True}
+        f"tau: warning: {plural(len(problems), 'task')} {has} {what}: {which}; see tau lint",
+        {"yellow": True, "bold": bold},
     )
 
 
