@@ -211,7 +211,7 @@ def _record(record_type: Any, value: Any) -> Any:
 def _touched(a: Table[Any], b: Table[Any]) -> list[str]:
     """Return the ids at which the tables may differ, in a stable order."""
     if a.shares_base_with(b):
-        return sorted(a.touched | b.touched)
+        return sorted(a.touched | b.touched, key=str)  # a tool may store a record under a number
     return list(dict.fromkeys([*a, *b]))
 
 

@@ -98,7 +98,10 @@ def canonical(value: Any) -> str:
 
     Source: τ²-bench v1.0.1, database hash: sorted keys, dates by ``str``; 1, 1.0 and true differ.
     """
-    return json.dumps(value, sort_keys=True, default=_canonical_default)
+    try:
+        return json.dumps(value, sort_keys=True, default=_canonical_default)
+    except TypeError:  # keys that are not texts, such as members of an Enum, or that cannot be sorted
+        return json.dumps(_with_text_keys(value), sort_keys=True)
 
 
 def digest(model: BaseModel) -> bytes:
@@ -108,6 +111,28 @@ def digest(model: BaseModel) -> bytes:
     except ValueError:  # a value that is not JSON, or text that is not Unicode
         content = canonical(model).encode()
     return hashlib.blake2b(content, digest_size=16).digest()
+
+
+def _with_text_keys(value: Any) -> Any:
+    """Return a value as JSON data, with a text for each key; of several with one text, further ones name their type."""
+    if isinstance(value, dict):
+        found: dict[str, Any] = {}
+        for key, part in value.items():
+            text = _key_text(key)
+            found[f"{text} ({type(key).__name__})" if text in found else text] = _with_text_keys(part)
+        return found
+    if isinstance(value, list | tuple):
+        return [_with_text_keys(part) for part in value]
+    return value if type(value) in _JSON else _with_text_keys(_canonical_default(value))
+
+
+def _key_text(key: Any) -> str:
+    if isinstance(key, str) and not isinstance(key, Enum):
+        return key
+    if isinstance(key, tuple):
+        return canonical(key)
+    text = value_text(key)
+    return str(json_default(key)) if text is None else text
 
 
 def _canonical_default(value: Any) -> Any:

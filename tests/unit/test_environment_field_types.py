@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -27,8 +29,16 @@ class Plain(BaseModel):
     letters: set[str] = set()
 
 
+class Size(Enum):
+    SMALL = "s"
+
+
 class Values(Record):
     id: str
+    by_enum: dict[Size, int] = {Size.SMALL: 1}
+    by_date: dict[date, list[str]] = {date(2026, 1, 5): []}
+    by_tuple: dict[tuple[int, str], int] = {(1, "a"): 1}
+    by_number: dict[int, int] = {1: 1}
     a_list: list[str] = []
     a_dict: dict[str, int] = {}
     a_set: set[str] = set()
@@ -53,6 +63,10 @@ class ValuesDB(Database):
 
 
 CHANGES = {
+    "by_enum": lambda one: one.by_enum.update({Size.SMALL: 2}),
+    "by_date": lambda one: one.by_date[date(2026, 1, 5)].append("a"),
+    "by_tuple": lambda one: one.by_tuple.update({(1, "a"): 2}),
+    "by_number": lambda one: one.by_number.update({2: 2}),
     "a_list": lambda one: one.a_list.append("a"),
     "a_dict": lambda one: one.a_dict.update(a=1),
     "a_set": lambda one: one.a_set.add("a"),
@@ -136,3 +150,13 @@ def test_only_the_agent_that_makes_the_change_passes(domain, name: str) -> None:
     cases = [(task(name), idle, 0), (task(name), changing, 1), (task(), changing, 0), (task(), idle, 1)]
     for case, agent, expected in [*cases, *cases]:
         assert pytest_tau.simulate(case, domain=domain, agent=agent, user="scripted").reward == expected
+
+
+def test_a_record_under_a_number_is_another_one_than_under_a_text(domain) -> None:
+    one, other, same = (domain.environment() for _ in range(3))
+    for environment, key in ((one, 7), (other, "7"), (same, 7)):
+        environment.agent_db.records[key] = Values(id="7")
+        environment.agent_db.records["r1"].a_list.append("a")
+    assert not same_state(one, other)
+    assert same_state(one, same)
+    assert {change.path for change in one.agent_db.changes(other.agent_db)} == {"records/7"}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -76,6 +77,18 @@ def test_equal_sets_and_decimals_have_equal_canonical_texts() -> None:
     assert canonical(Decimal("-0.00")) == canonical(Decimal(0))
     different = ["10.51", "1E+400", "NaN", "-Infinity", "0.1000000000000000000000000000000000000001", "0.1"]
     assert len({canonical(Decimal(each)) for each in different}) == len(different)
+
+
+def test_keys_of_all_types_have_canonical_texts() -> None:
+    class Size(Enum):
+        SMALL = "s"
+
+    assert canonical({Size.SMALL: {date(2026, 1, 5): 1}}) == '{"s": {"2026-01-05": 1}}'
+    assert canonical({(1, "a"): Decimal("1.0"), 2: None}) == '{"2": null, "[1, \\"a\\"]": "1"}'
+    assert canonical({Decimal("1.0"): 1}) == canonical({Decimal(1): 1})
+    texts = [canonical(each) for each in ({1: "a", "1": "b"}, {1: "b", "1": "a"}, {1: "a"}, {"1": "b", 2: "a"})]
+    assert len(set(texts)) == 4
+    assert canonical({1: "a", "b": 1}) == canonical({"1": "a", "b": 1})
 
 
 def test_equal_times_of_zones_have_equal_canonical_texts() -> None:
