@@ -17,7 +17,7 @@ from .environment import Environment
 from .initial_state import InitialStates, apply_initial_state
 from .records import digest
 from .retrieval import Retrieval
-from .toolkit import argument_names
+from .toolkit import argument_names, shared_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -283,6 +283,8 @@ class Domain:
             retrieval, policy = Retrieval(policy), None
         if solo and (self.spec.user_tools is None or not self._policies.files(policy).solo):
             raise ConfigurationError(f"domain {self.name!r} cannot be run solo")
+        if solo and (problem := shared_name(self.spec.agent_tools, self.spec.user_tools)):
+            raise ConfigurationError(f"domain {self.name!r} cannot be run solo: {problem}")
         self._policies.files(policy)
         return policy, base.retriever(retrieval or Retrieval()) if base else None
 

@@ -145,6 +145,14 @@ def argument_names(toolkits: Iterable[type[Toolkit[Any]]]) -> dict[str, frozense
     return found
 
 
+def shared_name(agent: type[Toolkit[Any]], user: type[Toolkit[Any]] | None) -> str | None:
+    """Return why an agent with the tools of both sides could not call all of them; None if it could."""
+    shared = agent.tools().keys() & user.tools().keys() if user else ()
+    return (
+        f"both sides have the tool {min(shared)!r}, and a call does not name its side: rename one" if shared else None
+    )
+
+
 class Toolkit(Generic[D]):
     """Base of a domain's toolkits.
 

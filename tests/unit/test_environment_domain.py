@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.environment import DEFAULT_SPLIT, Domain, PolicyFiles
+from pytest_tau.environment import DEFAULT_SPLIT, Domain, PolicyFiles, tool
 from pytest_tau.environment.initial_state import apply_initial_state
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import Action
@@ -282,6 +282,21 @@ def test_a_domain_without_user_tools_cannot_be_run_solo(folder: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be run solo"):
         spec.load().environment(solo=True)
     assert spec.load().environment().dump()["user"] is None
+
+
+def test_a_tool_that_both_sides_have_cannot_be_called_solo(folder: Path) -> None:
+    class BothTools(tiny.TinyUserTools):
+        @tool("read")
+        def look(self) -> str:
+            """Look at the phone."""
+            return "a phone"
+
+    shared = tiny.spec(folder, user_tools=BothTools).load()
+    with pytest.raises(
+        ConfigurationError, match="'tiny' cannot be run solo: both sides have the tool 'look', .* rename"
+    ):
+        shared.environment(solo=True)
+    assert shared.environment().call("look", {}, "user").content == "a phone"
 
 
 # Initial states
