@@ -293,7 +293,7 @@ def test_a_tool_that_both_sides_have_cannot_be_called_solo(folder: Path) -> None
 
     shared = tiny.spec(folder, user_tools=BothTools).load()
     with pytest.raises(
-        ConfigurationError, match="'tiny' cannot be run solo: both sides have the tool 'look', .* rename"
+        ConfigurationError, match=r"'tiny' cannot be run solo: both sides have the tool 'look', .* rename"
     ):
         shared.environment(solo=True)
     assert shared.environment().call("look", {}, "user").content == "a phone"
