@@ -395,6 +395,24 @@ def test_the_tasks_of_an_object_end_with_it(caplog):
     assert caplog.records == []
 
 
+@pytest.mark.parametrize(("error", "logged"), [(asyncio.CancelledError(), 0), (ValueError("lost"), 1)])
+def test_exceptions_of_callbacks_are_logged_and_cancellations_are_not(caplog, error, logged):
+    class Server:
+        async def serve(self) -> str:
+            """Serve."""
+
+            def fail():
+                raise error
+
+            asyncio.get_running_loop().call_soon(fail)
+            await asyncio.sleep(0)
+            return "served"
+
+    domain = pytest_tau.domain_of("server", tools=[Server.serve], make=Server, snapshot=lambda _: {}).load()
+    assert domain.environment().call("serve", {}).content == "served"
+    assert len(caplog.records) == logged
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_has_a_loop_of_its_own():
     domain = of_shop()
