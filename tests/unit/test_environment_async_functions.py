@@ -395,6 +395,24 @@ def test_the_tasks_of_an_object_end_with_it(caplog):
     assert caplog.records == []
 
 
+@pytest.mark.parametrize(("error", "logged"), [(asyncio.CancelledError(), 0), (ValueError("lost"), 1)])
+def test_exceptions_of_callbacks_are_logged_and_cancellations_are_not(caplog, error, logged):
+    class Server:
+        async def serve(self) -> str:
+            """Serve."""
+
+            def fail():
+                raise error
+
+            asyncio.get_running_loop().call_soon(fail)
+            await asyncio.sleep(0)
+            return "served"
+
+    domain = pytest_tau.domain_of("server", tools=[Server.serve], make=Server, snapshot=lambda _: {}).load()
+    assert domain.environment().call("serve", {}).content == "served"
+    assert len(caplog.records) == logged
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_has_a_loop_of_its_own():
     domain = of_shop()
@@ -413,7 +431,10 @@ def test_a_forked_process_has_a_loop_of_its_own():
 
 
 PROGRAM = """
-import asyncio, signal, pytest_tau
+import asyncio, signal, sys, pytest_tau
+
+def say(text):
+    sys.stdout.write(text + "\\n")  # at once: two threads write
 
 class Shop:
     def __init__(self):
@@ -425,14 +446,14 @@ class Shop:
             await asyncio.Event().wait()
         finally:
             await asyncio.sleep(0)
-            print("reader ended")
+            say("reader ended")
 
     async def hang(self) -> None:
         "Hang."
         try:
             await asyncio.sleep(600)
         finally:
-            print("tool ended")
+            say("tool ended")
 
     async def add(self) -> int:
         "Add an order."
@@ -447,13 +468,13 @@ def ring(*_):
 
 domain = pytest_tau.domain_of("shop", make=Shop, tools=[Shop.add, Shop.hang], snapshot=lambda shop: shop.orders).load()
 environment = domain.environment()
-print(environment.call("add", {}).content)
+say(environment.call("add", {}).content)
 if hasattr(signal, "setitimer"):
     signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, 0.2)
-    print(environment.call("hang", {}).content)
-    print(environment.call("add", {}).content)
-print("end")
+    say(environment.call("hang", {}).content)
+    say(environment.call("add", {}).content)
+say("end")
 """
 
 
@@ -463,5 +484,5 @@ def test_a_process_ends_without_warnings_and_an_interrupted_call_is_cancelled():
     assert ended.stderr == ""
     assert ended.returncode == 0
     hanging = [] if sys.platform == "win32" else ["2", "Error: Alarm: ", "tool ended"]
-    # Of two threads. The second object is that of the check of shared state.
+    # The second object is that of the check of shared state.
     assert sorted(ended.stdout.splitlines()) == sorted(["1", *hanging, "end", "reader ended", "reader ended"])

@@ -134,6 +134,7 @@ def _is_pending(result: Any) -> bool:
 
 
 def _note_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log an exception of a task; that an object ends with its simulation, and its tasks with it, is none."""
-    if "was destroyed but it is pending" not in context["message"]:
+    """Log an exception of the loop, but not that tasks end with their object or with the process."""
+    ended = "was destroyed but it is pending" in context["message"]
+    if not ended and not isinstance(context.get("exception"), asyncio.CancelledError):
         loop.default_exception_handler(context)
