@@ -20,7 +20,6 @@ from .tables import Noted, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pydantic.fields import FieldInfo
     from typing_extensions import Self
 
 
@@ -65,22 +64,7 @@ class Database(Record):
 
         Source: τ²-bench v1.0.1, database hash.
         """
-        return hashlib.sha256(self._canonical().encode()).hexdigest()
-
-    def _canonical(self) -> str:
-        """Return the canonical text; records that no state has touched are written once for all states."""
-        decorators = type(self).__pydantic_decorators__
-        if decorators.computed_fields or decorators.field_serializers or decorators.model_serializers:
-            return canonical(self)
-        texts = []
-        for name, field in sorted(type(self).model_fields.items()):
-            table = getattr(self, name)
-            if isinstance(table, Table) and _is_as_declared(table, field):
-                text = table.canonical()
-            else:
-                text = canonical(self.model_dump(include={name}, warnings=False)[name])
-            texts.append(f"{canonical(name)}: {text}")
-        return f"{{{', '.join(texts)}}}"
+        return hashlib.sha256(canonical(self).encode()).hexdigest()
 
     def merged(self, update: dict[str, Any]) -> Self:
         """Return a state with an update merged into this one: objects merge, other values are replaced.
@@ -134,15 +118,6 @@ class Database(Record):
             mine, theirs = getattr(self, name), getattr(other, name)
             if not (_same_table(mine, theirs) if isinstance(mine, Table) else same(mine, theirs)):
                 yield name
-
-
-def _is_as_declared(table: Table[Any], field: FieldInfo) -> bool:
-    """Return whether a table is written as its records are, one by one."""
-    if any(isinstance(each, Noted) for each in field.metadata) or not all(isinstance(key, str) for key in table):
-        return False
-    (record_type,) = get_args(field.annotation)
-    expected = get_origin(record_type) or record_type
-    return all(type(record) is expected for record in table.scan())
 
 
 def _forked(value: Any) -> Any:

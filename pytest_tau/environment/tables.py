@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_args
 from pydantic_core import PydanticCustomError, core_schema
 
 from ..models import clone
-from .records import Record, canonical
+from .records import Record
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
@@ -27,7 +27,7 @@ class Table(MutableMapping[str, R], Generic[R]):
     Records are of a type, or free objects: ``Table[dict[str, Any]]``.
     """
 
-    __slots__ = ("_base", "_dropped", "_own", "_texts", "notes", "ordered")
+    __slots__ = ("_base", "_dropped", "_own", "notes", "ordered")
 
     def __init__(self, base: dict[str, R] | None = None, *, ordered: bool = False, notes: str = "") -> None:
         self.ordered = ordered  #: Whether the order of records is part of the state, as in an array.
@@ -35,13 +35,12 @@ class Table(MutableMapping[str, R], Generic[R]):
         self._base: dict[str, R] = base if base is not None else {}
         self._own: dict[str, R] = {}
         self._dropped: set[str] = set()
-        self._texts: dict[str, str] = {}  # of records of the base, which are written once for all tables over it
 
     def fork(self) -> Table[R]:
         """Return an independent table with the same content, which shares every untouched record."""
         # Without ``__init__``: each simulation makes some fifty copies.
         table: Table[R] = Table.__new__(Table)
-        table.ordered, table.notes, table._base, table._texts = self.ordered, self.notes, self._base, self._texts
+        table.ordered, table.notes, table._base = self.ordered, self.notes, self._base
         table._own = {key: clone(record) for key, record in self._own.items()} if self._own else {}
         table._dropped = set(self._dropped)
         return table
@@ -63,19 +62,6 @@ class Table(MutableMapping[str, R], Generic[R]):
     def peek_items(self) -> Iterator[tuple[str, R]]:
         """Yield every id and its record in order, for reading only."""
         return zip(self, self.scan(), strict=True)
-
-    def canonical(self) -> str:
-        """Return the canonical text of the table, without its notes."""
-        if self.ordered:
-            return f"[{', '.join(map(self._canonical, self))}]"
-        return f"{{{', '.join(f'{canonical(key)}: {self._canonical(key)}' for key in sorted(self))}}}"
-
-    def _canonical(self, key: str) -> str:
-        if key in self._own:
-            return canonical(self._own[key])
-        if key not in self._texts:
-            self._texts[key] = canonical(self._base[key])
-        return self._texts[key]
 
     @property
     def keeps_order(self) -> bool:
