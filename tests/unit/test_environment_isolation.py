@@ -187,9 +187,33 @@ def test_a_time_that_both_make_and_tools_take_is_not_shared(monkeypatch) -> None
     domain = pytest_tau.domain_of("shop", tools=[touch], make=make, snapshot=vars).load()
     environment = domain.environment()
     environment.call("touch", {"order_id": "o1"})
+    environment.dump()
     environment.close()
     monkeypatch.setattr(isolation.time, "sleep", lambda _seconds: MOMENT.append(MOMENT.pop() + 1))
     assert domain.isolation_problem() is None
+
+
+def test_a_domain_waits_for_its_clock_once(monkeypatch) -> None:
+    def touch(shop, order_id: str) -> None:
+        """Touch all orders."""
+        MOMENT[0] += 1
+        for order in shop.orders.values():
+            order["touched"] = MOMENT[0]
+
+    MOMENT[0] = 0
+    make = shop_with(lambda: {f"o{number}": {"touched": MOMENT[0]} for number in range(5)})
+    domain = pytest_tau.domain_of("shop", tools=[touch], make=make, snapshot=vars).load()
+    waits = []
+    monkeypatch.setattr(
+        isolation.time, "sleep", lambda seconds: [waits.append(seconds), MOMENT.append(MOMENT.pop() + 1)]
+    )
+    for _ in range(4):
+        environment = domain.environment()
+        environment.call("touch", {"order_id": "o1"})
+        environment.dump()
+        environment.close()
+        assert domain.isolation_problem() is None
+    assert len(waits) == 1
 
 
 @pytest.mark.parametrize("drawn", DRAWN)

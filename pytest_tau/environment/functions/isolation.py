@@ -45,6 +45,7 @@ class Isolation:
         self._unused: Any = None
         self._first: dict[str, Any] = {}
         self._written: set[tuple[str, str | None]] = set()
+        self._drawn: set[str] = set()
         self._lock = threading.Lock()
 
     def begin(self) -> None:
@@ -108,17 +109,26 @@ class Isolation:
         else:
             state = self._parts(new)
             changed -= _places(unused, self._parts(self._unused))  # by make= itself, such as a list of all objects
+        written = []
         for part, change in _changes(self._first, state):
             if (part or change.path) in changed:
                 yield part, change, _ADVICE
-            elif not part and _value_at(change) in self._written and self._stays(change):
-                yield part, change, _OF_SOURCE
+            elif not part and change.path not in self._drawn and _value_at(change) in self._written:
+                written.append(change)
+        yield from (("", change, _OF_SOURCE) for change in self._lasting(written))
 
-    def _stays(self, change: Change) -> bool:
-        """Return whether a new object has this difference also later: tools and ``make`` may take the same time."""
+    def _lasting(self, found: list[Change]) -> list[Change]:
+        """Return the differences that a new object has also later: tools and ``make`` may take the same time.
+
+        The places of the others are not looked at again, so that a domain waits for its clock once.
+        """
+        if not found:
+            return []
         time.sleep(_TICK)
-        later = value_changes("", self._first[""], state_data(self._snapshot(self._make())))
-        return _value_at(change) in map(_value_at, later)
+        later = set(map(_value_at, value_changes("", self._first[""], state_data(self._snapshot(self._make())))))
+        lasting = [change for change in found if _value_at(change) in later]
+        self._drawn.update(change.path for change in found if change not in lasting)
+        return lasting
 
     def _parts(self, target: Any) -> dict[str, Any]:
         """Return the snapshot without a name, and the containers of the object's class, which are not in it."""
