@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ..analysis.columns import COLUMNS
 from ..models import RETRIEVAL, writable
 from ..runs.groups import Group
-from ..runs.record import TrialRecord
+from ..runs.make_record import make_record
 from ..runs.results.files import works_alone
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
     table.writerow(each.name for each in columns)
     written = 0
     for trial in _of(run, domain):
-        record = TrialRecord.of(trial.simulation, trial.task, trial.domain, trial.test)
+        record = make_record(trial.simulation, trial.task, trial.domain, trial.test)
         table.writerow(_text(each.cell(record, trial.simulation)) for each in columns)
         written += 1
     return written

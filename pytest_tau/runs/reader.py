@@ -11,6 +11,7 @@ from ..errors import ConfigurationError, unknown_name
 from ..garbage import without_collections
 from .jsonl import read_lines, test_of
 from .layout import BASELINE, RECORDS, RESULTS_INDEX, RUNS, SIMULATION_FILES, is_run, latest_last, simulation_files
+from .make_record import make_record
 from .manifest import read_manifest
 from .record import TrialRecord
 from .record_cache import cache_line, content_digest, is_large, read_cache, write_cache
@@ -149,7 +150,7 @@ class Run:
 
     def _records(self) -> Iterator[TrialRecord]:
         for each in self.trials():
-            yield TrialRecord.of(each.simulation, each.task, each.domain, each.test)
+            yield make_record(each.simulation, each.task, each.domain, each.test)
 
     def _of_file(self, file: Path, last: dict[str, tuple[Path, int]] | None) -> Iterator[StoredTrial]:
         for number, run in enumerate(self._simulations(file)):

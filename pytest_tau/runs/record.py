@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..attacks import AttackFacts
-from ..evaluation import components_of
-from ..evaluation.outside import OUTSIDE
-from ..models import FOREIGN_AGENT, RETRIEVAL, TOOL_FAULTS, ModelUsage, any_review, paired_calls
-from ..policy import PolicyReport
-from ..runner.fork import FORK
-from ..text import one_line
-from ..validity import UserValidity
-from .groups import INPUTS, Group
+from ..models import ModelUsage
+from .groups import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ..evaluation import Evaluator
-    from ..models import PairedCall, RewardInfo, Simulation, Task
+    from collections.abc import Mapping
 
 #: What tasks can be grouped by: the keys of a record's ``groups``.
 GROUPS = ("intent", "persona", "actions", "tags")
-#: τ²-bench's telecom ids begin with the intent, and may end with the persona.
-_BRACKETED = re.compile(r"\[([^\]:]+)\]")
-_PERSONA = re.compile(r"\[PERSONA:([^\]]+)\]")
-#: A policy's heading is short; what is longer is an explanation.
-_LONGEST_NAME = 60
-#: The breaches that a record has as text, and the characters of the reason why a rule could not be checked.
-_BREACHES, _PROBLEM = 10, 200
 
 
 @dataclass(frozen=True)
@@ -214,70 +195,6 @@ class TrialRecord:
         kept["usage"] = {role: ModelUsage.model_validate(used) for role, used in kept.get("usage", {}).items()}
         return cls(**kept)
 
-    @classmethod
-    def of(
-        cls,
-        simulation: Simulation,
-        task: Task | None,
-        domain: str,
-        test: str = "",
-        *,
-        restored: bool = False,
-        evaluators: Sequence[Evaluator] = (),
-        calls: Sequence[PairedCall] | None = None,
-    ) -> TrialRecord:
-        """Return the facts of a simulation.
-
-        Args:
-            simulation: It.
-            task: Its task, if it is available.
-            domain: The domain's name.
-            test: The node id of its test.
-            restored: It was taken from an earlier run.
-            evaluators: The components of plugins, if they are available.
-            calls: Its calls, if they are known.
-        """
-        verdict, info = simulation.reward_info, simulation.info or {}
-        calls = paired_calls(simulation.messages) if calls is None else calls
-        return cls(
-            domain=domain,
-            task_id=simulation.task_id,
-            trial=simulation.trial,
-            outcome=simulation.outcome,
-            reward=simulation.reward,
-            termination_reason=simulation.termination_reason,
-            test=test,
-            stop_token=simulation.stop_token,
-            error=simulation.error,
-            failed_checks=_failed_checks(verdict, evaluators) if verdict else (),
-            breakdown=(verdict.reward_breakdown if verdict else None) or {},
-            messages=len(simulation.messages),
-            turns=simulation.turns,
-            calls=len(calls),
-            failed_calls=sum(bool(made.result and made.result.error) for made in calls),
-            duration=simulation.duration,
-            usage=simulation.model_usage,
-            groups=_with_persona(groups_of(task) if task else {}, simulation.conditions),
-            stated_cost=None if simulation.model_usage else _sum(simulation.agent_cost, simulation.user_cost),
-            blame=info.get("blame"),
-            seed=simulation.seed,
-            restored=restored,
-            saw_reference=tuple(simulation.saw_reference),
-            foreign_agent=info.get(FOREIGN_AGENT),
-            shared_objects=simulation.shared_objects,
-            outside_tools=_outside_tools(info.get(OUTSIDE)),
-            conditions=simulation.conditions,
-            retrieval=_retrieval(info.get(RETRIEVAL)),
-            fork=info.get(FORK),
-            partial=(verdict.partial if verdict else None) or {},
-            attack=_attack(AttackFacts.read(info)),
-            policy=_policy(info),
-            tool_faults=_tool_faults(info.get(TOOL_FAULTS)),
-            **_validity(simulation),
-            review=review.facts() if (review := any_review(info)) else None,
-            inputs=info.get(INPUTS) or {},
-        )
-
 
 #: Fields that are lists in JSON.
 TUPLES = ("failed_checks", "saw_reference", "outside_tools", "user_faults")
@@ -285,119 +202,3 @@ TUPLES = ("failed_checks", "saw_reference", "outside_tools", "user_faults")
 _ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
 #: Fields that are written if they are known, even 0 or empty.
 _IF_KNOWN = frozenset({"first_reward", "tool_faults"})
-
-
-def _failed_checks(verdict: RewardInfo, evaluators: Sequence[Evaluator]) -> tuple[str, ...]:
-    """Return the checks of the reward's basis that were not met."""
-    gating = [each for each in components_of(verdict, evaluators) if each.gates(verdict)]
-    return tuple(check for component in gating for check in component.failed_checks(verdict))
-
-
-def _attack(facts: AttackFacts | None) -> dict[str, Any] | None:
-    if facts is None:
-        return None
-    shown = facts.evidence
-    return {
-        "name": facts.name,
-        "style": facts.style,
-        "place": facts.place.text,
-        "goal": facts.goal.text,
-        "delivered": bool(facts.delivered),
-        "success": facts.success,
-        **({"message_idx": shown.message_idx, "evidence": shown.text} if shown else {}),
-    }
-
-
-def _validity(simulation: Simulation) -> dict[str, Any]:
-    """Return the facts about the user, if it has made a fault."""
-    found = UserValidity.of(simulation)
-    if found is None:
-        return {}
-    return {
-        "user_faults": found.checks,
-        "excluded": found.excluded,
-        "attempts": found.attempts if found.attempts > 1 else 0,
-        "first_reward": found.first_reward,
-    }
-
-
-def _outside_tools(found: Any) -> tuple[str, ...]:
-    # A state that a test has changed before the conversation, on purpose, is in the reports of failures only.
-    during = isinstance(found, dict) and found.get("when") == "during"
-    return tuple(found.get("tools", ())) if during else ()
-
-
-def _retrieval(found: Any) -> dict[str, Any] | None:
-    """Return the numbers of an entry about searches."""
-    if not isinstance(found, dict):
-        return None
-    return {
-        "variant": found["variant"],
-        "searches": len(found["searches"]),
-        "read": len(found["read"]),
-        "required": len(set(found["required"])),
-        "required_read": len(set(found["required"]) & set(found["read"])),
-        "recall_at": found["recall_at"],
-    }
-
-
-def _policy(info: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the numbers of an entry about rules, and its first breaches."""
-    found = PolicyReport.from_info(info)
-    if found is None:
-        return None
-    values = {
-        "checked": list(found.checked),
-        "counts": found.counts,
-        "lines": [[each.rule, each.line()] for each in found.breaches[:_BREACHES]],
-        "problems": {name: one_line(why, _PROBLEM) for name, why in found.problems.items()},
-    }
-    return {name: value for name, value in values.items() if value}
-
-
-def _tool_faults(found: Any) -> dict[str, int] | None:
-    """Return the number of faults by kind; what is not a fault of ours is skipped."""
-    if not isinstance(found, dict):
-        return None
-    faults = found.get("faults")
-    kinds = (each.get("kind") for each in faults if isinstance(each, dict)) if isinstance(faults, list) else ()
-    return dict(Counter(kind for kind in kinds if isinstance(kind, str)))
-
-
-def _sum(*costs: float | None) -> float | None:
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known else None
-
-
-def _with_persona(groups: dict[str, str], conditions: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return groups with the persona that the run has given to the user, after that of the task."""
-    drawn = (conditions or {}).get("persona")
-    if not isinstance(drawn, dict) or not drawn:
-        return groups
-    parts = [*([groups["persona"]] if "persona" in groups else []), *map(str, drawn.values())]
-    return {**groups, "persona": ", ".join(parts)}
-
-
-def groups_of(task: Task) -> dict[str, str]:
-    """Return what a task is counted under.
-
-    ``intent`` is what telecom's ids begin with, else the policy that the description names; ``persona`` what they end
-    with; ``actions`` the number of reference actions; ``tags`` those of the task's annotations.
-    """
-    found = {"actions": str(len(task.criteria.actions or []))}
-    intent, persona = _BRACKETED.match(task.id), _PERSONA.search(task.id)
-    parts = task.id.split(".")
-    if intent:
-        found["intent"] = intent[1]
-    elif len(parts) in (2, 3) and parts[0].isalpha():
-        found["intent"] = parts[0]
-        if parts[2:] and parts[2].isalpha():
-            found["persona"] = parts[2]
-    elif (policy := task.description and task.description.relevant_policies) and len(policy) <= _LONGEST_NAME:
-        found["intent"] = policy
-    if persona:
-        found["persona"] = persona[1]
-    tags = task.annotations.get("tags") if isinstance(task.annotations, dict) else None
-    if isinstance(tags, list) and tags:
-        found["tags"] = ", ".join(dict.fromkeys(map(str, tags)))
-    return found

@@ -13,7 +13,7 @@ from ..files import atomic_write
 from ..reports.export import survey
 from ..reports.export_tau2 import Tau2Options, check_content, write_tau2
 from ..reports.tau2_header import tau2_header
-from ..runs.record import TrialRecord
+from ..runs.make_record import make_record
 from ..text import plural
 from .document import DOCUMENT, DOMAINS, TRAJECTORIES, Submission, document_problems
 from .proposal import Proposal, propose
@@ -95,7 +95,7 @@ def draft(runs: Sequence[Run], given: dict[str, Any]) -> Draft:
                 )
             parts[domain] = run, content
     records = [
-        TrialRecord.of(trial.simulation, trial.task, trial.domain, trial.test) for run in runs for trial in run.trials()
+        make_record(trial.simulation, trial.task, trial.domain, trial.test) for run in runs for trial in run.trials()
     ]
     proposal = propose(records, [run.info for run in runs])
     return Draft(parts, proposal, _merged(_known(runs, proposal), given))

@@ -10,8 +10,8 @@ from ..analysis.comparability import comparability
 from ..analysis.metrics import pass_hat_k
 from ..errors import ConfigurationError
 from ..runs.layout import RESULTS_INDEX
+from ..runs.make_record import make_record
 from ..runs.reader import Run
-from ..runs.record import TrialRecord
 from .document import KS
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Trajectories:
                 found = cls(path, trial.domain, run.info)
             elif found.domain != trial.domain:
                 raise ConfigurationError(f"has trials of {found.domain} and of {trial.domain}")
-            records.append(TrialRecord.of(trial.simulation, trial.task, trial.domain, trial.test))
+            records.append(make_record(trial.simulation, trial.task, trial.domain, trial.test))
             found._add(trial.simulation, trial.task)
         if found is None:
             raise ConfigurationError(f"no simulation can be read: {'; '.join(run.problems[:3])}")

@@ -19,6 +19,7 @@ from pytest_tau.evaluation import Evaluation, Verdict
 from pytest_tau.models import CustomCheck
 from pytest_tau.participants import FAULTY_AGENTS, domain_agent
 from pytest_tau.participants.agents import faulty
+from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.record import TrialRecord
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def bundled_talk(task: Task, domain: Domain, kind: str | None = None) -> Simulat
 
 def record_of(task: Task, domain: Domain, kind: str | None = None, **settings: Any) -> TrialRecord:
     simulation = talk(task, domain, kind, **settings) if settings else bundled_talk(task, domain, kind)
-    return TrialRecord.of(simulation, task, domain.name)
+    return make_record(simulation, task, domain.name)
 
 
 def calls(task: Task, domain: Domain, kind: str | None = None) -> list[tuple[str, dict[str, Any]]]:

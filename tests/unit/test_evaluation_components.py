@@ -13,7 +13,7 @@ from pytest_tau.evaluation import BUILT_IN_JUDGES, COMPONENTS, OFFICIAL, CustomC
 from pytest_tau.evaluation.component import GradingInput, StoredComponent, as_component
 from pytest_tau.evaluation.evidence import Evidence, StateHistory
 from pytest_tau.models import REWARD_TYPES, CustomCheck, RewardInfo, Simulation
-from pytest_tau.runs.record import TrialRecord
+from pytest_tau.runs.make_record import make_record
 
 from .tiny import STOP, action, agent, call, check, graded, task, user
 
@@ -158,8 +158,8 @@ def test_one_that_overrides_an_answer_is_asked_where_it_is_at_hand(domain: Domai
     assert "POLITE 0: no please" in own
     assert "too many turns: 1 messages" in own
     assert "TURNS 0: 1 messages" in [line.text for line in explain(failed)]
-    assert TrialRecord.of(failed, None, "tiny", evaluators=[turns]).failed_checks == ("TURNS too many",)
-    assert TrialRecord.of(failed, None, "tiny").failed_checks == ("TURNS",)
+    assert make_record(failed, None, "tiny", evaluators=[turns]).failed_checks == ("TURNS too many",)
+    assert make_record(failed, None, "tiny").failed_checks == ("TURNS",)
     found = attribute(failed, None)
     assert found is not None
     assert (found.party, found.evidence) == ("agent", "TURNS")
@@ -180,7 +180,7 @@ def test_one_whose_answers_fail_is_reported_on_like_any_other(domain: Domain, an
     lines = [line.text for line in explain(simulation(info), evaluators=[Broken()])]
     assert "TURNS 0: 1 messages" in lines
     assert any(line.startswith("  TURNS could not be explained: ") for line in lines)
-    assert TrialRecord.of(simulation(info), None, "tiny", evaluators=[Broken()]).failed_checks == ("TURNS",)
+    assert make_record(simulation(info), None, "tiny", evaluators=[Broken()]).failed_checks == ("TURNS",)
 
 
 def test_a_stored_verdict_is_reported_on_and_not_found_again(domain: Domain) -> None:

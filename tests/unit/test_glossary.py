@@ -12,7 +12,7 @@ import pytest_tau
 from pytest_tau import Limits, SimulationSettings
 from pytest_tau.diagnosis import Attribution, Divergence
 from pytest_tau.models import AssistantMessage, Call, UserMessage
-from pytest_tau.runs.record import TrialRecord
+from pytest_tau.runs.make_record import make_record
 from pytest_tau.testing import ScriptedParticipant
 
 from .tiny import call, task
@@ -43,7 +43,7 @@ def test_the_example_counts_as_a_conversation_does(domain: Domain) -> None:
     assert [int(row[0]) for row in rows] == [message.turn_idx for message in done.messages]
     assert [row[1] for row in rows] == [message.role.replace("assistant", "agent") for message in done.messages]
     assert [bool(row[3]) for row in rows] == [isinstance(m, AssistantMessage | UserMessage) for m in done.messages]
-    assert max(int(row[3]) for row in rows if row[3]) == done.turns == TrialRecord.of(done, None, "tiny").turns
+    assert max(int(row[3]) for row in rows if row[3]) == done.turns == make_record(done, None, "tiny").turns
     steps = max(int(row[4][0]) for row in rows if row[4])
     assert (done.termination_reason, done.error) == ("max_steps", f"{steps} steps, the limit is 4")
     assert [made.message_idx for made in done.calls] == [2, 2]

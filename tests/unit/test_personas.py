@@ -12,7 +12,7 @@ from pytest_tau import SimulationSettings
 from pytest_tau.analysis.comparability import comparability
 from pytest_tau.participants.personas import draw_persona, persona_line, persona_text, without_pleasantries
 from pytest_tau.plugin.option_types import persona
-from pytest_tau.runs.record import TrialRecord
+from pytest_tau.runs.make_record import make_record
 from pytest_tau.testing import ScriptedParticipant as Script
 
 from .tiny import task
@@ -108,7 +108,7 @@ def test_the_rule_based_agents_understand_the_scripted_user_with_few_words(name:
         assert "thank" not in said.lower()
         assert (short.conditions or {})["persona"] == {"verbosity": "minimal"}
         assert "persona" not in (usual.conditions or {})
-        record = TrialRecord.of(short, each, name)
+        record = make_record(short, each, name)
         assert record.groups["persona"].endswith("minimal")
         found = comparability([record])
         assert found is not None

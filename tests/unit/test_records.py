@@ -12,9 +12,10 @@ from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation, Task
 from pytest_tau.runs.baseline import write_baseline
 from pytest_tau.runs.layout import RECORDS, RUNS
+from pytest_tau.runs.make_record import groups_of, make_record
 from pytest_tau.runs.manifest import read_manifest, write_manifest
 from pytest_tau.runs.reader import open_run
-from pytest_tau.runs.record import TrialRecord, groups_of
+from pytest_tau.runs.record import TrialRecord
 
 from .tiny import task
 
@@ -53,7 +54,7 @@ def line(test: str, **more: Any) -> str:
 
 def test_the_facts_of_a_simulation() -> None:
     usage = {"agent": {"model": "m", "calls": 2, "known_cost": 0.5}, "user": {"calls": 1, "unpriced_calls": 1}}
-    record = TrialRecord.of(simulation(model_usage=usage, duration=2.5), None, "mock", "mock::t[trial-0]")
+    record = make_record(simulation(model_usage=usage, duration=2.5), None, "mock", "mock::t[trial-0]")
     assert (record.outcome, record.messages, record.turns, record.calls, record.failed_calls) == ("failed", 6, 5, 1, 1)
     assert record.failed_checks == ("DB", "ACTION tell")  # COMMUNICATE is not in the basis
     assert (record.known_cost, record.unpriced_calls, record.cost) == (0.5, 1, None)
@@ -62,13 +63,13 @@ def test_the_facts_of_a_simulation() -> None:
 def test_a_record_comes_back_from_json() -> None:
     usage = {"agent": {"model": "m", "calls": 2, "known_cost": 0.5}}
     told = {"blame": {"party": "agent", "reason": "r"}}
-    record = TrialRecord.of(simulation(model_usage=usage, info=told, seed=4), task(), "mock", "x", restored=True)
+    record = make_record(simulation(model_usage=usage, info=told, seed=4), task(), "mock", "x", restored=True)
     assert TrialRecord.from_dict(json.loads(json.dumps(record.as_dict()))) == record
     assert record.blame == told["blame"]
 
 
 def test_a_record_of_a_later_version_is_read() -> None:
-    record = TrialRecord.of(simulation(), None, "mock")
+    record = make_record(simulation(), None, "mock")
     assert TrialRecord.from_dict({**record.as_dict(), "unheard_of": 1}) == record
 
 
@@ -121,7 +122,7 @@ def test_a_folder_with_a_manifest_that_is_not_ours_is_refused_as_when_resuming(
 
 def test_a_baseline_of_somebody_s_result_file_is_read(tmp_path: Path) -> None:
     header = {"environment_info": {"domain_name": "mock"}, "blessed": "results"}
-    write_baseline(tmp_path, [TrialRecord.of(simulation(), None, "mock")], header)
+    write_baseline(tmp_path, [make_record(simulation(), None, "mock")], header)
     assert open_run(tmp_path).info == header
 
 
@@ -137,7 +138,7 @@ def test_the_latest_run_is_opened(tmp_path: Path) -> None:
 def test_a_baseline_has_records_alone(tmp_path: Path) -> None:
     folder = tmp_path / ".tau" / "baseline"
     folder.mkdir(parents=True)
-    record = TrialRecord.of(simulation(), None, "mock", "mock::t")
+    record = make_record(simulation(), None, "mock", "mock::t")
     (folder / "records.jsonl").write_text(json.dumps(record.as_dict()) + "\n")
     run = open_run("baseline", tmp_path)
     assert run.records() == [record]

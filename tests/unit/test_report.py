@@ -19,8 +19,8 @@ from pytest_tau.cli import main
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage, RewardInfo
 from pytest_tau.reports.html import write_report
+from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.reader import Run
-from pytest_tau.runs.record import TrialRecord
 
 from . import tiny
 from .report_pages import CRITERIA, GREETING, WISH, OneDomain, bad, good, line, report, run_folder, simulated
@@ -412,7 +412,7 @@ def test_they_part_where_one_has_ended(tmp_path: Path, domain: Domain) -> None:
 def test_a_run_of_records_alone_is_shown_and_compared(tmp_path: Path, domain: Domain) -> None:
     lines = trials(domain, {"a": "pf"})
     full = run_folder(tmp_path / "full", *lines)
-    records = [TrialRecord.of(one.simulation, one.task, one.domain) for one in full.trials()]
+    records = [make_record(one.simulation, one.task, one.domain) for one in full.trials()]
     blessed = tmp_path / "blessed"
     blessed.mkdir()
     text = "".join(json.dumps(record.as_dict()) + "\n" for record in records)

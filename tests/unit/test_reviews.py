@@ -29,6 +29,7 @@ from pytest_tau.reviews import (
 from pytest_tau.reviews.answer import answer_form, read_answer
 from pytest_tau.reviews.material import material
 from pytest_tau.reviews.reviewer import prompt
+from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.reader import Run
 from pytest_tau.runs.record import TrialRecord
 from pytest_tau.runs.reviews import ReviewWriter, has_review, reviews_file
@@ -387,7 +388,7 @@ def with_review(domain: Domain, answer: dict[str, Any], trial: int = 0) -> Trial
     simulation = failed(domain)
     simulation.trial = trial
     add_review(simulation, check_answer(answer, case_of(domain)))
-    return TrialRecord.of(simulation, WANTED, "tiny")
+    return make_record(simulation, WANTED, "tiny")
 
 
 def test_lines_of_a_summary(domain: Domain) -> None:
@@ -397,7 +398,7 @@ def test_lines_of_a_summary(domain: Domain) -> None:
     records = [
         with_review(domain, ANSWER),
         with_review(domain, {"errors": [by_user], "fault_owner": "user"}, 1),
-        TrialRecord.of(simulation, WANTED, "tiny"),
+        make_record(simulation, WANTED, "tiny"),
     ]
     lines = review_lines(records)
     assert lines[0] == (

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_tau.models import Simulation
 from pytest_tau.runner.shared_objects import SharedObjects, Uses
+from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.record import TrialRecord
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def test_what_is_set_back_is_mixed_by_trials_at_the_same_time() -> None:
         simulation = Simulation(id="s", task_id="t", termination_reason="user_stop")
         uses.end(simulation)
         assert simulation.shared_objects == {"user": {"name": "Bot", "attributes": ["history"]}}
-        record = TrialRecord.of(simulation, None, "mock")
+        record = make_record(simulation, None, "mock")
         assert TrialRecord.from_dict(record.as_dict()).shared_objects == simulation.shared_objects
 
 

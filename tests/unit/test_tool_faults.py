@@ -17,6 +17,7 @@ from pytest_tau.orchestrator import ToolFaults, check_rules, parse_rule
 from pytest_tau.orchestrator.tool_faults import shortened
 from pytest_tau.regrade.replay_diff import replay
 from pytest_tau.reports.html.environment_changes import state_history
+from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.record import TrialRecord
 from pytest_tau.testing import ScriptedParticipant as Script, call
 
@@ -218,7 +219,7 @@ def test_tools_of_the_user_fail_only_if_they_are_named(domain: Domain) -> None:
 
 def test_such_a_trial_is_not_comparable_and_says_so(domain: Domain) -> None:
     found = talk(domain, [RENAME], "rename:1", "look:0.1")
-    record = TrialRecord.of(found, WANTED, "mock")
+    record = make_record(found, WANTED, "mock")
     assert record.tool_faults == {"error": 1}
     assert TrialRecord.from_dict(record.as_dict()) == record
     compared = comparability([record])
@@ -229,17 +230,17 @@ def test_such_a_trial_is_not_comparable_and_says_so(domain: Domain) -> None:
 
 
 def test_a_trial_in_which_none_struck_is_known_to_be_one_with_faults(domain: Domain) -> None:
-    record = TrialRecord.of(talk(domain, [RENAME], "look:0.5"), WANTED, "mock")
+    record = make_record(talk(domain, [RENAME], "look:0.5"), WANTED, "mock")
     assert record.tool_faults == {}
     assert TrialRecord.from_dict(record.as_dict()).tool_faults == {}
-    assert TrialRecord.of(talk(domain, [RENAME]), WANTED, "mock").tool_faults is None
+    assert make_record(talk(domain, [RENAME]), WANTED, "mock").tool_faults is None
 
 
 @pytest.mark.parametrize("entry", [None, [], {"faults": 3}, {"faults": [3, {"kind": 5}]}])
 def test_an_entry_of_others_is_tolerated(domain: Domain, entry: Any) -> None:
     found = talk(domain, [RENAME])
     found.info = {TOOL_FAULTS: entry}
-    assert TrialRecord.of(found, WANTED, "mock").tool_faults in (None, {})
+    assert make_record(found, WANTED, "mock").tool_faults in (None, {})
 
 
 def test_a_rule_cannot_be_changed() -> None:

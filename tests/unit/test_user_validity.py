@@ -9,6 +9,7 @@ import pytest
 import pytest_tau
 from pytest_tau.models import Simulation, parse_task
 from pytest_tau.models.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.record import TrialRecord
 from pytest_tau.validity import CHECK_NAMES, CHECKS, Check, UserValidity, check_simulation, check_user
 from pytest_tau.validity.details import Known, details_in
@@ -235,7 +236,7 @@ class TestStored:
         assert UserValidity.of(simulation) == checked
         again = Simulation.model_validate_json(simulation.model_dump_json())
         assert UserValidity.of(again) == checked
-        record = TrialRecord.of(again, a_task(), "mock")
+        record = make_record(again, a_task(), "mock")
         assert (record.user_faults, record.excluded) == (("made-up-detail",), True)
         assert TrialRecord.from_dict(record.as_dict()) == record
 
@@ -263,7 +264,7 @@ class TestStored:
     def test_foreign_content_is_tolerated(self, entry: Any) -> None:
         simulation = self.simulation("Hello.")
         simulation.info = {"user_validity": entry}
-        record = TrialRecord.of(simulation, a_task(), "mock")
+        record = make_record(simulation, a_task(), "mock")
         assert record.user_faults == ()
         assert record.attempts == 0
 

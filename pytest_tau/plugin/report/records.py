@@ -121,11 +121,11 @@ def _facts(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
 
 
 def _record(item: pytest.Item, simulation: Simulation) -> TrialRecord:
-    from ...runs.record import TrialRecord
+    from ...runs.make_record import make_record
 
     spec = spec_of(item)
     assert spec is not None, "what has run has a task"
-    return TrialRecord.of(
+    return make_record(
         simulation,
         spec.task,
         spec.domain.name,

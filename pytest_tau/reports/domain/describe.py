@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError
 from ...models import call_as_text
-from ...runs.record import groups_of
+from ...runs.make_record import groups_of
 from .examples import example_calls
 from .tables import describe_tables
 

@@ -9,7 +9,7 @@ from ...environment.records import digest
 from ...errors import ConfigurationError
 from ...models import paired_calls
 from ...regrade.recognition import recognise_domain, worked_alone
-from ...runs.record import TrialRecord
+from ...runs.make_record import make_record
 from ...runs.results.files import ResultFile
 from .conversation import conversation, fingerprints
 from .environment_changes import StateHistories
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ...models import PairedCall, Simulation, Task
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run, StoredTrial
+    from ...runs.record import TrialRecord
     from .blocks import ConversationBlocks
 
 
@@ -71,7 +72,7 @@ class Gatherer:
 
     def _facts(self, trial: StoredTrial, calls: Sequence[PairedCall], domain: str) -> Facts:
         simulation = trial.simulation
-        record = TrialRecord.of(simulation, trial.task, domain, trial.test, calls=calls)
+        record = make_record(simulation, trial.task, domain, trial.test, calls=calls)
         return Facts(record, fingerprints(simulation.messages) if self._compared else b"")
 
     def _one_object(self, task: Task | None) -> Task | None:
