@@ -32,7 +32,7 @@ def given_reference(records: Sequence[TrialRecord]) -> str:
 
 
 def outside_tools(records: Sequence[TrialRecord]) -> str:
-    """Return the tools that were executed outside of the conversations' calls, and in how many trials; else nothing."""
+    """Return what has changed environments outside of conversations' calls, and in how many trials; else nothing."""
     found = Counter(tool for record in records for tool in record.outside_tools)
     return ", ".join(f"{tool} ({plural(number, 'trial')})" for tool, number in sorted(found.items()))
 

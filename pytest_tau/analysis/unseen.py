@@ -1,10 +1,11 @@
-"""Agents that made no model call through this package: their calls are in no cassette, budget or cost."""
+"""Agents that made no model call or no tool call through this package, and may make them by themselves."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..text import plural
+from ..text import listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,6 +39,19 @@ def unseen_agents(records: Iterable[TrialRecord]) -> list[UnseenAgent]:
             seen |= {name} if agent.get("calls_seen") else set()
             found.setdefault(name, UnseenAgent(name, tuple(map(str, agent.get("clients") or ()))))
     return [agent for name, agent in found.items() if name not in seen]
+
+
+def silent_line(records: Sequence[TrialRecord]) -> str:
+    """Return a line about agents that are not built in and made no tool call in any trial; empty if no trial failed."""
+    others = {(each.conditions or {}).get("agent") for each in records if each.ran and not each.silent_agent}
+    silent = [each for each in records if each.silent_agent and each.silent_agent not in others]
+    failed = Counter(each.silent_agent for each in silent if each.outcome == "failed")
+    if not failed:
+        return ""
+    return (
+        f"no tool call was made by agent {listed(sorted(failed), 3)}: functions that an agent calls itself are not "
+        "graded; give it the tools of the trial (pytest_tau.own_loop)"
+    )
 
 
 def unseen_line(agents: Sequence[UnseenAgent], ignored_by: Sequence[str] = ()) -> str:

@@ -41,6 +41,22 @@ class Database(Record):
         """Return why a simulation would see what an earlier one has changed; None if it would not."""
         return None
 
+    @classmethod
+    def prepare(cls) -> None:
+        """Read what must be known before an agent can change it; nothing by default."""
+
+    @classmethod
+    def put_back(cls) -> None:
+        """Put what is behind all states into its first state, by which changes by others are found; nothing by default.
+
+        Call it before a conversation. States keep what they are.
+        """
+
+    @classmethod
+    def changes_by_others(cls) -> list[Change]:
+        """Return the changes since ``put_back`` of what is behind all states, if no state was used since then."""
+        return []
+
     def close(self) -> None:
         """Release what the state occupies outside of this object; it stays usable."""
 

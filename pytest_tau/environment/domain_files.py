@@ -137,6 +137,7 @@ def load_database(folder: Path, stem: str, model: type[Database], *, unique_keys
             fit the type; names file and place.
     """
     if not model.in_files:
+        model.prepare()
         return model()
     path = folder / f"{stem}.json"
     try:

@@ -17,7 +17,7 @@ from ..errors import DomainError
 from ..models import calls_in
 from .component import CustomComponent
 from .component_reports import Line, difference_texts
-from .components.db import check_db, same_state
+from .components.db import check_db, difference, same_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,6 +49,8 @@ class Beginning(NamedTuple):
     @classmethod
     def of(cls, environment: Environment) -> Beginning:
         """Return the current state of an environment, in microseconds."""
+        with contextlib.suppress(Exception):  # the domain's own code, which grading would ask again
+            environment.agent_db.put_back()
         user_db = None if environment.shared_db else environment.user_db
         return cls(environment.agent_db.fork(), user_db.fork() if user_db else None, environment.executed.copy())
 
@@ -239,6 +241,9 @@ class OutsideObserver(CustomComponent):
 
     def __init__(self, live: Environment, beginning: Beginning) -> None:
         self._live, self._beginning = live, beginning
+        self._by_others: list[Difference] = []
+        with contextlib.suppress(Exception):  # the domain's own code; now, as grading puts other states in place
+            self._by_others = [difference("agent", each) for each in live.agent_db.changes_by_others()]
         self.found: OutsideChanges | None = None
         self.undeclared: UndeclaredWrite | None = None
 
@@ -246,11 +251,11 @@ class OutsideObserver(CustomComponent):
         """Find the changes, if the domain's own code, which runs here, does not fail; write no check."""
         del verdict
         with contextlib.suppress(Exception):
-            if same_state(self._live, given.environment):
-                return
-            self.undeclared = undeclared_in(given)
-            if self.undeclared is None:
-                self.found = outside_changes(self._live, self._beginning, given)
+            if not same_state(self._live, given.environment):
+                self.undeclared = undeclared_in(given)
+                self.found = None if self.undeclared else outside_changes(self._live, self._beginning, given)
+        if self._by_others and not self.undeclared and self.found is None:
+            self.found = OutsideChanges("during", {}, self._by_others)
 
     def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> float:
         """Return 1: nothing is checked."""

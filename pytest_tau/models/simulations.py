@@ -73,6 +73,8 @@ TOOL_FAULTS = "tool_faults"
 #: The entry of a simulation's ``info`` about calls of an agent on its own loop that came after the conversation, and
 #: were refused: their number by tool.
 LATE_CALLS = "late_calls"
+#: The entry of ``info`` with the name of an agent that is not built in and made no tool call.
+SILENT_AGENT = "silent_agent"
 #: The entry of a simulation's ``info`` about agents and users that are one object for several trials, if trials change
 #: it: for each side the ``name``, and the ``attributes`` that hold what other trials have changed.
 SHARED_OBJECTS = "shared_objects"

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ..attacks import AttackFacts
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
-from ..models import FOREIGN_AGENT, RETRIEVAL, TOOL_FAULTS, any_review, paired_calls
+from ..models import FOREIGN_AGENT, RETRIEVAL, SILENT_AGENT, TOOL_FAULTS, any_review, paired_calls
 from ..policy import PolicyReport
 from ..runner.fork import FORK
 from ..text import one_line
 from ..validity import UserValidity
 from .groups import INPUTS
-from .record import TrialRecord
+from .record import OTHER_CODE, TrialRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -112,6 +112,7 @@ def _of_participants(simulation: Simulation, info: Mapping[str, Any]) -> dict[st
         "blame": info.get("blame"),
         "saw_reference": tuple(simulation.saw_reference),
         "foreign_agent": info.get(FOREIGN_AGENT),
+        "silent_agent": str(info.get(SILENT_AGENT) or ""),
         "shared_objects": simulation.shared_objects,
         "outside_tools": _outside_tools(info.get(OUTSIDE)),
         **_validity(simulation),
@@ -155,7 +156,7 @@ def _validity(simulation: Simulation) -> dict[str, Any]:
 def _outside_tools(found: Any) -> tuple[str, ...]:
     # A state that a test has changed before the conversation, on purpose, is in the reports of failures only.
     during = isinstance(found, dict) and found.get("when") == "during"
-    return tuple(found.get("tools", ())) if during else ()
+    return (tuple(found.get("tools", ())) or (OTHER_CODE,)) if during else ()
 
 
 def _retrieval(found: Any) -> dict[str, Any] | None:

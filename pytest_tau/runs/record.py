@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: What tasks can be grouped by: the keys of a record's ``groups``.
 GROUPS = ("intent", "persona", "actions", "tags")
+#: What has changed an environment without executing a tool on it, among ``outside_tools``.
+OTHER_CODE = "other code"
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,10 @@ class TrialRecord:
         restored: It was taken from an earlier run.
         saw_reference: The sides that were given the reference actions: ``agent``, ``user``.
         foreign_agent: The entry of ``simulation.info`` about an agent that is not built in.
+        silent_agent: The name of its agent, if that is not built in and made no tool call; else empty.
         shared_objects: The entry of ``simulation.info`` about agents and users that are one object for several trials.
-        outside_tools: Tools that were executed on the environment outside of the calls of the conversation.
+        outside_tools: Tools that were executed on the environment outside of the calls of the conversation;
+            ``OTHER_CODE`` if something else has changed it.
         conditions: The conditions under which it was run; None for results of others and of earlier versions.
         retrieval: The retrieval ``variant``, the numbers of ``searches`` and of documents that were ``read``, were
             ``required``, or both (``required_read``), and ``recall_at`` by the number of documents of each search.
@@ -80,6 +84,7 @@ class TrialRecord:
     restored: bool = False
     saw_reference: tuple[str, ...] = ()
     foreign_agent: Mapping[str, Any] | None = None
+    silent_agent: str = ""
     shared_objects: Mapping[str, Any] = field(default_factory=dict)
     outside_tools: tuple[str, ...] = ()
     conditions: Mapping[str, Any] | None = None

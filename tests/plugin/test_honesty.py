@@ -145,6 +145,38 @@ class TestUnseenCalls:
         assert json.loads(stored.splitlines()[-1]) and '"clients":["anthropic"]' in stored.replace(" ", "")
 
 
+#: An application whose functions share one state, and the domain over them.
+APPLICATION = """
+ORDERS = {"o1": {"status": "paid"}}
+
+def cancel(order_id: str) -> str:
+    "Cancel an order."
+    ORDERS[order_id]["status"] = "cancelled"
+    return "cancelled"
+
+def load(orders):
+    ORDERS.clear()
+    ORDERS.update(orders)
+"""
+OF_FUNCTIONS = """
+import app
+import pytest_tau
+
+def pytest_tau_domains():
+    tools, snapshot = [app.cancel], lambda: app.ORDERS
+    return [pytest_tau.domain_of("shop", tools=tools, snapshot=snapshot, restore=app.load, tasks="tasks.json")]
+"""
+
+
+def shop_task(task_id, actions):
+    scenario = {"instructions": "You want to cancel your order o1."}
+    return {
+        "id": task_id,
+        "user_scenario": scenario,
+        "evaluation_criteria": {"actions": actions, "reward_basis": ["DB"]},
+    }
+
+
 class TestOutsideChanges:
     CONFTEST = """
         import pytest
@@ -170,9 +202,7 @@ class TestOutsideChanges:
         run.line("  agent side: tasks/task_3  not expected", "Buy milk")
         run.line("return the calls from respond(), or give the agent the tools of its trial (pytest_tau.own_loop)")
         run.line("looks like the harness's fault: the environment was changed outside of the conversation's calls")
-        run.line(
-            "tau: tools executed outside of the conversations' calls, not replayed by grading: create_task (1 trial)"
-        )
+        run.line("tau: changes outside of the conversations' calls, not replayed by grading: create_task (1 trial)")
 
     def test_trials_that_passed_are_counted_too(self, project, a_task):
         project.write("conftest.py", self.CONFTEST)
@@ -197,6 +227,62 @@ class TestOutsideChanges:
         run.line("the environment was changed before the conversation; executed on it directly: create_task")
         run.line("put the changes into the task's initial_state")
         run.lacks("not replayed by grading")
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_an_agent_that_calls_the_functions_behind_the_domain_itself(self, project, workers):
+        project.write("app.py", APPLICATION)
+        project.write("conftest.py", OF_FUNCTIONS)
+        project.write("own.py", "import app\n\ndef agent(messages, tools):\n    return app.cancel('o1')\n")
+        wanted = [{"action_id": "c", "name": "cancel", "arguments": {"order_id": "o1"}}]
+        project.write("tasks.json", json.dumps([shop_task("cancel", wanted), shop_task("refuse", [])]))
+        run = project.run("--tau-domain", "shop", "--tau-agent", "own.py:agent", *workers)
+        run.outcomes(passed=1, failed=1)
+        run.line("  agent side: o1/status  expected ", '"paid"', '"cancelled"')
+        run.line("looks like the harness's fault: the environment was changed outside of the conversation's calls")
+        run.line("outside of the conversations' calls, not replayed by grading: other code (2 trials)")
+
+
+class TestNoCall:
+    """The line about an agent of one's own that made no tool call."""
+
+    LINE = "tau: no tool call was made by agent own.py:agent: functions that an agent calls itself are not graded; give"
+
+    def run(self, project, agent, *tasks, options=()):
+        project.write("own.py", f"def agent(messages, tools):\n    return {agent}\n")
+        project.tasks("mock/t.tau.json", list(tasks))
+        return project.run("--tau-agent", "own.py:agent", "--tau-user", "scripted", *options)
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_it_is_named_once(self, project, a_task, workers):
+        run = self.run(project, "'Done.'", a_task("one"), a_task("two"), options=workers)
+        run.outcomes(failed=2)
+        assert run.text.count(self.LINE) == 1
+
+    def test_not_if_it_made_a_call_in_another_trial(self, project, a_task):
+        call = "{'tool_calls': [{'name': 'get_users', 'arguments': {}}]}"
+        other = a_task("other", user_scenario={"instructions": "Say 'Hello' to me."})
+        run = self.run(
+            project, f"{call} if 'Buy milk' in str(messages[:4]) and len(messages) < 4 else 'No.'", a_task(), other
+        )
+        run.outcomes(failed=2)
+        run.lacks("no tool call was made")
+
+    def test_not_if_it_failed_with_an_error(self, project, a_task):
+        run = self.run(project, "1 / 0", a_task())
+        run.outcomes(failed=1)
+        run.lacks("no tool call was made")
+
+    def test_not_if_all_trials_passed(self, project, a_task):
+        criteria = {"actions": [], "communicate_info": ["done"], "reward_basis": ["COMMUNICATE"]}
+        run = self.run(project, "'Done.'", a_task(criteria=criteria))
+        run.outcomes(passed=1)
+        run.lacks("no tool call was made")
+
+    def test_not_for_a_built_in_agent(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task()])
+        run = project.run("--tau-agent", "noop")
+        run.outcomes(failed=1)
+        run.lacks("no tool call was made")
 
 
 class TestErrors:

@@ -40,6 +40,16 @@ class Order:
     notes: list[str] = field(default_factory=list)
 
 
+class FrameworkTool:
+    """A tool as a framework makes it of a function, which it keeps."""
+
+    def __init__(self, func):
+        self.func = func
+
+    def __repr__(self):
+        return "FrameworkTool"
+
+
 class Shop:
     made = 0
 
@@ -362,7 +372,8 @@ class TestDeclarations:
             ({"reads": {"cuont"}}, "reads: unknown tool 'cuont'; did you mean 'count'"),
             ({"reads": {"count"}, "generic": {"count"}}, "'count' is in both reads and generic"),
             ({"tools": [count, count]}, "two tools are called 'count'"),
-            ({"tools": ["count"]}, "tools: expected functions, got 'count'"),
+            ({"tools": ["count"]}, "tools: expected functions, got 'count'$"),
+            ({"tools": [FrameworkTool(count)]}, "got FrameworkTool: give its function, the attribute 'func'$"),
             ({"tools": [lambda: 1], "reads": ()}, "a tool cannot be called '<lambda>'"),
         ],
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import PydanticUserError, validate_call
 
 from ...errors import ConfigurationError, hides_frames
+from ...text import shorten
 from ..toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
 
+#: Characters of an object that are shown because it is not a function.
+_LONGEST = 100
+#: Attributes by which tools of frameworks have their function.
+_FUNCTION_IN = ("func", "coroutine", "function", "fn", "forward")
 #: Annotations of parameters that cannot be the object of a domain.
 _SCALARS = (str, int, float, bool, "str", "int", "float", "bool")
 
@@ -43,7 +48,8 @@ def by_name(
     named: dict[str, Callable[..., Any]] = {}
     for given in functions:
         if not callable(given) or not hasattr(given, "__name__"):
-            raise ConfigurationError(f"domain {domain!r}: tools: expected functions, got {given!r}")
+            shown, advice = shorten(repr(given), _LONGEST), _where_function(given)
+            raise ConfigurationError(f"domain {domain!r}: tools: expected functions, got {shown}{advice}")
         name = given.__name__
         check_tool_name(domain, name)
         if name in named:
@@ -51,6 +57,14 @@ def by_name(
         function = _as_function(given)
         named[name] = function if make is None else _taking_object(function, make)
     return named
+
+
+def _where_function(given: object) -> str:
+    """Return where the function is that a framework has made a tool of, after a colon; empty if that is not known."""
+    if isinstance(given, functools.partial):
+        return ": give it a __name__"
+    within = next((each for each in _FUNCTION_IN if inspect.isroutine(getattr(given, each, None))), None)
+    return "" if within is None else f": give its function, the attribute {within!r}"
 
 
 def _as_function(given: Callable[..., Any]) -> Callable[..., Any]:

@@ -85,8 +85,14 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     )
 
 
+#: What a state asks of its source if all sessions share the state of the functions.
+_OF_SHARED = ("prepare", "put_back", "changes_by_others")
+
+
 def _state_type(name: str, source: FunctionSource) -> type[SessionState]:
     members: dict[str, Any] = {"source": source, "comparable": source.snapshot is not None}
+    if source.is_shared:
+        members |= {name: staticmethod(getattr(source, name)) for name in _OF_SHARED}
     if source.isolation is not None:
         members["isolation_problem"] = staticmethod(source.isolation.problem)
     return type(f"State of {name}", (SessionState,), members)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ...errors import ConfigurationError, ToolError, hides_frames
+from ...errors import ConfigurationError, PlainErrors, ToolError, hides_frames
 from ...models.problems import place_and_problems
+from ..changes import value_changes
 from ..database import overlay
 from .callables import converting
 from .isolation import NO_STATE, Isolation
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from contextlib import AbstractContextManager
 
+    from ..changes import Change
     from .calling import FunctionCaller
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
@@ -82,6 +84,39 @@ class FunctionSource:
                 self.isolation.begin()
             return _OwnSession(self, target)
         return _SharedSession(self)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the sessions take turns with the one state that the functions have."""
+        return self.make is None and self.snapshot is not None and self.restore is not None
+
+    def prepare(self) -> None:
+        """Read the state of the functions, which an agent that calls them itself would change."""
+        with contextlib.suppress(Exception), PlainErrors(), self.alone():  # raised again where states are compared
+            _ = self.untouched
+
+    def put_back(self) -> None:
+        """Put the functions into their untouched state until the next call of a session."""
+        with PlainErrors(), self.alone():
+            if self.active is not None:
+                self.active.kept, self.active = self.copied(), None
+                self.restore_function()(copy.deepcopy(self.untouched))
+
+    def changes_by_others(self) -> list[Change]:
+        """Return what has changed the functions' state while no session had its state there; set it back.
+
+        A value that differs after that as well, such as a time, is omitted.
+        """
+        with PlainErrors(), self.alone():
+            if self.active is not None or not (found := self._changes()):
+                return []
+            self.restore_function()(copy.deepcopy(self.untouched))
+            always = {each.path for each in self._changes()}
+        return [each._replace(path=each.path.lstrip("/")) for each in found if each.path not in always]
+
+    def _changes(self) -> list[Change]:
+        """Return the differences of the functions' state from that before the first call."""
+        return list(value_changes("", state_data(self.untouched), state_data(self.state())))
 
     @functools.cached_property
     def untouched(self) -> Any:

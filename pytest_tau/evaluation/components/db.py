@@ -49,7 +49,7 @@ def check_db(final: Environment, reference: Environment | None) -> DBFindings:
     if reference is not None:
         for side, expected, got in Environment.databases_with(reference, final):
             if not expected.equals(got):
-                differences += [_difference(side, change) for change in expected.changes(got)]
+                differences += [difference(side, change) for change in expected.changes(got)]
     match = not differences
     return DBFindings(DBCheck(db_match=match, db_reward=float(match)), differences)
 
@@ -61,7 +61,8 @@ def same_state(final: Environment, reference: Environment | None) -> bool:
     )
 
 
-def _difference(side: str, change: Change) -> Difference:
+def difference(side: str, change: Change) -> Difference:
+    """Return a change of a database as a difference of a verdict."""
     return Difference(
         side=side, path=change.path, expected=_json(change.expected), got=_json(change.got), missing=change.missing
     )

@@ -269,7 +269,7 @@ class Summary:
             return
         from ...analysis.measures.tool_faults import fault_line
         from ...analysis.outcomes import outside_tools, shared_objects
-        from ...analysis.unseen import unseen_agents, unseen_line
+        from ...analysis.unseen import silent_line, unseen_agents, unseen_line
         from ...analysis.usage import time_limit_line
 
         if faults := fault_line(records):
@@ -279,9 +279,11 @@ class Summary:
 
         if tools := outside_tools(records):
             yield SummaryLine(
-                f"{_PREFIX} tools executed outside of the conversations' calls, not replayed by grading: {tools}",
+                f"{_PREFIX} changes outside of the conversations' calls, not replayed by grading: {tools}",
                 {"yellow": True},
             )
+        if silent := silent_line(records):
+            yield SummaryLine(f"{_PREFIX} {silent}", {"yellow": True})
         for shared in shared_objects(records):
             yield SummaryLine(f"{_PREFIX} warning: {shared}", {"yellow": True})
         if context is not None and (warning := examples_warning(context, {each.task_id for each in records})):

@@ -14,7 +14,7 @@ import pytest
 
 from ...chat import Recorder, TrialModels
 from ...errors import BudgetError, ConfigurationError
-from ...models import FOREIGN_AGENT, AssistantMessage
+from ...models import FOREIGN_AGENT, SILENT_AGENT, STOPS, AssistantMessage
 from ...participants.clients import imported_clients
 from ...participants.containment import participant_traceback
 from ...runner import Trial
@@ -273,7 +273,9 @@ class TrialFuture:
             self._log.end(simulation, error, text)
 
     def _note_foreign(self, simulation: Simulation, agent: ParticipantSource) -> None:
-        """Record whether the calls of an agent that is not built in were seen, if the run counts or records calls."""
+        """Record whether an agent that is not built in called a tool, and a model if calls are counted or recorded."""
+        if agent.is_foreign and simulation.termination_reason in STOPS and not _has_called(simulation):
+            simulation.info = (simulation.info or {}) | {SILENT_AGENT: agent.name}
         models = self.inputs.spec.config.models
         counted = models.tape or models.budget is not None or models.trial_budget is not None or simulation.model_usage
         if counted and agent.is_foreign and _has_replied(simulation):
@@ -317,6 +319,11 @@ class TrialFuture:
         state.traceback = None if text is None else (f"Traceback of the {side}", text)
         # Its frames keep what the participant has in memory alive.
         state.fault = fault if self._item.config.option.usepdb else None
+
+
+def _has_called(simulation: Simulation) -> bool:
+    """Return whether the agent has made a tool call."""
+    return any(made.call.requestor == "assistant" for made in simulation.calls)
 
 
 def _has_replied(simulation: Simulation) -> bool:
