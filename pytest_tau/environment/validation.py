@@ -78,7 +78,7 @@ def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None
 
 
 def not_offered(action: Action, task: Task, spec: DomainSpec) -> str | None:
-    """Return the text of the error for a reference action of the user which the task does not let it make, if it is one.
+    """Return the text of the error for a reference action of the user that the task does not let it make; else None.
 
     An agent that works alone has all tools of the user.
     """

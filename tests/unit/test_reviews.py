@@ -209,7 +209,9 @@ class TestModels:
         twice = json.dumps(ANSWER)[:-1] + ', "errors": []}'
         review, chat = reviewed(case_of(domain), twice, json.dumps(ANSWER))
         assert len(review.errors) == len(ANSWER["errors"])
-        assert 'the key "errors" is given twice (line 1); remove one of them' in chat.requests[1].messages[-1]["content"]
+        assert (
+            'the key "errors" is given twice (line 1); remove one of them' in chat.requests[1].messages[-1]["content"]
+        )
 
     def test_after_three_answers_it_is_unusable_and_not_clean(self, domain: Domain) -> None:
         review, chat = reviewed(case_of(domain), "All is well.")
