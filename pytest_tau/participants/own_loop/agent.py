@@ -62,7 +62,7 @@ class OwnLoopAgent(Adapter):
 
     def conclude(self) -> BaseException | None:
         """Return the error that ends the trial whatever the agent's framework has made of it, at the end."""
-        return self._trial.conclude()
+        return self._bridge.conclude()
 
     @property
     def late_calls(self) -> list[str]:

@@ -91,9 +91,10 @@ class AgentTrial:
             "TAU_MCP_URL": address.mcp_url,
         }
 
-    def conclude(self) -> BaseException | None:
-        """Return the error that ends the trial: of a model call, or of a tool call that could not be a part of it."""
-        return self.bridge.conclude()
+    @property
+    def fault(self) -> BaseException | None:
+        """The error that ends the trial: of a model call, or of a tool call that could not be a part of it."""
+        return self.bridge.failure or self.bridge.misuse
 
     def end(self) -> None:
         """End the conversation. The endpoint goes on if a fixture has made it, whose test may use it afterwards."""
