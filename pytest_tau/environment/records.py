@@ -127,6 +127,11 @@ def _with_text_keys(value: Any) -> Any:
 
 
 def _key_text(key: Any) -> str:
+    """Return the text of a key, for comparison only.
+
+    Not that of ``jsonable.state_data``, which a reader of JSON expects and which refuses two keys with one text: records
+    may have both keys, and digests that are stored would change.
+    """
     if isinstance(key, str) and not isinstance(key, Enum):
         return key
     if isinstance(key, tuple):
