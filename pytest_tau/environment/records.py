@@ -129,8 +129,8 @@ def _with_text_keys(value: Any) -> Any:
 def _key_text(key: Any) -> str:
     """Return the text of a key, for comparison only.
 
-    Not that of ``jsonable.state_data``, which a reader of JSON expects and which refuses two keys with one text: records
-    may have both keys, and digests that are stored would change.
+    It differs from that of ``jsonable.state_data``, which is for readers of JSON, and which refuses two keys with one
+    text: records may have both, and equal records must have the digests that they had before.
     """
     if isinstance(key, str) and not isinstance(key, Enum):
         return key

@@ -140,6 +140,7 @@ def _field_names(value: Any) -> list[str] | None:
 
 
 def _key(key: Any, *, of_state: bool) -> str:
-    # Not the text of ``records.canonical``, which keeps two keys apart that are one in JSON: there None is a key like "None".
+    # The text that a reader of JSON expects, such as null of None. ``records.canonical`` has texts of its own: it only
+    # compares, and must keep two keys apart that are one in JSON.
     converted = _converted(key, None, of_state=of_state)
     return converted if isinstance(converted, str) else json.dumps(converted)
