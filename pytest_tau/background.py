@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import ctypes
 import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,6 +20,8 @@ T = TypeVar("T")
 _CLOSING_TIME = 2.0
 #: Seconds for the calls in flight alone.
 _CANCELLING_TIME = 0.2
+#: Seconds until a loop counts as blocked after Ctrl-C, and until the code that has blocked it has ended.
+_BLOCKED_TIME, _INTERRUPT_TIME = 1.0, 0.2
 
 
 class BackgroundLoop:
@@ -43,6 +46,7 @@ class BackgroundLoop:
         self._lock = threading.Lock()
         # By process: a forked child has no thread of its parent's.
         self._loops: dict[int, asyncio.AbstractEventLoop] = {}
+        self._thread: threading.Thread | None = None
 
     def get(self) -> asyncio.AbstractEventLoop:
         """Return the running loop of this process."""
@@ -56,12 +60,17 @@ class BackgroundLoop:
         """Start a call, from any thread and any loop; cancelling the future cancels the call."""
         return asyncio.run_coroutine_threadsafe(call, self.get())
 
+    def interrupt(self) -> bool:
+        """Interrupt code that blocks the loop of this process, after Ctrl-C; return whether the loop is free then."""
+        loop, thread = self._loops.get(os.getpid()), self._thread
+        return loop is None or thread is None or loop.is_closed() or unblock(loop, thread)
+
     def _start(self) -> asyncio.AbstractEventLoop:
         loop = asyncio.new_event_loop()
         loop.set_exception_handler(self._on_exception)
         if self._threads is not None:
             loop.set_default_executor(ThreadPoolExecutor(self._threads, thread_name_prefix=self._name))
-        thread = threading.Thread(target=_run, args=(loop,), name=self._name, daemon=True)
+        self._thread = thread = threading.Thread(target=_run, args=(loop,), name=self._name, daemon=True)
         thread.start()
         atexit.register(self._close, loop, thread)
         return loop
@@ -85,6 +94,25 @@ class BackgroundLoop:
         await asyncio.wait(others, timeout=_CANCELLING_TIME) if others else None
         if self._closing is not None:
             await self._closing()
+
+
+def unblock(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> bool:
+    """Interrupt the code that keeps a loop from running, such as an endless loop, as Ctrl-C does in the main thread.
+
+    Return whether the loop runs then.
+
+    A thread that sleeps is not affected. One that runs Python code would slow down all others, and abort the process at
+    its end if compiled code has called it, such as that of pydantic.
+
+    Args:
+        loop: The loop.
+        thread: The thread in which it runs, which ignores ``KeyboardInterrupt``.
+    """
+    responds = threading.Event()
+    loop.call_soon_threadsafe(responds.set)
+    if not responds.wait(_BLOCKED_TIME) and thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
+    return responds.wait(_INTERRUPT_TIME)
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ..documents import DocumentError, parse_json
 from .requests import text_of
 
 if TYPE_CHECKING:
@@ -81,7 +82,11 @@ async def usable_answer(model: TrialModel, question: Question, read: Callable[[s
 
 
 def last_object(text: str, key: str) -> dict[str, Any] | None:
-    """Return the last JSON object in a text that has a key, whatever surrounds it: those before it are drafts."""
+    """Return the last JSON object in a text that has a key, whatever surrounds it: those before it are drafts.
+
+    Raises:
+        AnswerError: It has a key twice, also inside, so that one of two values would be ignored.
+    """
     decoder, found, place = json.JSONDecoder(strict=False), None, text.find("{")
     while place >= 0:
         try:
@@ -89,9 +94,12 @@ def last_object(text: str, key: str) -> dict[str, Any] | None:
         except (ValueError, RecursionError):
             end = place + 1
         else:
-            found = value if isinstance(value, dict) and key in value else found
+            found = text[place:end] if isinstance(value, dict) and key in value else found
         place = text.find("{", end)
-    return found
+    try:
+        return None if found is None else parse_json(found, strict=False, unique_keys=True)
+    except DocumentError as error:
+        raise AnswerError(str(error)) from None
 
 
 def shown(value: Any) -> str:

@@ -127,6 +127,11 @@ def _with_text_keys(value: Any) -> Any:
 
 
 def _key_text(key: Any) -> str:
+    """Return the text of a key, for comparison only.
+
+    It differs from that of ``jsonable.state_data``, which is for readers of JSON, and which refuses two keys with one
+    text: records may have both, and equal records must have the digests that they had before.
+    """
     if isinstance(key, str) and not isinstance(key, Enum):
         return key
     if isinstance(key, tuple):

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from .domain import Domain, DomainSpec
 
 
-def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: Path | None = None) -> None:
+def check_task(
+    task: Task, spec: DomainSpec, components: Collection[str], file: Path | None = None, *, solo: bool = False
+) -> None:
     """Refuse a task that names something which its domain lacks.
 
     Args:
@@ -28,9 +30,11 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
         spec: Its domain.
         components: Names that a reward basis may have.
         file: The file of the task.
+        solo: The agent works alone, with both sides' tools.
 
     Raises:
-        TaskFormatError: Names file, task and field: an unknown reward basis, tool or function, or an
+        TaskFormatError: Names file, task and field: an unknown reward basis, tool or function, a reference action of a
+            tool that the task does not offer to the user, or an
             argument of a reference action, a goal of the script, an assertion or an initialization action that does not
             match; a name in ``compare_args`` that is not an argument; initialization data that is neither of a side nor
             a table.
@@ -45,7 +49,7 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
         if name not in components:
             fail(unknown_name("reward basis", name, components), "evaluation_criteria.reward_basis")
     check_comparable(task, spec, file)
-    _check_actions(task, spec, fail)
+    _check_actions(task, spec, fail, solo=solo)
     for position, assertion in enumerate(criteria.env_assertions or []):
         _check_function(spec, assertion, fail, f"evaluation_criteria.env_assertions.{position}")
     actions = (task.initial_state and task.initial_state.initialization_actions) or []
@@ -53,12 +57,14 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
         _check_function(spec, call, fail, f"initial_state.initialization_actions.{position}")
 
 
-def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None]) -> None:
-    """Check that the reference actions are calls of tools that exist."""
+def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None], *, solo: bool) -> None:
+    """Check that the reference actions are calls of tools that exist, and that the user is offered its own."""
     actions = task.criteria.actions or []
     for position, action in enumerate(actions):
         if action.name not in _toolkit(spec, action.requestor).tool_infos:
             fail(unknown_tool(action, spec), f"evaluation_criteria.actions.{position}.name")
+        if not solo and (problem := not_offered(action, task, spec)) is not None:
+            fail(problem, f"evaluation_criteria.actions.{position}.name")
     for position, action in enumerate(actions):
         toolkit = _toolkit(spec, action.requestor)
         called = toolkit.tool_named(action.name)
@@ -69,6 +75,18 @@ def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None
             fail(f"{action.name}: {problem}", f"{field}.arguments")
         for problem in unknown_compared(action, called.parameters):
             fail(f"{action.name}: {problem}", f"{field}.compare_args")
+
+
+def not_offered(action: Action, task: Task, spec: DomainSpec) -> str | None:
+    """Return the text of the error for a reference action of the user that the task does not let it make; else None.
+
+    An agent that works alone has all tools of the user.
+    """
+    if action.requestor == "assistant" or task.user_tools is None or action.name in task.user_tools:
+        return None
+    if action.name not in _toolkit(spec, "user").tools():
+        return None  # it is offered in no task, and found out in the conversation
+    return f"{action.name!r} is not among the task's user_tools, so that no user can call it: add it there"
 
 
 def unknown_compared(action: Action, schema: dict[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..environment import Toolkit
-from ..environment.validation import argument_problems, unknown_compared, unknown_tool
+from ..environment.validation import argument_problems, not_offered, unknown_compared, unknown_tool
 from ..evaluation.outside import undeclared_write
 from ..models import ToolCall
 from ..models.problems import error_text
@@ -31,8 +31,8 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
         if tool is None:
             yield Finding("unknown-action", "error", task.id, f"{called}: {unknown_tool(action, domain.spec)}")
             continue
-        if task.user_tools is not None and action.requestor == "user" and action.name not in task.user_tools:
-            yield Finding("unknown-action", "error", task.id, f"{called}: not among the task's user_tools")
+        if (excluded := not_offered(action, task, domain.spec)) is not None:
+            yield Finding("unknown-action", "error", task.id, f"{called}: {excluded}")
         for problem in argument_problems(action.name, action.arguments, toolkit_of(domain, action.requestor)):
             yield Finding("bad-arguments", "error", task.id, f"{called}: {problem}")
         unknown = unknown_compared(action, tool.parameters)

@@ -35,7 +35,9 @@ def pytest_tau_domains(config: pytest.Config) -> list[DomainSpec] | None:
     Returns:
         Domains, or None. They take precedence over installed domains of the same name.
 
-    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
+    Use in conftest plugins: any conftest.py that pytest loads before the first task or domain is needed. These are the
+    root one, those next to the command line's paths, and if neither command line nor ini names a domain, those of the
+    folders that are collected up to the first with tasks.
     """
 
 
@@ -83,7 +85,9 @@ def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
         basis names it. One that derives from ``pytest_tau.evaluation.CustomComponent`` may word its part of failure
         reports and records itself.
 
-    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
+    Use in conftest plugins: any conftest.py that pytest loads before the first task or domain is needed. These are the
+    root one, those next to the command line's paths, and if neither command line nor ini names a domain, those of the
+    folders that are collected up to the first with tasks.
     """
 
 
@@ -114,7 +118,8 @@ def pytest_tau_modify_tasks(config: pytest.Config, domain: Domain, tasks: list[T
         domain: The domain on which the tasks are run.
         tasks: The tasks of the split or file, before ``--tau-task`` and ``--tau-num-tasks`` select among them.
 
-    Use in conftest plugins: any initial conftest.py. It must do the same in every xdist worker.
+    Use in conftest plugins: any conftest.py that pytest has loaded by then, as for ``pytest_tau_domains``. It must do
+    the same in every xdist worker.
     """
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import (
+    ConfigurationError,
     DomainError,
     EvaluatorError,
     JudgeError,
@@ -80,7 +81,8 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
         check_domain(verdict, observer.undeclared)
         _check_isolation(trial.domain)
         simulation.reward_info = verdict
-    except _WITHOUT_VERDICT as error:
+    except (*_WITHOUT_VERDICT, ConfigurationError) as raised:
+        error = _of_domain(raised, trial.domain)
         # How the conversation ended stays as it was: it can still be graded.
         simulation.error, fault = f"{type(error).__name__}: {error}", error
         simulation.note_error_kind(type(error).__name__)
@@ -95,6 +97,11 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
     if observer.found is not None:
         simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
     return fault
+
+
+def _of_domain(error: Exception, domain: Domain) -> Exception:
+    """Return the error; that of the domain if a declaration is wrong in this state, such as a snapshot's data."""
+    return DomainError(f"domain {domain.name!r}: {error}") if isinstance(error, ConfigurationError) else error
 
 
 def _check_isolation(domain: Domain) -> None:

@@ -375,8 +375,9 @@ class Trial:
 
     def _with_fault(self, ending: Ending, agent: Participant) -> Ending:
         """Return the ending by a fault that a participant has ignored; without one, the ending as it is."""
-        fault = getattr(agent, "fault", None) or (self.agent_trial.fault if self.agent_trial else None)
-        fault = fault or self.models.out_of_budget
+        bridge = self.agent_trial.bridge if self.agent_trial else None
+        conclude = getattr(agent, "conclude", None) or (bridge.conclude if bridge else None)
+        fault = (conclude() if conclude else None) or self.models.out_of_budget
         return ending if fault is None or ending.reason in FAULTS else ending_by(fault, "agent")
 
     def _retry_seconds(self, side: Side) -> float:

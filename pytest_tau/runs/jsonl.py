@@ -84,6 +84,11 @@ def task_text(domain: Domain, task: Task) -> str:
     return domain.once_per_task(task, "text", lambda task: model_text(task, exclude_none=True))
 
 
+def task_data(domain: Domain, task: Task) -> dict[str, Any]:
+    """Return a task as the line of a simulation has it, for reading only; made once for each process."""
+    return domain.once_per_task(task, "data", lambda task: json.loads(task_text(domain, task)))
+
+
 def model_text(model: Any, *, exclude_none: bool = False) -> str:
     """Return a model as JSON in one line, whatever text there is in it.
 

@@ -441,6 +441,11 @@ class TestLateDomain:
         run.line("name the folder on the command line (pytest svc_store), or load the domain earlier, with -p, with")
         run.lacks("did you mean")
 
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "-n2"])
+    def test_the_domain_of_the_first_folder_with_tasks_is_known(self, services, workers):
+        (services.path / "svc_store/store.tau.json").unlink()
+        services.run(*workers).outcomes(passed=1)
+
     def test_the_remedies_work(self, services):
         services.run("svc_depot", "svc_store").outcomes(passed=2)
         services.ini("testpaths = svc_depot svc_store")

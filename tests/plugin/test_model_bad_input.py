@@ -161,16 +161,16 @@ class TestBeforeAnythingRuns:
     def test_workers_report_it(self, bare):
         args = json.dumps({"num_retries": 0})
         run = bare.run(*GPT, "--tau-agent-llm-args", args, "--tau-user-llm-args", args, "-n", "2")
-        # The controller collects nothing, so it cannot know whether a folder's conftest.py has models of its own.
-        run.outcomes(errors=1)
-        run.line("a call without a key (OPENAI_API_KEY not set) was refused")
+        run.usage_error("model 'openai/gpt-4.1' needs a key: set OPENAI_API_KEY")
+        run.lacks("was refused")
 
-    def test_a_folders_own_models_need_no_key_of_litellms(self, models, project, monkeypatch):
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "-n2"])
+    def test_a_folders_own_models_need_no_key_of_litellms(self, models, project, monkeypatch, workers):
         """The hook may lie in any conftest.py above the task file; pytest loads that later than the root's."""
         conftest = (project.path / "conftest.py").read_text(encoding="utf-8")
         (project.path / "conftest.py").unlink()
         project.write("mock/conftest.py", conftest)
-        models.run().outcomes(passed=1)
+        models.run(*workers).outcomes(passed=1)
 
     def test_a_hook_that_gives_none_leaves_it_to_litellm(self, bare, models, monkeypatch):
         models.script("""

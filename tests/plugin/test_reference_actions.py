@@ -48,6 +48,35 @@ def test_a_value_outside_of_an_enum(refused):
     refused({}, "update_task_status: status: expected one of", criteria=_status("lost"))
 
 
+@pytest.fixture
+def withheld(project):
+    """Runs a task with a reference action of a user's tool that the task does not offer."""
+    action = {"action_id": "a", "name": "toggle_airplane_mode", "requestor": "user", "arguments": {}}
+    task = {
+        "id": "plane",
+        "ticket": "Airplane mode is on.",
+        "user_scenario": {"instructions": "Your phone has no signal."},
+        "user_tools": ["check_status_bar"],
+        "evaluation_criteria": {"actions": [action], "reward_basis": ["ACTION"]},
+    }
+    project.tasks("telecom/t.tau.json", [task])
+    return lambda *args: project.run(*args)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_tool_that_the_task_does_not_offer_to_the_user(withheld, workers):
+    withheld(*workers).usage_error(
+        "t.tau.json",
+        "plane",
+        "evaluation_criteria.actions.0.name: 'toggle_airplane_mode' is not among the task's user_tools, so that no user "
+        "can call it: add it there",
+    )
+
+
+def test_an_agent_that_works_alone_has_the_tools_that_the_task_does_not_offer_to_the_user(withheld):
+    withheld("--tau-solo").outcomes(passed=1)
+
+
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_tasks_that_check_nothing_are_counted(project, a_task, workers):
     empty = {"reward_basis": ["ACTION", "COMMUNICATE"], "actions": []}

@@ -750,6 +750,21 @@ class TestRefused:
         # What is not selected does not matter.
         project.run("--tau-resume", "--tau-task", "one", *workers).outcomes(passed=1)
 
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "-n2"])
+    def test_two_files_that_have_exchanged_their_tasks_of_one_id(self, project, a_task, workers):
+        files = ("mock/a.tau.json", "mock/b.tau.json")
+        first, second = ([a_task("one", ticket=text), a_task(f"only {text}")] for text in ("Do.", "Go."))
+        for file, tasks in zip(files, (first, second), strict=True):
+            project.tasks(file, tasks)
+        project.run().outcomes(passed=4)
+        project.run("--tau-resume").line("tau: resume: 4 of 4 trials reused")
+        project.tasks(files[0], [second[0], first[1]])
+        project.tasks(files[1], [first[0], second[1]])
+        run = project.run("--tau-resume", *workers)
+        run.usage_error("was run with other versions of tasks; restore them")
+        run.line("task 'one' of mock/a.tau.json: another task had this id in the earlier run")
+        run.lacks("task 'only", "hash")
+
     def test_another_task_of_a_marked_test(self, shelf):
         shelf.write(
             "test_own.py",

@@ -145,7 +145,7 @@ def test_keys_that_become_one_are_an_error_of_the_trial(pytester, project) -> No
     project(TWO_KEYS)
     result = run(pytester, "--tau-agent=noop")
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["*snapshot: the keys 1 and '1' are the same in JSON: return plain data*"])
+    result.stdout.fnmatch_lines(["*snapshot: orders: the keys 1 and '1' are the same in JSON: return plain data*"])
 
 
 EQUAL = """
@@ -178,3 +178,21 @@ def test_an_equal_value_in_another_notation_passes(pytester, amount, passed) -> 
     pytester.path.joinpath("sides.py").write_text(re.sub("self.calls = .*", f"self.calls = {calls!r}", AGENT))
     result = run(pytester, "--tau-agent=sides.py:Agent", "--tau-user=sides.py:User")
     result.assert_outcomes(passed=int(passed), failed=int(not passed))
+
+
+def test_keys_that_become_one_in_a_conversation_are_a_mistake_of_the_domain(pytester, project) -> None:
+    project(OWN)
+    conftest = pytester.path / "conftest.py"
+    source = conftest.read_text()
+    conftest.write_text(source.replace("shop.notes.append(text)", 'shop.orders["o1"].update({1: text, "1": text})'))
+    (pytester.path / "noting.py").write_text(
+        "def agent(messages, tools):\n"
+        "    if messages[-1]['role'] == 'tool':\n"
+        "        return 'Done.'\n"
+        "    return {'tool_calls': [{'name': 'note', 'arguments': {'text': 'x'}}]}\n"
+    )
+    result = run(pytester, "--tau-agent=noting.py:agent", "--tau-user=gold")
+    result.assert_outcomes(errors=2)
+    text = " ".join(line.strip() for line in result.outlines)
+    expected = "domain 'shop': snapshot: orders/o1: the keys 1 and '1' are the same in JSON: return plain data"
+    assert f"DomainError: {expected} looks like the domain's fault" in text

@@ -74,6 +74,31 @@ def test_without_any_client_the_run_is_refused_once(project, monkeypatch, packag
     assert not asked
 
 
+@pytest.mark.parametrize("kind", ["file", "marked"])
+@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "-n2"])
+def test_a_missing_package_is_one_usage_error_for_task_files_and_marked_tests_too(
+    project, a_task, monkeypatch, workers, kind
+):
+    monkeypatch.setitem(sys.modules, "tenacity", None)
+    if kind == "file":
+        project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
+    else:
+        mark = '@pytest.mark.tau(domain="mock", trials=2)'
+        project.write("test_own.py", f"import pytest\n\n{mark}\ndef test_own(tau_simulation): pass\n")
+    project.write("without.py", "import sys\nsys.modules['litellm'] = sys.modules['tenacity'] = None\n")
+    project.write("pytest.ini", "[pytest]\naddopts = -p without\npythonpath = .\n")
+    monkeypatch.syspath_prepend(str(project.path))
+    monkeypatch.setenv("PYTHONPATH", str(project.path))
+    with ModelServer(script) as server:
+        run = project.run(*options(server), *workers)
+        asked = server.requests
+    run.usage_error("--tau-agent-llm: model calls need litellm (any provider): pip install './pytest-tau[llm]', where")
+    run.lacks("infrastructure_error")
+    errors = [line for line in run.text.splitlines() if line.startswith("--tau-agent-llm: model calls need")]
+    assert len(errors) == (1 if workers else 0)
+    assert not asked
+
+
 def test_litellm_without_the_other_packages_of_its_extra_is_refused(project, a_task, monkeypatch):
     monkeypatch.setattr(default_model, "has_litellm", lambda: True)
     monkeypatch.setitem(sys.modules, "tenacity", None)

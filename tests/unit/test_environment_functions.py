@@ -292,13 +292,19 @@ class TestAClass:
 
     def test_a_snapshot_that_is_no_data_is_refused(self):
         domain = of_class(snapshot=lambda target: {"shop": target}).load()
-        with pytest.raises(ConfigurationError, match="snapshot: a Shop cannot be written as JSON: return plain data"):
+        with pytest.raises(
+            ConfigurationError, match="snapshot: shop: a Shop cannot be written as JSON: return plain data"
+        ):
             domain.environment().dump()
 
     @pytest.mark.parametrize(
         ("state", "problem"),
         [
-            ({"orders": {1: "a", "1": "b"}}, "snapshot: the keys 1 and '1' are the same in JSON: return plain data"),
+            (
+                {"orders": {1: "a", "1": "b"}},
+                "snapshot: orders: the keys 1 and '1' are the same in JSON: return plain data",
+            ),
+            ({"a": [0, {"b": object()}]}, "snapshot: a/1/b: a object cannot be written as JSON: return plain data"),
             (None, "snapshot= returned None: return the state"),
         ],
     )

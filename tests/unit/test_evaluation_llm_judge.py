@@ -159,6 +159,7 @@ def test_calls_cannot_break_out_of_their_line_either() -> None:
         f"Here you are:\n\n{json.dumps(json.loads(GOOD), indent=2)}\n\nAsk me {{anything}}.",
         f"<think>{{maybe}} {verdicts(False, False)} or rather</think>{GOOD}",
         f'{{"statement": 1}} {GOOD} {{"more": 1}}',
+        f'{{"verdicts": [], "verdicts": []}} {GOOD} {{"more": 1, "more": 2}}',
         verdicts(True, False, comment="none"),
         json.dumps({"verdicts": json.loads(GOOD)["verdicts"][::-1]}),
         GOOD.replace("because 1", "because 1\\u0020").replace("1\\u0020", "1"),
@@ -211,6 +212,8 @@ ONE, TWO = json.loads(GOOD)["verdicts"]
             "it has a verdict on statement 3, which does not exist",
         ),
         (answered(ONE, TWO | {"statement": 0}), "it has a verdict on statement 0, which does not exist"),
+        (f'{GOOD[:-3]}, "met": true}}]}}', 'the key "met" is given twice (line 1); remove one of them'),
+        (GOOD[:-1] + ',\n"verdicts": []}', 'the key "verdicts" is given twice (lines 1 and 2); remove one of them'),
     ],
 )
 def test_a_bad_answer_is_asked_again_with_what_was_wrong(answer: str, problem: str) -> None:

@@ -428,6 +428,34 @@ def test_a_call_after_the_conversation_is_noted_in_the_trial(blocking: bool) -> 
     assert line in [line.text for line in explain(simulation)]
 
 
+def test_calls_of_a_task_that_is_not_awaited_count_until_the_answer_is_passed_on() -> None:
+    """The second call is made once the first has its result, when the text that run has returned is passed on."""
+    tasks: list[asyncio.Task[None]] = []
+
+    @pytest_tau.own_loop
+    def factory(trial: AgentTrial) -> Any:
+        async def both() -> None:
+            await look(trial).acall(user_id="a")
+            await look(trial).acall(user_id="b")
+
+        async def run(text: str) -> str:
+            tasks.append(asyncio.create_task(both()))
+            return "Good-bye."
+
+        return run
+
+    simulation = pytest_tau.simulate(RETAIL.tasks(split="small")[0], domain=RETAIL, agent=factory)
+    assert said(simulation)[2:-1] == [
+        ("assistant", None, [("get_user_details", {"user_id": "a"})]),
+        ("tool", "Error: User not found", []),
+        ("assistant", "Good-bye.", []),
+    ]
+    with pytest.raises(RuntimeError, match="tool 'get_user_details' was called after run"):
+        tasks[0].result()
+    assert simulation.termination_reason == "user_stop"
+    assert (simulation.info or {})[LATE_CALLS] == {"get_user_details": 1}
+
+
 def test_a_call_before_the_conversation_is_not_one_after_it() -> None:
     @pytest_tau.own_loop
     def factory(trial: AgentTrial) -> Any:

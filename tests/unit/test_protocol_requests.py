@@ -184,6 +184,17 @@ def test_the_judge_is_asked_once_by_the_official_prompt(run, mock):
     assert verdict.reward == 0
 
 
+def test_of_a_key_twice_the_official_judge_takes_the_last_value(run, mock):
+    answer = '{"findings": [{"true": false, "true": true, "why": ""}, {"true": true, "why": ""}]}'
+    started = run(
+        {"user": ["###STOP###"], "judge": [answer]},
+        task=judged(mock.tasks(None)[0]),
+        evaluation=Evaluation(judge=LazyJudge("j", TEXTS.judge)),
+    )
+    assert started.simulation.reward == 1
+    assert len(started.of("judge")) == 1
+
+
 class TestRepliesThatCannotBeUsed:
     def test_the_conversation_is_run_again_from_the_initial_state(self, run):
         made = tool_call("create_task", json.dumps({"user_id": "user_1", "title": "Order new chairs"}))

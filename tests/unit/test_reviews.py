@@ -205,6 +205,14 @@ class TestModels:
         assert "it has no JSON object with errors" in chat.requests[1].messages[-1]["content"]
         assert "fault_owner is null" in chat.requests[2].messages[-1]["content"]
 
+    def test_an_answer_with_a_key_twice_is_asked_again(self, domain: Domain) -> None:
+        twice = json.dumps(ANSWER)[:-1] + ', "errors": []}'
+        review, chat = reviewed(case_of(domain), twice, json.dumps(ANSWER))
+        assert len(review.errors) == len(ANSWER["errors"])
+        assert (
+            'the key "errors" is given twice (line 1); remove one of them' in chat.requests[1].messages[-1]["content"]
+        )
+
     def test_after_three_answers_it_is_unusable_and_not_clean(self, domain: Domain) -> None:
         review, chat = reviewed(case_of(domain), "All is well.")
         assert len(chat.requests) == 3

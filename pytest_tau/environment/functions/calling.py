@@ -6,14 +6,18 @@ import asyncio
 import contextvars
 import functools
 import inspect
+from concurrent.futures import TimeoutError as TooLong  # in Python 3.10 not the built-in one
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...background import BackgroundLoop
+from ...errors import ToolServerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
 _UNSET = object()
+#: Seconds that a call may take after Ctrl-C.
+_AFTER_INTERRUPT = 1.0
 
 
 class FunctionCaller:
@@ -28,11 +32,14 @@ class FunctionCaller:
 
     Attributes:
         on_loop: Whether the functions run on an event loop.
+        patience: Seconds that a call may have to wait for others; None without limit.
     """
 
     def __init__(self, domain: str, functions: Iterable[Callable[..., Any]]) -> None:
         self.on_loop = any(map(_is_asynchronous, functions))
         self._loop = BackgroundLoop(f"tau-tools-{domain}", on_exception=_note_exception)
+        self._domain = domain
+        self.patience: float | None = None
 
     def bind(self, function: Callable[..., Any], convert: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
         """Return a function that makes a call where the domain's functions run, and waits for its result.
@@ -53,6 +60,15 @@ class FunctionCaller:
 
         return call
 
+    def interrupt(self) -> None:
+        """Let no later call wait without limit, as after Ctrl-C: one that does not return may block all others."""
+        self.patience = _AFTER_INTERRUPT if self._loop.interrupt() else 0.0
+
+    def not_returned(self) -> ToolServerError:
+        """Return the error of a call that has waited for too long; those after it do not wait."""
+        self.patience = 0.0
+        return ToolServerError(f"domain {self._domain!r}: a function has not returned")
+
     def wait(self, call: Coroutine[Any, Any, Any]) -> Any:
         """Return the result of a coroutine that a function returned which does not look asynchronous."""
         return self._run(lambda: call)
@@ -67,10 +83,15 @@ class FunctionCaller:
     def _run(self, call: Callable[[], Any], convert: Callable[[Any], Any] | None = None) -> Any:
         if self.is_here():
             return _called_here(call, convert)
+        if self.patience == 0:
+            raise self.not_returned()
         # The call has a copy of this thread's context variables.
         future = self._loop.submit(_finished(call, convert))
         try:
-            finished = future.result()
+            finished = future.result(self.patience)
+        except TooLong:  # not raised by the call, whose exceptions are part of its outcome
+            future.cancel()
+            raise self.not_returned() from None
         except BaseException:  # such as Ctrl-C
             future.cancel()
             raise

@@ -16,7 +16,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from ..records import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 #: Types whose values are JSON already; most values of a state are these, and need no call.
 _PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -48,9 +48,31 @@ def state_data(value: Any) -> Any:
     Decimals and times with a zone lose their notation: 10.50 becomes 10.5, and 10:00+01:00 becomes 09:00Z.
 
     Raises:
-        ValueError: An object cannot be written as JSON, or two keys become one.
+        ValueError: An object cannot be written as JSON, or two keys become one; names the place.
     """
-    return _converted(value, None, of_state=True)
+    try:
+        return _converted(value, None, of_state=True)
+    except ValueError as error:
+        place = "/".join(_place_of_problem(value))
+        raise ValueError(f"{place}: {error}" if place else str(error)) from None
+
+
+def _place_of_problem(value: Any) -> list[str]:
+    """Return the keys and positions that lead to the innermost part that cannot be converted."""
+    names = _field_names(value)
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, list | tuple | deque):
+        parts = enumerate(value)
+    elif names is not None:
+        parts = ((name, getattr(value, name)) for name in names)
+    for key, part in parts:
+        try:
+            _converted(part, None, of_state=True)
+        except ValueError:
+            return [str(key), *_place_of_problem(part)]
+    return []
 
 
 def _converted(value: Any, fallback: Callable[[Any], Any] | None, *, of_state: bool) -> Any:
@@ -118,5 +140,7 @@ def _field_names(value: Any) -> list[str] | None:
 
 
 def _key(key: Any, *, of_state: bool) -> str:
+    # The text that a reader of JSON expects, such as null of None. ``records.canonical`` has texts of its own: it only
+    # compares, and must keep two keys apart that are one in JSON.
     converted = _converted(key, None, of_state=of_state)
     return converted if isinstance(converted, str) else json.dumps(converted)

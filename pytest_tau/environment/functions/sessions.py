@@ -238,7 +238,8 @@ class SessionState(Database):
 
     def close(self) -> None:
         """Read the snapshot and end the session; it is opened again if it is needed."""
-        if self._session is not None and self.comparable:
+        # A call that has not returned, as after Ctrl-C, must not be made again.
+        if self._session is not None and self.comparable and self._done == len(self._log):
             with contextlib.suppress(Exception):  # raised again where the state is compared
                 self.value()
         self._drop()

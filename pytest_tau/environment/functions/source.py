@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ...errors import ConfigurationError, PlainErrors, ToolError, hides_frames
+from ...errors import ConfigurationError, PlainErrors, ToolError, ToolServerError, hides_frames
 from ...models.problems import place_and_problems
 from ..changes import value_changes
 from ..database import overlay
@@ -135,9 +135,24 @@ class FunctionSource:
         """Return a copy of the state that ``restore`` can take, as ``state``."""
         return _given(self._copied(*target)) if self._copied else None
 
+    def interrupt(self) -> None:
+        """Let no later call wait without limit for one that has not returned, as after Ctrl-C."""
+        self.caller.interrupt()
+
     def alone(self) -> AbstractContextManager[Any]:
         """Return a lock for the state of the functions; nothing for a call that a function makes on the loop."""
-        return contextlib.nullcontext() if self.caller.on_loop and self.caller.is_here() else self.lock
+        if self.caller.on_loop and self.caller.is_here():
+            return contextlib.nullcontext()
+        return self.lock if self.caller.patience is None else self._locked(self.caller.patience)
+
+    @contextlib.contextmanager
+    def _locked(self, seconds: float) -> Iterator[None]:
+        if not self.lock.acquire(timeout=seconds):
+            raise self.caller.not_returned()
+        try:
+            yield
+        finally:
+            self.lock.release()
 
     def restore_function(self) -> Callable[..., Any]:
         """Return the function that sets the state.
@@ -221,7 +236,8 @@ class _SharedSession(Session):
 
     def close(self) -> None:
         source = self._source
-        with source.alone():
+        # After Ctrl-C, a function may not have returned: the exception would replace the interruption.
+        with contextlib.suppress(ToolServerError), source.alone():
             if source.active is self and source.restore is not None:
                 source.active = None
                 source.restore(copy.deepcopy(source.untouched))

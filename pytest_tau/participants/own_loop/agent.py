@@ -60,10 +60,9 @@ class OwnLoopAgent(Adapter):
                 trial.bridge.check()  # the exception may be about a model call
             raise
 
-    @property
-    def fault(self) -> BaseException | None:
-        """The error that ends the trial whatever the agent's framework has made of it."""
-        return self._trial.fault
+    def conclude(self) -> BaseException | None:
+        """Return the error that ends the trial whatever the agent's framework has made of it, at the end."""
+        return self._bridge.conclude()
 
     @property
     def late_calls(self) -> list[str]:

@@ -94,7 +94,7 @@ class Bridge:
         self._others: Counter[str] = Counter()
         self._tools = frozenset(tools)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._running = self._closed = self._one_by_one = False
+        self._running = self._ended = self._closed = self._one_by_one = False
         self._arrived: list[_Call] = []
         self._served: list[_Call] = []
         self._main: set[object] = set()
@@ -120,8 +120,13 @@ class Bridge:
         self._count_unmade()
         self.answer = ModelAnswer()
 
+    def conclude(self) -> BaseException | None:
+        """Return the error that ends the trial; a call that arrives from now on is one after the conversation."""
+        self._ended = True
+        return self.failure or self.misuse
+
     def close(self) -> None:
-        """End the conversation: whoever waits for a call is cancelled."""
+        """Close the conversation: whoever waits for a call is cancelled."""
         self._closed, self._running = True, False
         self._count_unmade()  # without those of the latest answer, which the agent may have been about to make
         for call in [*self._arrived, *self._served]:
@@ -245,8 +250,9 @@ class Bridge:
 
     def _arrive(self, call: _Call) -> None:
         if self._closed or not self._running:
-            problem = self._too_late(call.name) if self._closed else _late(call.name)
-            if not self._closed:
+            over = self._ended or self._closed
+            problem = self._too_late(call.name) if over else _late(call.name)
+            if not over:
                 self._note_misuse(problem)
             call.future.set_exception(RuntimeError(problem))
             return

@@ -124,6 +124,23 @@ def _shown(folder: Path, config: pytest.Config) -> Path:
     return relative_path(folder, config.invocation_params.dir)
 
 
+def _exchanged_tasks(facts: Mapping[pytest.Item, Mapping[str, Any]]) -> list[str]:
+    """Return the tasks that were another one of the same id in the previous run, as if two files have exchanged them.
+
+    Args:
+        facts: The facts of each item's simulation in the previous run.
+    """
+    from ...runs.jsonl import task_data
+
+    found: dict[str, None] = {}
+    for item, then in facts.items():
+        spec = spec_of(item)
+        if spec is not None and then["task"] not in (None, task_data(spec.domain, spec.task)):
+            file = item.nodeid.partition("::")[0]
+            found[f"task {spec.task.id!r} of {file}: another task had this id in the earlier run"] = None
+    return list(found)
+
+
 class Resume:
     """Refuses tasks that have changed, restores simulations, and counts them.
 
@@ -160,19 +177,21 @@ class Resume:
             return None
         if differences := self._previous.changed(specs, self._context.config.simulation):
             return _refusal(self._config, self._previous.folder, _changed_parts(differences), differences)
-        if differences := self._changed_trials(items):
+        then = {item: facts for item in items if (facts := self._previous.facts(item))}
+        if differences := _exchanged_tasks(then):
+            return _refusal(self._config, self._previous.folder, "versions of tasks", differences)
+        if differences := self._changed_trials(then):
             return _refusal(self._config, self._previous.folder, "settings", differences)
         return None
 
-    def _changed_trials(self, items: list[pytest.Item]) -> list[str]:
+    def _changed_trials(self, facts: Mapping[pytest.Item, Mapping[str, Any]]) -> list[str]:
         """Return how the settings of trials differ from those of the previous run, equal differences once."""
         from ...runs.manifest import diff_values
         from ..run.restore import changed_conditions
 
         tests: dict[str, list[str]] = {}
-        for item in items:
-            then = self._previous.facts(item)
-            for name, values in (changed_conditions(item, then) if then else {}).items():
+        for item, then in facts.items():
+            for name, values in changed_conditions(item, then).items():
                 (difference,) = diff_values("", *({name: value} for value in values))
                 tests.setdefault(difference, []).append(item.nodeid)
         others = {text: f" and {len(named) - 1} more" if len(named) > 1 else "" for text, named in tests.items()}

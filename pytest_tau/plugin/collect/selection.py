@@ -73,18 +73,28 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Check marked modules, and in the process that reports patterns and access to models."""
+    """Check marked modules, access to models, and in the process that reports patterns."""
     check_marked(config, items, run_state(config).marked)
     context = get_context(config)
-    if context is None or is_worker(config):
+    if context is None:
         return
-    from .tasks import TaskSelector
+    if not is_worker(config):
+        from .tasks import TaskSelector
 
-    TaskSelector(config, context).check_patterns()
+        TaskSelector(config, context).check_patterns()
     if any(spec_of(item) is not None for item in items):
         from ..context.model_checks import check_access
 
-        check_access(config, run_state(config), context)
+        try:
+            check_access(config, run_state(config), context)
+        except pytest.UsageError as error:
+            if not is_worker(config):
+                raise
+            # An exception would be a crash of the worker.
+            items.clear()
+            text = str(error)
+            report = pytest.CollectReport(text.partition(":")[0], "failed", text, [], tau_usage_error=True)
+            config.hook.pytest_collectreport(report=report)
 
 
 def _check_excluded(config: pytest.Config, names: Sequence[str]) -> None:

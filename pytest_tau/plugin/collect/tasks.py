@@ -139,7 +139,7 @@ class TaskSelector:
             if file is None:
                 check_domain(task, domain, self._context.domain_names(), self._context.domain)
             of_task = file or domain.file_of(task)
-            check_task(task, domain.spec, components, of_task)
+            check_task(task, domain.spec, components, of_task, solo=config.simulation.solo)
             check_history(task, domain, of_task, solo=config.simulation.solo)
             check_initial_state(task, domain, of_task)
         check_isolation(tasks, domain)

@@ -10,6 +10,8 @@ import threading
 from concurrent.futures import Future, InvalidStateError, TimeoutError as TooLong
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...background import unblock
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
@@ -51,6 +53,11 @@ class EventLoop:
         work = (self._loop, self._closing)
         self._thread = threading.Thread(target=self._run, args=work, name="tau-conversations", daemon=True)
         self._thread.start()
+
+    def interrupt(self) -> None:
+        """Interrupt code that blocks the loop, after Ctrl-C."""
+        if self._loop is not None and self._thread is not None and not self._loop.is_closed():
+            unblock(self._loop, self._thread)
 
     def close(self) -> None:
         """Cancel the running coroutines, and end the thread."""

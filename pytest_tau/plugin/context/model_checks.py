@@ -100,6 +100,8 @@ def check_texts(config: RunConfig) -> None:
 def check_access(config: pytest.Config, state: RunState, context: RunContext) -> None:
     """Check the agent's server, keys, names of models and prices that a budget needs, before the first task.
 
+    A worker checks them if its controller could not: it collects no task files and marked tests.
+
     Raises:
         pytest.UsageError: One of them; names the variable or the option.
     """
@@ -108,7 +110,8 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
         return
     state.models_checked = True
     check_agent_server(config, context)
-    quiet = config.option.collectonly or is_worker(config) or run.models.tape == "replay"
+    checked = is_worker(config) and bool(state.selection)
+    quiet = config.option.collectonly or checked or run.models.tape == "replay"
     if not quiet:
         _check_context_budgets(run)
     # Models that a plugin provides may need neither keys nor prices.

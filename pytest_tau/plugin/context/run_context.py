@@ -78,6 +78,7 @@ class RunContext:
     log_folder: Path | None = None
     _chat: ChatModel | None = None
     _embeddings: ChatModel | None = None
+    _interrupted: bool = False
 
     def domain_names(self) -> list[str]:
         """Return the name of every domain that plugins or installed distributions provide."""
@@ -176,6 +177,14 @@ class RunContext:
     def seed(self, trial: int) -> int:
         """Return the seed of a trial."""
         return trial_seeds(self.config.seed, trial + 1)[trial]
+
+    def interrupt(self) -> None:
+        """Let the rest of the run wait for no function of a domain that has not returned, after Ctrl-C."""
+        if not self._interrupted:
+            self._interrupted = True
+            self.loop.interrupt()
+            for domain in self._domains.values():
+                domain.interrupt()
 
     def close(self) -> None:
         """Cancel the conversations that an interruption has left running."""

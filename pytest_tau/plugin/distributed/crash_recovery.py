@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,16 @@ class CrashRecovery:
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:
         """Return category, letter and word of a test that is run again."""
         return ("rerun", "R", ("RERUN", {"yellow": True})) if _is_rerun(report) else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self) -> None:
+        """Note the trials that the workers run; their journals were written when they began."""
+        running = {}
+        for file in run_state(self._config).paths.make_shared().glob("*.running"):
+            entry = JournalEntry.read(file)
+            if entry and entry.trial and entry.test not in self._reported.values():
+                running[entry.test] = time.time() - file.stat().st_mtime
+        self._config.hook.pytest_tau_trials_waiting(trials=running)
 
     def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
         """Fail a run in which tests were lost."""

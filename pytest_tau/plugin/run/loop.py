@@ -44,6 +44,9 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     run_state(config).concurrent = True
     try:
         _Loop(session, prefetcher).run()
+    except KeyboardInterrupt:
+        _interrupt(config)
+        raise
     finally:
         prefetcher.cancel()
         config.hook.pytest_tau_trials_running(running=None)
@@ -61,11 +64,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
             prefetcher.fill(upcoming(item))
     try:
         return (yield)
+    except KeyboardInterrupt:
+        _interrupt(item.config)
+        raise
     finally:
         if prefetcher is not None:
             prefetcher.release(item)
         if (state := get_item_state(item)) is not None:
             state.simulation = None  # it is reported, and thousands of them would fill the memory
+
+
+def _interrupt(config: pytest.Config) -> None:
+    """Let the summary and the end of the run wait for no function of a domain that has not returned."""
+    if (context := get_context(config)) is not None:
+        context.interrupt()
 
 
 def _runs_elsewhere(config: pytest.Config) -> bool:

@@ -187,6 +187,9 @@ class TrialFuture:
         """
         try:
             return self._follow()
+        except KeyboardInterrupt:
+            self._context.interrupt()
+            raise
         finally:
             self.cancel()  # after an exception of a hook or Ctrl-C, the result is not needed
             if self._loop is not None:

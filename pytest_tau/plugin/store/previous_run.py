@@ -87,12 +87,12 @@ class PreviousRun:
         return simulation if (simulation.task_id, simulation.trial, simulation.seed, origin) == expected else None
 
     def facts(self, item: pytest.Item) -> dict[str, Any]:
-        """Return the domain and the conditions of an item's simulation; empty if there is none that can be read."""
+        """Return domain, task and conditions of an item's simulation; empty if there is none that can be read."""
         if item not in self:
             return {}
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             stored = parse_json(self._line(item))
-            return {"domain": stored["domain"], **(stored.get("conditions") or {})}
+            return {"domain": stored["domain"], "task": stored.get("task"), **(stored.get("conditions") or {})}
         return {}
 
     def _line(self, item: pytest.Item) -> bytes:

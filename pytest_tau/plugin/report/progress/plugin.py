@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ....text import listed, printable
+from ...compat import terminal_writer
 from ...context.run_state import run_state
 from ...items import spec_of
 from ...wire import TrialReport, is_worker, trial_report
@@ -77,6 +78,9 @@ class ProgressPlugin:
         named = listed([f"{printable(test)} ({seconds:.0f} s)" for test, seconds in longest], _NAMED)
         self._line.clear()
         self._reporter.ensure_newline()  # pytest continues on a new line
+        writer = terminal_writer(self._reporter)
+        if writer.width_of_current_line:
+            writer.line()  # under xdist, pytest does not know that it has written letters
         self._reporter.write_line(f"tau: waiting for {named}")
 
     @pytest.hookimpl(wrapper=True)
