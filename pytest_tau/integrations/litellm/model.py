@@ -13,7 +13,7 @@ from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES
 from ...models import clone
 from .anthropic import is_anthropic, mark_for_cache, thinks, without_temperature
-from .client import LOOP, load
+from .client import LOOP, is_loaded, load
 from .compat import mcp_workaround_args
 from .credentials import connection_arguments, provider_of, speaks_openai
 from .errors import missing_package, to_model_error
@@ -52,7 +52,9 @@ class LiteLLM(LimitedModel):
         return LOOP
 
     async def _prepare(self, request: ChatRequest) -> dict[str, Any]:
-        # In a thread: this may import litellm, which takes seconds.
+        if is_loaded():
+            return connection_arguments(request.model, request.args)
+        # In a thread: importing litellm takes seconds.
         return await asyncio.to_thread(connection_arguments, request.model, request.args)
 
     async def _send(self, request: ChatRequest, prepared: dict[str, Any], limit: float) -> Any:
