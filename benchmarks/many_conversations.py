@@ -88,14 +88,14 @@ def many_conversations(options: Options) -> Iterator[Figure]:
     """
     if not _can_run():
         return
-    at_once, tasks = options.count(200, 4), 1 if options.quick else None
-    trials, few = options.count(200, 2), options.count(20, 1)
+    at_once, tasks = options.count(200, 4), 2 if options.quick else None
+    trials, few = options.count(200, 1), options.count(20, 1)
     with model_server(0.05) as url:
-        base = run_pytest(options, at_once, tasks, 0, url, few)
         alone = run_pytest(options, at_once, tasks, 0, url, trials)
+        base = run_pytest(options, at_once, tasks, 0, url, few) if few < trials else alone
         two = run_pytest(options, at_once // 2, tasks, 2, url, trials)
     number = alone.main.trials
-    more = number - base.main.trials
+    more = number - base.main.trials or 1
     yield Figure(f"{number} conversations, one process", "MB", [alone.main.peak], target=1024)
     together = two.main.peak + sum(worker.peak for worker in two.workers)
     yield Figure(f"{number} conversations, -n 2, all processes", "MB", [together], target=1024)

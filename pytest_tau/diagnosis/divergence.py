@@ -195,7 +195,8 @@ class _Goal:
 
     def needed(self, path: list[Action], step: _Step, states: _States) -> list[Action]:
         """Return the writes of a path that the goal cannot do without."""
-        state, needed = step.state, []
+        state = step.state
+        needed: list[Action] = []
         for place, action in enumerate(path):
             if not self.is_reached_by(states.completed(state, path[place + 1 :])):
                 state, needed = states.completed(state, [action]), [*needed, action]
