@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import gc
 import importlib.metadata
 import inspect
 import sys
@@ -63,9 +62,6 @@ def quicken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PytestPluginManager, "parse_hookimpl_opts", _options_of_hook)
     monkeypatch.setattr(pluggy._manager.PluginManager, "_verify_hook", _verify_hook)
     monkeypatch.setattr(fixtures, "getfuncargnames", _parameters_of_fixture)
-    # A run of thousands of items would look through all that the run of these tests has excluded, which takes a second.
-    monkeypatch.setattr(gc, "unfreeze", lambda: None)
-    monkeypatch.setattr(gc, "freeze", lambda: None)
     monkeypatch.setattr(pytester.HookRecorder, "__init__", _record_interruptions)
     if hasattr(OptionGroup, "_addoption_inner"):  # not in older releases
         monkeypatch.setattr(OptionGroup, "addoption", _add_option)
