@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from _pytest.pytester import SysModulesSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,7 +84,7 @@ def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
-#: What workers of pytest-xdist import sooner or later. litellm is added once this process has imported it.
+#: What workers of pytest-xdist import sooner or later. Another one imports litellm too, once this process has.
 _WORKERS_IMPORT = [
     *("_pytest.*", "xdist.*", "pydantic", "pytest_tau.plugin.*", "pytest_tau.runner.*", "pytest_tau.evaluation.*"),
     *("pytest_tau.participants.*", "pytest_tau.runs.*", "pytest_tau.analysis.*", "pytest_tau.diagnosis.*"),
@@ -96,7 +95,7 @@ _WORKERS_IMPORT = [
 @pytest.fixture(scope="session")
 def _warm() -> Iterator[Callable[[Any], Any]]:
     """Return a function that returns a process with these modules for an environment, or None."""
-    made: dict[bool, Any] = {}
+    made: list[Any] = []  # without litellm, and with it
     lock = threading.Lock()  # ``tau matrix`` starts runs from several threads
 
     def process_for(environment: Any) -> Any:
@@ -104,13 +103,16 @@ def _warm() -> Iterator[Callable[[Any], Any]]:
             return None
         with_litellm = sys.modules.get("litellm") is not None
         with lock:
-            if with_litellm not in made:
-                modules = [*_WORKERS_IMPORT, *(["litellm", "tenacity"] if with_litellm else [])]
-                made[with_litellm] = warm_process.WarmProcess(modules, {"LITELLM_LOCAL_MODEL_COST_MAP": "True"})
-        return made[with_litellm] if made[with_litellm].can_become(environment) else None
+            if not made:
+                made.append(warm_process.WarmProcess(_WORKERS_IMPORT))
+            if with_litellm and len(made) == 1:
+                more = ["litellm", "tenacity"], {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+                made.append(warm_process.WarmerProcess(made[0], *more))
+        process = made[with_litellm]
+        return process if process.can_become(environment) else None
 
     yield process_for
-    for process in made.values():
+    for process in reversed(made):
         process.close()
 
 
@@ -133,13 +135,16 @@ def pytester(pytester: pytest.Pytester, _warm_workers: None, monkeypatch: pytest
     # A test may change a module between two runs within a second: its bytecode would seem to be up to date.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     inner_runs.quicken(monkeypatch)
+    # A run of thousands of items would look through all that the run of these tests has excluded, which takes a second.
+    monkeypatch.setattr(gc, "unfreeze", lambda: None)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
 
     def is_kept(name: str) -> bool:
         # A run may have blocked a library, by None.
         return name.partition(".")[0] in _KEPT and sys.modules[name] is not None
 
-    def snapshot() -> SysModulesSnapshot:
-        return SysModulesSnapshot(preserve=is_kept)
+    def snapshot() -> inner_runs.ModulesSnapshot:
+        return inner_runs.ModulesSnapshot(is_kept)
 
     # Private names of pytester's. It has taken the first snapshot already, which it restores at the end of the test.
     setattr(pytester, "_sys_modules_snapshot", snapshot())  # noqa: B010

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 from functools import partial
@@ -33,15 +34,20 @@ def waiting_workers(options: Options) -> Iterator[Figure]:
     """
     if not _can_run():
         return
-    at_once, latency = options.count(200, 4), 0.1 if options.quick else 1.0
-    tasks, many, few = (4, 2, 1) if options.quick else (None, 6, 1)
-    with model_server(latency) as slow, model_server(0.0) as prompt:
+    at_once, tasks, latency = options.count(200, 4), 2 if options.quick else None, 0.01 if options.quick else 1.0
+    # Of each load the seconds before an answer, and the trials; the last one is the baseline, which quick runs lack.
+    loads = [(latency, 1)] if options.quick else [(latency, 6), (0.0, 1)]
+    with contextlib.ExitStack() as servers:
         one, two = partial(run_pytest, options, at_once, tasks, 0), partial(run_pytest, options, at_once // 2, tasks, 2)
         halves = partial(run_halves, options, at_once // 2, tasks)
+        urls = [servers.enter_context(model_server(seconds)) for seconds, _ in loads]
         works: list[Callable[[], Any]] = [
-            partial(run, url, trials) for url, trials in ((slow, many), (prompt, few)) for run in (one, two, halves)
+            partial(run, url, trials)
+            for url, (_, trials) in zip(urls, loads, strict=True)
+            for run in (one, two, halves)
         ]
-        alone, workers, both, alone_few, workers_few, both_few = alternating(works, options.count(3, 1))
+        alone, workers, both, *few = alternating(works, options.count(3, 1))
+    alone_few, workers_few, both_few = few or ([], [], [])
     number = alone[0].main.trials
     ideal = math.ceil(number / at_once) * MODEL_CALLS * latency
     one_process = _differences([[run.main] for run in alone], [[run.main] for run in alone_few])
@@ -55,17 +61,17 @@ def waiting_workers(options: Options) -> Iterator[Figure]:
     yield _ratio("two processes at once to one process", in_halves, one_process)
     yield _ratio("the controller to one process", controller, one_process)
     yield Figure(f"conversations of a worker, of {number}", "", [float(_most(run)) for run in workers])
-    calls = (number - alone_few[0].main.trials) * MODEL_CALLS
+    calls = (number - sum(run.main.trials for run in alone_few[:1])) * MODEL_CALLS
     yield Figure("a model call in one process, processor", "ms", [seconds / calls * 1e3 for seconds in one_process])
     yield Figure(f"one process to the ideal ({ideal:g} s)", "", [run.wall / ideal for run in alone])
     yield Figure("two workers to the ideal", "", [run.wall / ideal for run in workers])
 
 
 def _differences(full: list[list[Used]], base: list[list[Used]]) -> list[float]:
-    """Return what the processes of each run have used of the processor, less what those of its baseline have."""
+    """Return what the processes of each run have used of the processor, less what those of a baseline have."""
     return [
         sum(each.running for each in used) - sum(each.running for each in base_used)
-        for used, base_used in zip(full, base, strict=True)
+        for used, base_used in zip(full, base or [[]] * len(full), strict=True)
     ]
 
 
@@ -82,14 +88,14 @@ def many_conversations(options: Options) -> Iterator[Figure]:
     """
     if not _can_run():
         return
-    at_once, tasks = options.count(200, 4), 4 if options.quick else None
-    trials, few = options.count(200, 2), options.count(20, 1)
+    at_once, tasks = options.count(200, 4), 2 if options.quick else None
+    trials, few = options.count(200, 1), options.count(20, 1)
     with model_server(0.05) as url:
-        base = run_pytest(options, at_once, tasks, 0, url, few)
         alone = run_pytest(options, at_once, tasks, 0, url, trials)
+        base = run_pytest(options, at_once, tasks, 0, url, few) if few < trials else alone
         two = run_pytest(options, at_once // 2, tasks, 2, url, trials)
     number = alone.main.trials
-    more = number - base.main.trials
+    more = number - base.main.trials or 1
     yield Figure(f"{number} conversations, one process", "MB", [alone.main.peak], target=1024)
     together = two.main.peak + sum(worker.peak for worker in two.workers)
     yield Figure(f"{number} conversations, -n 2, all processes", "MB", [together], target=1024)

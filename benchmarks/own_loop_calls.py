@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 #: The call that is measured: a tool that reads no record.
 _TOOL, _ARGUMENTS = "calculate", {"expression": "(1 + 2) * 3"}
-_CONVERSATIONS = 100
 
 
 def own_loop_calls(options: Options) -> Iterator[Figure]:
@@ -49,21 +48,22 @@ def own_loop_calls(options: Options) -> Iterator[Figure]:
         yield Figure(name, "ms", *in_unit(times, 1e3))
     for name, times in zip(names[2:], found[2:], strict=True):
         yield Figure(f"{name}, processor time", "ms", in_unit(times, 1e3)[1], target=0.3)
+    at_once = options.count(100, 5)
     for name, blocking in (("conversation, async run()", False), ("conversation, blocking run()", True)):
         agent = _looping(10, blocking=blocking)
         times = [
-            _each(timing(lambda agent=agent: asyncio.run(_at_once(agent))), _CONVERSATIONS)  # type: ignore[misc]
+            _each(timing(lambda agent=agent: asyncio.run(_at_once(agent, at_once))), at_once)  # type: ignore[misc]
             for _ in range(options.count(10, 1))
         ]
-        yield Figure(f"{name}, {_CONVERSATIONS} at once", "ms", *in_unit(times, 1e3))
+        yield Figure(f"{name}, {at_once} at once", "ms", *in_unit(times, 1e3))
 
 
 def _each(whole: Timing, number: int) -> Timing:
     return type(whole)(whole.wall / number, whole.cpu / number)
 
 
-async def _at_once(agent: Any) -> None:
-    await asyncio.gather(*(_simulate(agent, 10) for _ in range(_CONVERSATIONS)))
+async def _at_once(agent: Any, number: int) -> None:
+    await asyncio.gather(*(_simulate(agent, 10) for _ in range(number)))
 
 
 async def _simulate(agent: Any, calls: int) -> Simulation:

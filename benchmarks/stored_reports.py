@@ -42,7 +42,7 @@ def reports(options: Options) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         made = LargeRuns(2 if options.quick else None)
-        number = options.count(10_000, 40)
+        number = options.count(10_000, 8)
         runs = [made.write(folder / each, number, seed) for seed, each in enumerate("AB")]
         yield from _written(folder, number, options)
         yield from _opened(folder, number, options)

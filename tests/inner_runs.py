@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy._manager
 from _pytest import fixtures, pytester
 from _pytest._code import code
+from _pytest.config import PytestPluginManager
 from _pytest.config.argparsing import OptionGroup
 
 try:
@@ -25,6 +26,8 @@ except ImportError:  # of an older release
     from pluggy import _hooks as _implementations
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
 #: A test cannot have written, nor can it have changed, what is in them.
@@ -38,6 +41,11 @@ _cached_source = functools.cache(inspect.getsource)
 _find_statement = code.getstatementrange_ast
 _installed_version = functools.cache(importlib.metadata.version)
 _find_parameters_of_hook = _implementations.varnames
+_find_options = PytestPluginManager.parse_hookimpl_opts
+_verify = pluggy._manager.PluginManager._verify_hook
+#: The options of hook implementations of these packages, and those that were found to fit their specifications.
+_options: dict[FunctionType, Any] = {}
+_verified: set[tuple[FunctionType, str, Any]] = set()
 _find_parameters_of_fixture = fixtures.getfuncargnames
 
 
@@ -51,6 +59,8 @@ def quicken(monkeypatch: pytest.MonkeyPatch) -> None:
     if _find_hook is not None:
         monkeypatch.setattr(pluggy._manager, "_static_hook_attr", _hook)
     monkeypatch.setattr(_implementations, "varnames", _parameters_of_hook)
+    monkeypatch.setattr(PytestPluginManager, "parse_hookimpl_opts", _options_of_hook)
+    monkeypatch.setattr(pluggy._manager.PluginManager, "_verify_hook", _verify_hook)
     monkeypatch.setattr(fixtures, "getfuncargnames", _parameters_of_fixture)
     monkeypatch.setattr(pytester.HookRecorder, "__init__", _record_interruptions)
     if hasattr(OptionGroup, "_addoption_inner"):  # not in older releases
@@ -170,6 +180,28 @@ def _known_parameters_of_hook(function: Any, *, bound: bool) -> Any:
     return _find_parameters_of_hook(MethodType(function, object()) if bound else function)
 
 
+def _options_of_hook(self: PytestPluginManager, plugin: Any, name: str) -> Any:
+    """Return the options of a hook implementation, which its function has."""
+    kind = plugin if isinstance(plugin, ModuleType | type) else type(plugin)
+    found = getattr(kind, name, None)
+    is_own = kind is not plugin and name in getattr(plugin, "__dict__", ())
+    if is_own or not isinstance(found, FunctionType) or not _is_known(found):
+        return _find_options(self, plugin, name)
+    if found not in _options:
+        _options[found] = _find_options(self, plugin, name)
+    return _options[found]
+
+
+def _verify_hook(self: Any, hook: Any, implementation: Any) -> None:
+    """Check an implementation against the specification, once if both are of these packages."""
+    function = getattr(implementation.function, "__func__", implementation.function)
+    if not (isinstance(function, FunctionType) and _is_known(function) and _is_known(hook.spec.namespace)):
+        _verify(self, hook, implementation)
+    elif (function, hook.name, hook.spec.namespace) not in _verified:
+        _verify(self, hook, implementation)
+        _verified.add((function, hook.name, hook.spec.namespace))
+
+
 def _parameters_of_fixture(function: Any, **settings: Any) -> Any:
     is_known = isinstance(function, FunctionType) and _is_known(function)
     return (_known_parameters_of_fixture if is_known else _find_parameters_of_fixture)(function, **settings)
@@ -212,6 +244,21 @@ def _parsed(text: str) -> ast.AST:
 def _statement(lineno: int, source: Any, assertion: bool = False, astnode: Any = None) -> Any:
     """Return the range of a statement; a traceback asks for it in the same few files, as for an interruption."""
     return _find_statement(lineno, source, assertion, _parsed(str(source)) if astnode is None else astnode)
+
+
+class ModulesSnapshot:
+    """What pytester's own is: it looks at those modules only that are not as they were, of some thousands."""
+
+    def __init__(self, is_kept: Callable[[str], bool]) -> None:
+        self._is_kept, self._saved = is_kept, dict(sys.modules)
+
+    def restore(self) -> None:
+        """Import again what was imported, and nothing else, except for what is kept."""
+        saved = self._saved
+        changed = [name for name, module in sys.modules.items() if saved.get(name) is not module]
+        saved.update((name, sys.modules[name]) for name in changed if self._is_kept(name))
+        sys.modules.clear()
+        sys.modules.update(saved)
 
 
 class _Interruptions:

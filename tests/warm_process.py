@@ -51,10 +51,9 @@ class WarmProcess(Forking):
 
     Args:
         modules: What it imports first.
-        environment: Variables that it has in addition.
     """
 
-    def __init__(self, modules: list[str], environment: dict[str, str] | None = None) -> None:
+    def __init__(self, modules: list[str]) -> None:
         client, server = socket.socketpair()
         super().__init__(client)
         command = [sys.executable, __file__, str(server.fileno()), *modules]
@@ -62,7 +61,7 @@ class WarmProcess(Forking):
         own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "TAU_"))}
         self._process = subprocess.Popen(
             command,
-            env={**own, **(environment or {})},
+            env=own,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[server.fileno()],
@@ -75,6 +74,32 @@ class WarmProcess(Forking):
         self._process.wait(timeout=60)
 
 
+class WarmerProcess(Forking):
+    """A process that forks, and is itself forked from one, without importing and rehearsing the same again.
+
+    Args:
+        warm: The process that it is forked from.
+        modules: What it imports in addition.
+        environment: Variables that it has in addition.
+    """
+
+    def __init__(self, warm: WarmProcess, modules: list[str], environment: dict[str, str]) -> None:
+        client, server = socket.socketpair()
+        super().__init__(client)
+        command = [sys.executable, "-c", f"import __main__; __main__.serve_input({modules})"]
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "TAU_"))}
+        with Path(os.devnull).open("wb") as nothing:
+            streams = [server.fileno(), nothing.fileno(), 2]
+            _, self._status = warm.start(command, streams, "/", {**own, **environment})
+        server.close()
+
+    def close(self) -> None:
+        """End the process, and wait for it."""
+        self._client.close()
+        os.read(self._status, 16)
+        os.close(self._status)
+
+
 def main() -> list[str] | None:
     """Import, and serve the client; returns in each child, with the options of Python that say what it has to run."""
     client = socket.socket(fileno=int(sys.argv[1]))
@@ -85,6 +110,19 @@ def main() -> list[str] | None:
     gc.collect()
     gc.freeze()  # so that collections in the children copy no page of what was imported
     return _serve(client)
+
+
+def serve_input(modules: list[str]) -> None:
+    """Import more, and serve the client at standard input; this process, and each that it forks, ends in here."""
+    client = socket.socket(fileno=os.dup(0))
+    for name in modules:
+        _import(name)
+    assert threading.active_count() == 1, threading.enumerate()
+    gc.collect()
+    gc.freeze()
+    options = _serve(client)
+    if options is not None:
+        _run(*options)
 
 
 def _serve(client: socket.socket) -> list[str] | None:

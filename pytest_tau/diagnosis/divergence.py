@@ -195,11 +195,12 @@ class _Goal:
 
     def needed(self, path: list[Action], step: _Step, states: _States) -> list[Action]:
         """Return the writes of a path that the goal cannot do without."""
-        for action in list(path):
-            without = [other for other in path if other is not action]
-            if self.is_reached_by(states.completed(step.state, without)):
-                path = without
-        return path
+        state = step.state
+        needed: list[Action] = []
+        for place, action in enumerate(path):
+            if not self.is_reached_by(states.completed(state, path[place + 1 :])):
+                state, needed = states.completed(state, [action]), [*needed, action]
+        return needed
 
     def is_reached_by(self, state: Environment) -> bool:
         """Return whether nothing is missed, without listing it."""

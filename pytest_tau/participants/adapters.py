@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import importlib.util
 import inspect
@@ -177,7 +176,7 @@ class FunctionAdapter(Adapter):
         """Return the function's reply as a message."""
         self._messages += chat_messages(message, self._context.side)
         # A copy: the function may change its arguments.
-        arguments = copy.deepcopy((self._messages, self._tools))
+        arguments = clone((self._messages, self._tools))
         reply = await self._message(await self._caller.call(self._target, *arguments))
         self._messages += chat_messages(reply, self._context.side)
         return reply

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from inner_runs import quick_options
 
 import pytest_tau
 
@@ -133,7 +134,7 @@ def test_a_run_of_an_unrelated_project_reads_nothing(tmp_path: Path) -> None:
     (tmp_path / "tasks.json").write_text("no JSON at all", encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     # Other plugins of the developer's environment may import what they like.
-    flags = ["-q", "-p", "no:hypothesispytest", "-p", "no:asyncio", "-p", "no:cacheprovider", "-p", "no:syrupy"]
+    flags = ["-q", "-p", "no:cacheprovider", *quick_options()]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *flags], capture_output=True, text=True, check=False, cwd=tmp_path
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import socket
 from typing import TYPE_CHECKING, Any
@@ -22,12 +23,13 @@ from pytest_tau.testing import (
     WrongSchema,
 )
 
-from .reference_script import CONFTEST, ReferenceScript
+from .reference_script import CONFTEST, KnownParts, ReferenceScript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 load()
+completions: Any = importlib.import_module("openai.resources.chat.completions.completions")
 
 ARGS = json.dumps({"temperature": 0.0, "input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6})
 MODELS = ("--tau-agent-llm", "openai/scripted", "--tau-user-llm", "openai/scripted")
@@ -56,8 +58,14 @@ def script(calm: dict[tuple[str, str], Any]) -> ReferenceScript:
     return script
 
 
+@pytest.fixture(scope="module")
+def known_parts() -> KnownParts:
+    return KnownParts(completions.async_maybe_transform)
+
+
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> pytest.Pytester:
+def project(pytester: pytest.Pytester, known_parts: KnownParts, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    monkeypatch.setattr(completions, "async_maybe_transform", known_parts)
     pytester.makeconftest(CONFTEST)
     return pytester
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.environment import canonical
+from pytest_tau.environment import Table, canonical
 from pytest_tau.environment.records import plain
 
 if TYPE_CHECKING:
@@ -50,6 +51,33 @@ def recorded_form() -> Callable[[Database, Database], dict[str, dict[str, Any]]]
         return found
 
     return form
+
+
+@pytest.fixture(scope="session")
+def digest_of() -> Callable[[Database], str]:
+    """Return a function that returns what ``Database.digest`` does, of databases whose tables are objects.
+
+    The text of a record that states share, because none of them has touched it, is made once.
+    """
+    shared_texts: dict[int, tuple[Any, str]] = {}
+
+    def text_of(table: Table[Any], key: str) -> str:
+        record = table.peek(key)
+        if key in table.touched:
+            return canonical(record)
+        if id(record) not in shared_texts:
+            shared_texts[id(record)] = record, canonical(record)  # with the record, or another might get its id
+        return shared_texts[id(record)][1]
+
+    def digest(database: Database) -> str:
+        tables = []
+        for name, table in sorted(vars(database).items()):
+            assert type(table) is Table and not (table.ordered or table.notes), name
+            records = ", ".join(f"{canonical(key)}: {text_of(table, key)}" for key in sorted(table))
+            tables.append(f'"{name}": {{{records}}}')
+        return hashlib.sha256(f"{{{', '.join(tables)}}}".encode()).hexdigest()
+
+    return digest
 
 
 def _differences(path: str, old: Any, new: Any) -> dict[str, dict[str, Any]]:

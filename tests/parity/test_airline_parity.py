@@ -69,13 +69,13 @@ def test_the_untouched_database_has_the_reference_s_digest(domain: Domain) -> No
     assert domain.environment().agent_db.digest() == PRISTINE
 
 
-def test_reference_actions_lead_to_the_reference_s_states(domain: Domain, tasks: dict[str, Task]) -> None:
-    untouched = domain.environment().agent_db
+def test_reference_actions_lead_to_the_reference_s_states(
+    domain: Domain, tasks: dict[str, Task], digest_of: Callable[[Database], str]
+) -> None:
     gold = dict(pair.split(":") for pair in GOLD.split())
-    for task_id, task in tasks.items():
+    for place, (task_id, task) in enumerate(tasks.items()):
         state = domain.reference_environment(task).agent_db
-        # A digest of the whole database takes its time; that of an equal one is known.
-        digest = PRISTINE if state.equals(untouched) else state.digest()
+        digest = digest_of(state) if place % 10 else state.digest()
         assert digest[:8] == gold.get(task_id, PRISTINE[:8]), task_id
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import gzip
 import importlib.util
 import io
@@ -48,10 +49,17 @@ NAMES = (
 WITHOUT_CONVERSATION = {"tau1_airline_grok-4-fast_tools"}
 
 
-def content(path: Path) -> tuple[list[Any], list[Any]]:
+@functools.cache
+def recorded(path: Path) -> tuple[ResultFile, tuple[list[Any], list[Any]]]:
+    """A recorded file and its content, which each form is compared with, for reading only."""
+    file = ResultFile.scan(path)
+    return file, content(file)
+
+
+def content(file: ResultFile) -> tuple[list[Any], list[Any]]:
     """Simulations and tasks of a file, as the importer reads them; without the fields that only pytest-tau has."""
     simulations, tasks = [], []
-    for run in ResultFile.scan(path).simulations():
+    for run in file.simulations():
         if not isinstance(run, Unreadable):
             found = run.simulation.model_dump()
             info = {
@@ -69,11 +77,11 @@ def test_a_recorded_run_is_the_same_once_it_is_exported(
 ) -> None:
     source, target = shared / "runs" / f"{name}.json.gz", tmp_path / f"out.{suffix}"
     status = main(["export", str(source), "--format", form, "-o", str(target)])
-    before, after = content(source), content(target)
+    (read, before), written = recorded(source), ResultFile.scan(target)
+    after = content(written)
     assert before[0]
     assert after == before
     assert status == int(name in WITHOUT_CONVERSATION)
-    read, written = ResultFile.scan(source), ResultFile.scan(target)
     # A τ-bench file does not name its domain; it is recognised by the tools that are called.
     assert written.domain == (read.domain or name.split("_")[1])
     if form == "tau2":

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
+from inner_runs import quick_options
 
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.testing import (
@@ -736,7 +737,7 @@ def test_the_docs_name_every_fault() -> None:
 
 
 def test_the_example_passes(openai: Any) -> None:
-    flags = ["-q", "-p", "no:cacheprovider"]
+    flags = ["-q", "-p", "no:cacheprovider", *quick_options()]
     example = ROOT / "examples" / "test_my_client.py"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *flags, str(example)], capture_output=True, text=True, check=False, cwd=ROOT

@@ -506,13 +506,15 @@ _JSON = st.recursive(
 )
 
 
+@pytest.fixture(scope="module")
+def strange(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("strange") / "r.json"
+
+
 @settings(max_examples=400, deadline=None)
 @given(document=_JSON, entries=st.lists(st.dictionaries(st.sampled_from(_KEYS), _JSON, max_size=8), max_size=3))
-def test_no_document_is_too_strange(
-    tmp_path_factory: pytest.TempPathFactory, document: Any, entries: list[Any]
-) -> None:
-    path = tmp_path_factory.mktemp("strange", numbered=True) / "r.json"
+def test_no_document_is_too_strange(strange: Path, document: Any, entries: list[Any]) -> None:
     for content in (document, [*entries, entry("a")], {"info": document, "simulations": [*entries, entry("a")]}):
-        _, runs, unreadable = read(write(path, content))
+        _, runs, unreadable = read(write(strange, content))
         assert isinstance(content, dict | list) or unreadable
     assert runs[-1].simulation.task_id == "a"

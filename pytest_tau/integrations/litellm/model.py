@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,9 @@ from ...chat.chat_messages import as_sent, filled_message
 from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES
+from ...models import clone
 from .anthropic import is_anthropic, mark_for_cache, thinks, without_temperature
-from .client import LOOP, load
+from .client import LOOP, is_loaded, load
 from .compat import mcp_workaround_args
 from .credentials import connection_arguments, provider_of, speaks_openai
 from .errors import missing_package, to_model_error
@@ -52,7 +52,9 @@ class LiteLLM(LimitedModel):
         return LOOP
 
     async def _prepare(self, request: ChatRequest) -> dict[str, Any]:
-        # In a thread: this may import litellm, which takes seconds.
+        if is_loaded():
+            return connection_arguments(request.model, request.args)
+        # In a thread: importing litellm takes seconds.
         return await asyncio.to_thread(connection_arguments, request.model, request.args)
 
     async def _send(self, request: ChatRequest, prepared: dict[str, Any], limit: float) -> Any:
@@ -73,9 +75,9 @@ class LiteLLM(LimitedModel):
 
 def _call(request: ChatRequest, limit: float) -> dict[str, Any]:
     """Return the arguments for litellm. The messages are copies, since litellm changes them."""
-    call: dict[str, Any] = {"model": request.model, "messages": copy.deepcopy(request.messages), "drop_params": True}
+    call: dict[str, Any] = {"model": request.model, "messages": clone(request.messages), "drop_params": True}
     if request.tools:
-        call |= {"tools": copy.deepcopy(request.tools), **mcp_workaround_args()}
+        call |= {"tools": clone(request.tools), **mcp_workaround_args()}
     if request.tool_choice is not None:
         call["tool_choice"] = request.tool_choice
     if request.response_format is not None:
