@@ -49,7 +49,7 @@ class Database(Record):
     def put_back(cls) -> None:
         """Put what is behind all states into its first state, by which changes by others are found; nothing by default.
 
-        Call it before a conversation. States keep what they are.
+        Call it before a conversation, and after everything that is done with a trial. States keep what they are.
         """
 
     @classmethod

@@ -6,18 +6,21 @@ import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..environment import Tool
-from ..errors import ConfigurationError, ModelError, ReplayError, TaskFormatError, is_interrupt
+from ..errors import ConfigurationError, ModelError, ReplayError, TaskFormatError, is_interrupt, unknown_name
 from ..orchestrator import Ending
 from ..participants import DONE
 from ..participants.base import BuiltIn
 from ..participants.containment import describe
+from ..participants.personas import BEHAVIOUR
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from ..models import TerminationReason
     from ..participants import Participant, ParticipantContext, ParticipantSource
+    from ..participants.behaviours import Behaviour
     from ..protocol import Texts
+    from .config import SimulationSettings
 
 T = TypeVar("T")
 
@@ -135,3 +138,17 @@ async def _within(work: Coroutine[Any, Any, T], seconds: float | None) -> T | No
         in_time = task.done()
         task.cancel()
     return task.result() if in_time else None
+
+
+def behaviour_of(persona: Mapping[str, str], settings: SimulationSettings) -> Behaviour | None:
+    """Return what makes the simulated user of a persona difficult; None for one that cooperates.
+
+    Raises:
+        ConfigurationError: It is unknown.
+    """
+    name = persona.get(BEHAVIOUR)
+    if name is None:
+        return None
+    if name not in settings.behaviours:
+        raise ConfigurationError(unknown_name("behaviour", name, settings.behaviours))
+    return settings.behaviours[name]

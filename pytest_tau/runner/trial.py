@@ -18,21 +18,20 @@ from ..errors import (
     TaskFormatError,
     UnusableReplyError,
     is_interrupt,
-    unknown_name,
 )
 from ..evaluation import LazyJudge
 from ..evaluation.outside import Beginning
 from ..models import FAULTS, RETRIEVAL, AssistantMessage, Simulation, clone
 from ..orchestrator import GREETING, Clock, Conversation, Ending, ToolFaults, ending_by, record_faults
 from ..participants import DONE, ParticipantContext, Prompting, view_of
-from ..participants.personas import BEHAVIOUR, draw_persona
+from ..participants.personas import draw_persona
 from ..validity import check_simulation
 from . import fork
 from .attack import make_injection, note_attack
 from .conditions import Played, conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
 from .grading import grade_trial
-from .participants import close_all, create, done_tool
+from .participants import behaviour_of, close_all, create, done_tool
 from .policy import note_policy
 from .recording import end_recording
 from .requirements import check_requirements
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from ..environment import Domain, Environment
     from ..models import Message, Task
     from ..participants import Participant, ParticipantSource, Side
-    from ..participants.behaviours import Behaviour
     from ..participants.own_loop import AgentTrial
     from .config import SimulationSettings
 
@@ -92,7 +90,7 @@ class Trial:
         self._unusable = False
         self.persona = draw_persona(settings.user_persona, seed)
         self._injection: Injection | None = None
-        self.behaviour = _behaviour(self.persona, settings)
+        self.behaviour = behaviour_of(self.persona, settings)
 
     async def run(self, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         """Create both participants, run the conversation, grade it.
@@ -126,6 +124,7 @@ class Trial:
         if tape:
             end_recording(tape, self.models, simulation, clock)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
+        self.environment.agent_db.put_back()
         return simulation
 
     async def _valid_attempt(self, clock: Clock, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
@@ -390,12 +389,3 @@ class Trial:
         found = await grade_trial(self, simulation, beginning)
         self._unusable = isinstance(found, UnusableReplyError)
         self.fault = self.fault if found is None or self._unusable else found
-
-
-def _behaviour(persona: Mapping[str, str], settings: SimulationSettings) -> Behaviour | None:
-    name = persona.get(BEHAVIOUR)
-    if name is None:
-        return None
-    if name not in settings.behaviours:
-        raise ConfigurationError(unknown_name("behaviour", name, settings.behaviours))
-    return settings.behaviours[name]

