@@ -135,9 +135,10 @@ def pytester(pytester: pytest.Pytester, _warm_workers: None, monkeypatch: pytest
     # A test may change a module between two runs within a second: its bytecode would seem to be up to date.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     inner_runs.quicken(monkeypatch)
-    # A run of thousands of items would look through all that the run of these tests has excluded, which takes a second.
+    # A run of thousands of items would look through all objects of the run of these tests, which takes seconds.
     monkeypatch.setattr(gc, "unfreeze", lambda: None)
     monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(gc, "collect", lambda *_: 0)
 
     def is_kept(name: str) -> bool:
         # A run may have blocked a library, by None.
