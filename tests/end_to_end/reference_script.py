@@ -8,52 +8,28 @@ from typing import TYPE_CHECKING, Any
 from pytest_tau.models import AssistantMessage, UserMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_tau import Domain, Simulation, Task
 
 #: The project that runs against the server: each call says whose it is, because scenarios alone do not identify tasks.
 CONFTEST = """
 import os
+import zlib
 
 from pytest_tau.chat import LLM
 from pytest_tau.integrations.litellm import LiteLLM
+from pytest_tau.integrations.openai_api import OpenAIServer
 
-limit = float(os.environ.get("CALL_TIMEOUT", "30"))
-chat = LiteLLM(timeout=limit, attempts=12, first_wait=0.01, longest_wait=0.05)
+limits = {"timeout": float(os.environ.get("CALL_TIMEOUT", "30")), "attempts": 12}
+limits |= {"first_wait": 0.01, "longest_wait": 0.05}
+litellm, aiohttp = LiteLLM(**limits), OpenAIServer(**limits)
+# One of so many tasks is played through litellm, which takes six times as long for a call.
+share = int(os.environ.get("LITELLM_SHARE", "1"))
 
 
 def pytest_tau_make_model(item, role, llm, llm_args, config):
+    chat = aiohttp if zlib.crc32(item.task.id.encode()) % share else litellm
     return LLM(llm, chat, {**llm_args, "extra_body": {"user": f"{item.task_spec.domain.name}/{item.task.id}/{role}"}})
 """
-
-
-class KnownParts:
-    """What openai's client makes of messages and tools, found once for each of them, for reading only.
-
-    It looks through all of them again in each call, for fields whose names in JSON are others, which takes half of the
-    time of a conversation through litellm.
-
-    Args:
-        transform: The client's own function, which is asked for everything else.
-    """
-
-    def __init__(self, transform: Callable[[Any, Any], Any]) -> None:
-        self._transform, self._known = transform, dict[tuple[str, str, Any], Any]()
-
-    async def __call__(self, data: Any, expected_type: Any) -> Any:
-        """Return the body of a request."""
-        parts = {name: data[name] for name in ("messages", "tools") if isinstance(data.get(name), list)}
-        made = await self._transform({name: value for name, value in data.items() if name not in parts}, expected_type)
-        for name, items in parts.items():
-            made[name] = [await self._part(name, item, expected_type) for item in items]
-        return made
-
-    async def _part(self, name: str, item: Any, expected_type: Any) -> Any:
-        key = name, json.dumps(item), expected_type
-        if key not in self._known:
-            self._known[key] = (await self._transform({name: [item]}, expected_type))[name][0]
-        return self._known[key]
 
 
 class ReferenceScript:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import socket
 from typing import TYPE_CHECKING, Any
@@ -23,13 +22,12 @@ from pytest_tau.testing import (
     WrongSchema,
 )
 
-from .reference_script import CONFTEST, KnownParts, ReferenceScript
+from .reference_script import CONFTEST, ReferenceScript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 load()
-completions: Any = importlib.import_module("openai.resources.chat.completions.completions")
 
 ARGS = json.dumps({"temperature": 0.0, "input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6})
 MODELS = ("--tau-agent-llm", "openai/scripted", "--tau-user-llm", "openai/scripted")
@@ -58,14 +56,8 @@ def script(calm: dict[tuple[str, str], Any]) -> ReferenceScript:
     return script
 
 
-@pytest.fixture(scope="module")
-def known_parts() -> KnownParts:
-    return KnownParts(completions.async_maybe_transform)
-
-
 @pytest.fixture
-def project(pytester: pytest.Pytester, known_parts: KnownParts, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    monkeypatch.setattr(completions, "async_maybe_transform", known_parts)
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
     pytester.makeconftest(CONFTEST)
     return pytester
 
@@ -97,6 +89,7 @@ def test_base_tasks_pass_and_replay_to_the_byte(
     name: str, script: ReferenceScript, project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-to-be-seen")
+    monkeypatch.setenv("LITELLM_SHARE", "8")
     with ModelServer(script) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         recorded = run(project, "--tau-domain", name, "--tau-record=all")
