@@ -73,8 +73,8 @@ def hidden_effect(given: GradingInput, calls: Sequence[ToolCall], live: Environm
     if live is not None and not same_state(first.whole, live):
         return None
     differing = [at for at, results in enumerate(first.results) if results and _differs(results)]
-    for number in range(1, _REPLAYS):
-        again = _replayed(given, calls, writes_first=number % 2 == 1)
+    for _ in range(_REPLAYS - 1):
+        again = _replayed(given, calls)
         if again is None or not (same_state(again.whole, first.whole) and same_state(again.writes, first.writes)):
             return None
         differing = [at for at in differing if again.results[at] == first.results[at]]
@@ -89,15 +89,8 @@ def _differs(results: tuple[str | None, str | None, bool]) -> bool:
     return of_all != of_writes or not same
 
 
-def _replayed(given: GradingInput, calls: Sequence[ToolCall], *, writes_first: bool = False) -> _Replay | None:
-    """Make all calls in one new environment, and the writes alone in another; None if one is not to be made again.
-
-    Args:
-        given: The conversation as it is graded.
-        calls: Its calls.
-        writes_first: Whether a write is made first in the environment of the writes. A value that changes with each
-            call in the process, such as the next of a cycle, then is another one.
-    """
+def _replayed(given: GradingInput, calls: Sequence[ToolCall]) -> _Replay | None:
+    """Make all calls in one new environment, and the writes alone in another; None if one is not to be made again."""
     whole, writes = (given.domain.environment(given.task, solo=given.solo) for _ in range(2))
     replay = _Replay(whole, writes, [])
     for call in calls:
@@ -105,10 +98,8 @@ def _replayed(given: GradingInput, calls: Sequence[ToolCall], *, writes_first: b
         if info is None or whole.waits_for(call.name):
             replay.results.append(None)  # it calls a model or runs a program
         elif info.mutates:
-            of_writes = writes.answer(call).content if writes_first else None
-            of_all = whole.answer(call).content
-            of_writes = of_writes if writes_first else writes.answer(call).content
-            replay.results.append((of_all, of_writes, same_state(whole, writes)))
+            results = (whole.answer(call).content, writes.answer(call).content)
+            replay.results.append((*results, same_state(whole, writes)))
         elif info.kind == "write":
             return None  # its changes are not to count, and may explain a difference
         else:
