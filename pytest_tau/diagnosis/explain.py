@@ -85,7 +85,7 @@ def explain(
         partial: Whether partial credit is shown.
     """
     info = simulation.reward_info
-    early = info is not None and "ended_early" in (info.info or {})
+    early = info is not None and _ended_early(info)
     lines = [Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}")]
     if simulation.error:
         lines += _error(simulation.error, simulation.termination_reason)
@@ -93,14 +93,8 @@ def explain(
         lines += outside_lines(outside)
     if attack := AttackFacts.read(simulation.info):
         lines += attack_report(attack)
-    if early and info is not None and simulation.outcome != "error":
-        lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
-    if partial and info is not None and info.partial and simulation.outcome != "error":
-        lines.append(Line("note", partial_text(info.partial)))
-    if info is not None and simulation.outcome != "error" and not _broke_off(simulation):
-        lines += _judge(info)
-        for component in components_of(info, evaluators):
-            lines += component.explain(info, simulation.calls)
+    if info is not None and simulation.outcome != "error":
+        lines += _of_verdict(simulation, info, evaluators, partial=partial)
     lines += policy_lines(PolicyReport.from_info(simulation.info))
     lines += _cut_off(simulation)
     lines += _tool_faults(simulation)
@@ -115,6 +109,26 @@ def explain(
     lines += _last_messages(simulation) if last_messages else []
     if again:
         lines.append(Line("command", f"again: {again}"))
+    return lines
+
+
+def _ended_early(info: RewardInfo) -> bool:
+    return "ended_early" in (info.info or {})
+
+
+def _of_verdict(
+    simulation: Simulation, info: RewardInfo, evaluators: Sequence[Evaluator], *, partial: bool
+) -> list[Line]:
+    """Return the lines about the checks of a verdict."""
+    lines: list[Line] = []
+    if _ended_early(info):
+        lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
+    if partial and info.partial:
+        lines.append(Line("note", partial_text(info.partial)))
+    if not _broke_off(simulation):
+        lines += _judge(info)
+        for component in components_of(info, evaluators):
+            lines += component.explain(info, simulation.calls)
     return lines
 
 

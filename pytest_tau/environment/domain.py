@@ -368,13 +368,6 @@ class Domain:
         """
         return self._failed_writes.get(task.id)
 
-    def interrupt(self) -> None:
-        """Let no later call of a function wait without limit for one that has not returned, as after Ctrl-C."""
-        for side in (self.spec.agent_db, self.spec.user_db):
-            interrupt = getattr(getattr(side, "source", None), "interrupt", None)  # of functions that exist already
-            if interrupt is not None:
-                interrupt()
-
     def isolation_problem(self) -> str | None:
         """Return why a simulation would see what an earlier one has changed; None if it would not."""
         sides = (self.spec.agent_db, self.spec.user_db)

@@ -12,12 +12,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..environment.functions.sessions import SessionState
 from ..errors import DomainError
 from ..models import calls_in
 from .component import CustomComponent
 from .component_reports import Line, difference_texts
 from .components.db import check_db, difference, same_state
+from .hidden_effects import HiddenEffect, declaration, hidden_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,15 +100,9 @@ def undeclared_write(environment: Environment, calls: Iterable[ToolCall]) -> Und
             environment.execute(call.name, call.arguments, call.requestor)
         changed = [change for _, mine, now in before.databases_with(environment) for change in mine.changes(now)]
         if changed:
-            return UndeclaredWrite(call.name, info.kind, changed[0].path, _declaration(environment, info.kind))
+            return UndeclaredWrite(call.name, info.kind, changed[0].path, declaration(environment, info.kind))
         environment.sync()
     return None
-
-
-def _declaration(environment: Environment, kind: str) -> str:
-    if isinstance(environment.agent_db, SessionState):
-        return f"do not name it in {'reads' if kind == 'read' else kind}= of the domain"
-    return 'declare it @tool("write")'
 
 
 @dataclass(frozen=True)
@@ -173,20 +167,26 @@ def _made(given: GradingInput) -> list[Call]:
     return [each for each in calls if each.result and each.result.executed and each.call.malformed is None]
 
 
-def undeclared_in(given: GradingInput) -> UndeclaredWrite | None:
-    """Return the first call of a conversation that grading would have had to replay, although it does not."""
+def undeclared_in(given: GradingInput, live: Environment | None = None) -> UndeclaredWrite | HiddenEffect | None:
+    """Return the first effect of a conversation's calls that grading does not replay, although it is part of the state.
+
+    Args:
+        given: The conversation as it is graded.
+        live: Its environment; None if it is not known.
+    """
     if not given.domain.spec.agent_db.cheap_to_fork:
         return None  # this would start servers
     start = given.domain.environment(given.task, solo=given.solo)
-    return undeclared_write(start, (each.call for each in _made(given)))
+    calls = [each.call for each in _made(given)]
+    return undeclared_write(start, calls) or hidden_effect(given, calls, live)
 
 
-def check_domain(verdict: RewardInfo, undeclared: UndeclaredWrite | None) -> None:
+def check_domain(verdict: RewardInfo, undeclared: UndeclaredWrite | HiddenEffect | None) -> None:
     """Refuse a verdict that depends on a mistake of the domain.
 
     Args:
         verdict: The verdict.
-        undeclared: The call of the conversation that grading would have had to replay; None if there is none.
+        undeclared: The effect of a call that grading does not replay; None if there is none.
 
     Raises:
         DomainError: There is one, or an assertion returned something else than a bool.
@@ -233,7 +233,7 @@ class OutsideObserver(CustomComponent):
 
     Attributes:
         found: The changes, once the conversation was graded.
-        undeclared: The call because of which the conversation cannot be graded.
+        undeclared: The effect of a call because of which the conversation cannot be graded.
     """
 
     name = "outside changes"
@@ -244,14 +244,14 @@ class OutsideObserver(CustomComponent):
         with contextlib.suppress(Exception):  # the domain's own code; now, as grading puts other states in place
             self._by_others = [difference("agent", each) for each in live.agent_db.changes_by_others()]
         self.found: OutsideChanges | None = None
-        self.undeclared: UndeclaredWrite | None = None
+        self.undeclared: UndeclaredWrite | HiddenEffect | None = None
 
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
         """Find the changes, if the domain's own code, which runs here, does not fail; write no check."""
         del verdict
         with contextlib.suppress(Exception):
             if not same_state(self._live, given.environment):
-                self.undeclared = undeclared_in(given)
+                self.undeclared = undeclared_in(given, self._live)
                 self.found = None if self.undeclared else outside_changes(self._live, self._beginning, given)
         if self._by_others and not self.undeclared and self.found is None:
             self.found = OutsideChanges("during", {}, self._by_others)

@@ -95,8 +95,7 @@ def review_case(  # noqa: PLR0913 - what a conversation took place in
         retrieval: How the agent accesses documents; None for the default.
         policy_text: The policy, if the domain is not installed.
     """
-    info = simulation.info or {}
-    solo = info.get("solo") is True
+    solo = (simulation.info or {}).get("solo") is True
     environment = _environment(task, domain, policy, retrieval, solo=solo)
     texts: dict[str, Any] = {
         "mode": mode,
@@ -111,21 +110,29 @@ def review_case(  # noqa: PLR0913 - what a conversation took place in
     numbered = list(enumerate(clone(simulation.messages)))
     if mode == "user":
         return ReviewCase(**texts, messages=tuple(seen_by_user(numbered)))
-    actions = task.criteria.actions if task else None
-    verdict = simulation.reward_info
     return ReviewCase(
         **texts,
         messages=tuple(numbered),
-        outcome=simulation.outcome,
         policy=environment.policy if environment else policy_text,
         tools=_tools(environment, task, "assistant"),
-        actions=None if actions is None else [each.model_dump(mode="json", exclude_none=True) for each in actions],
-        verdict=_verdict(simulation),
-        differences=[each.model_dump(mode="json") for each in (verdict and verdict.db_diff) or []][:_MOST_DIFFERENCES],
-        turning_point=info.get("turning_point"),
-        blame=info.get("blame"),
-        rules=tuple(rule.when for rule in RULES),
+        **_graded(simulation, task),
     )
+
+
+def _graded(simulation: Simulation, task: Task | None) -> dict[str, Any]:
+    """Return what is known of the verdict on a conversation: what was expected, what differs, and why."""
+    actions, verdict, info = task.criteria.actions if task else None, simulation.reward_info, simulation.info or {}
+    return {
+        "outcome": simulation.outcome,
+        "actions": None if actions is None else [each.model_dump(mode="json", exclude_none=True) for each in actions],
+        "verdict": _verdict(simulation),
+        "differences": [each.model_dump(mode="json") for each in (verdict and verdict.db_diff) or ()][
+            :_MOST_DIFFERENCES
+        ],
+        "turning_point": info.get("turning_point"),
+        "blame": info.get("blame"),
+        "rules": tuple(rule.when for rule in RULES),
+    }
 
 
 def seen_by_user(messages: Sequence[tuple[int, Message]]) -> list[tuple[int, Message]]:

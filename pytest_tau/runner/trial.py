@@ -374,8 +374,7 @@ class Trial:
 
     def _with_fault(self, ending: Ending, agent: Participant) -> Ending:
         """Return the ending by a fault that a participant has ignored; without one, the ending as it is."""
-        bridge = self.agent_trial.bridge if self.agent_trial else None
-        conclude = getattr(agent, "conclude", None) or (bridge.conclude if bridge else None)
+        conclude = getattr(agent, "conclude", None) or (self.agent_trial.bridge.conclude if self.agent_trial else None)
         fault = (conclude() if conclude else None) or self.models.out_of_budget
         return ending if fault is None or ending.reason in FAULTS else ending_by(fault, "agent")
 

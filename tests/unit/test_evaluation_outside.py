@@ -215,6 +215,117 @@ def test_what_a_write_changes_that_says_that_it_does_not_count_is_no_error(domai
     assert talk(domain, [calls, "Done."]).outcome == "passed"
 
 
+class Remembering(tiny.TinyTools):
+    """Tools of which a reading one keeps something outside of the database."""
+
+    def __init__(self, db: tiny.TinyDB) -> None:
+        super().__init__(db)
+        self.found = "none"
+
+    @tool("read")
+    def search(self, item_id: str) -> str:
+        """Find an item for ``rename_found``."""
+        self.found = item_id
+        return item_id
+
+    @tool("write")
+    def rename_found(self, name: str) -> str:
+        """Rename the item that was found last."""
+        self.db.items[self.found].name = name
+        return "renamed"
+
+
+@pytest.fixture
+def remembering(tmp_path: Path) -> Domain:
+    return tiny.make(tmp_path / "remembering", agent_tools=Remembering)
+
+
+BY_SEARCH = task(
+    {"actions": [action("search", item_id="lamp"), action("rename_found", name="Light")], "reward_basis": ["DB"]}
+)
+FOUND = agent(call("count"), call("search", item_id="lamp"), call("rename_found", name="Light"), call("count"))
+
+
+def test_a_read_that_a_later_write_depends_on_leaves_no_verdict(remembering: Domain) -> None:
+    simulation = talk(remembering, [FOUND, "Done."], BY_SEARCH)
+    assert (simulation.outcome, simulation.error_kind) == ("error", "DomainError")
+    assert simulation.error == (
+        "DomainError: tool 'rename_found' has another result or effect without the calls before it of tools that only "
+        "read (search), which grading does not make: keep what it needs in the database; or, for the tool that keeps "
+        'it elsewhere, declare it @tool("write")'
+    )
+    assert simulation.info is not None
+    assert (simulation.info["blame"]["party"], OUTSIDE in simulation.info) == ("domain", False)
+
+
+def test_such_a_read_without_an_effect_on_the_state_is_no_error(remembering: Domain) -> None:
+    calls = agent(call("search", item_id="none"), call("rename_found", name="Light"))
+    assert talk(remembering, [calls, "Done."], BY_SEARCH).outcome == "failed"
+
+
+def test_what_else_was_changed_is_reported_as_before(remembering: Domain) -> None:
+    def also(environment: Environment) -> Any:
+        environment.agent_db.items["desk"].price = 7.0  # type: ignore[attr-defined]
+        return FOUND
+
+    assert outside(talk(remembering, [also, "Done."], BY_SEARCH))["differences"]
+
+
+def test_a_write_that_says_that_it_does_not_count_may_explain_the_difference(remembering: Domain) -> None:
+    calls = agent(call("count_unseen"), call("look", item_id="lamp"), call("count"))
+    assert talk(remembering, [calls, "Done."]).outcome == "failed"
+
+
+def test_a_function_that_keeps_something_outside_of_the_snapshot_leaves_no_verdict(tmp_path: Path) -> None:
+    class Shelf:
+        def __init__(self) -> None:
+            self.taken: list[str] = []
+            self.found = "none"
+
+        def search(self, title: str) -> str:
+            """Find a book."""
+            self.found = title
+            return title
+
+        def take(self) -> str:
+            """Take the book that was found."""
+            self.taken.append(self.found)
+            return self.found
+
+    shelf = domain_of(
+        "shelf",
+        tools=[Shelf.search, Shelf.take],
+        make=Shelf,
+        snapshot=lambda shelf: shelf.taken,
+        reads={"search"},
+        folder=tmp_path,
+    ).load()
+    wanted = task({"actions": [action("search", title="Emma"), action("take")], "reward_basis": ["DB"]})
+    simulation = talk(shelf, [agent(call("search", title="Emma"), call("take")), "Done."], wanted)
+    assert simulation.outcome == "error"
+    assert "tool 'take' has another result or effect" in (simulation.error or "")
+    assert (simulation.error or "").endswith("do not name it in reads= of the domain")
+
+
+@pytest.mark.parametrize("length", range(1, 8))
+@pytest.mark.parametrize("lead", range(3))
+def test_values_that_change_with_each_call_are_no_effect_of_reads(tmp_path: Path, length: int, lead: int) -> None:
+    """As of random numbers with few values, or of a clock."""
+    values = itertools.cycle(range(length))
+    for _ in range(lead):
+        next(values)
+
+    class Moody(Remembering):
+        @tool("write")
+        def draw(self) -> str:
+            """Store a value."""
+            self.db.settings["drawn"] = next(values)
+            return "drawn"
+
+    moody = tiny.make(tmp_path / "moody", agent_tools=Moody)
+    assert talk(moody, [agent(call("search", item_id="lamp"), call("draw")), "Done."]).outcome == "failed"
+
+
 def test_a_function_that_writes_and_is_named_as_a_read_leaves_no_verdict(tmp_path: Path) -> None:
     class Counter:
         number = 0

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ..changes import Change
+    from ..domain import DomainSpec
     from .calling import FunctionCaller
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
@@ -181,6 +182,13 @@ class FunctionSource:
                 raise  # by the function itself
             place, problems = place_and_problems(error)
             raise ToolError(f"{place}: {problems}") from None
+
+
+def interrupt_functions(spec: DomainSpec) -> None:
+    """Let no later call of a domain's functions wait without limit for one that has not returned, as after Ctrl-C."""
+    for side in (spec.agent_db, spec.user_db):
+        if isinstance(source := getattr(side, "source", None), FunctionSource):
+            source.interrupt()
 
 
 def _given(state: Any) -> Any:

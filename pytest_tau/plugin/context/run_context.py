@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...chat import LLM, ModelArguments
 from ...chat.limited_model import CallOptions
 from ...domains import domain_names, load_domain
+from ...environment.functions.source import interrupt_functions
 from ...errors import ConfigurationError, unknown_name
 from ...participants import load_source
 from ...protocol import with_texts
@@ -184,7 +185,7 @@ class RunContext:
             self._interrupted = True
             self.loop.interrupt()
             for domain in self._domains.values():
-                domain.interrupt()
+                interrupt_functions(domain.spec)
 
     def close(self) -> None:
         """Cancel the conversations that an interruption has left running."""
