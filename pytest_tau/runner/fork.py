@@ -12,11 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..attacks import ATTACK
 from ..environment import same_result
 from ..errors import ConfigurationError, ReplayError, is_interrupt
 from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, clone
 from ..participants import calls_no_model, trailing_results
+from ..participants.adapters import takes_history
 from ..participants.containment import describe
+from ..participants.programs import is_program
 from ..text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -24,11 +27,11 @@ if TYPE_CHECKING:
 
     from ..environment import Environment
     from ..models import Message, Simulation, Task
-    from ..participants import Incoming, Participant, ParticipantSource, Reply, Side
+    from ..participants import Incoming, Participant, ParticipantContext, ParticipantSource, Reply, Side
 
 #: The entry of ``simulation.info`` about the conversation that a trial continues: ``run``, ``simulation`` (its id),
-#: ``trial``, ``seed``, ``outcome``, ``turn`` (the number of the first new message), ``restored`` (by side ``history``
-#: or ``replay``) and ``differences`` (what differs from the stored conversation).
+#: ``trial``, ``seed``, ``outcome``, ``turn`` (the number of the first new message), ``restored`` (by side ``history``,
+#: ``replay``, or ``none`` for a side that takes no history) and ``differences`` (what differs from the stored one).
 FORK = "fork"
 #: How a participant gets the beginning of the conversation.
 Restore = Literal["history", "replay"]
@@ -104,6 +107,24 @@ class Beginning:
                 calls += len(message.tool_calls or [])
             before = message
         return steps, errors, calls
+
+
+def is_preferred(simulation: Simulation, chosen: Simulation | None, trial: int | None) -> bool:
+    """Return whether a trial of a task is continued, and not the one that was chosen before it.
+
+    Args:
+        simulation: The trial.
+        chosen: The one before; None if there is none.
+        trial: The number of the trial that is continued; None for the first failed one, else the first.
+    """
+    if trial is not None:
+        return chosen is None and simulation.trial == trial
+    return chosen is None or _rank(simulation) > _rank(chosen)
+
+
+def _rank(simulation: Simulation) -> tuple[bool, bool]:
+    # What continues a trial under attack is not under attack.
+    return ATTACK not in (simulation.info or {}), simulation.outcome == "failed"
 
 
 def turns_of(simulation: Simulation) -> list[int]:
@@ -204,6 +225,20 @@ async def restore_participant(
 def fork_info(beginning: Beginning, ways: Mapping[Side, Restore], differences: Sequence[str]) -> dict[str, Any]:
     """Return the entry of ``simulation.info``."""
     return {FORK: {**beginning.origin, "restored": dict(ways), "differences": _shortened(differences)}}
+
+
+def note_unrestored(
+    simulation: Simulation, context: ParticipantContext, source: ParticipantSource, participant: Participant
+) -> None:
+    """Record in a trial that continues a conversation if a side was to get its beginning, but takes no history."""
+    restored = (simulation.info or {}).get(FORK, {}).get("restored", {})
+    if context.solo and context.side == "user":
+        restored.pop("user", None)  # it has no part in the conversation
+    greeting = not context.solo  # which no side needs
+    if restored.get(context.side) != "history" or len(context.past) <= greeting:
+        return
+    if is_program(source.name) or not takes_history(source.target, participant):
+        restored[context.side] = "none"
 
 
 def add_differences(simulation: Simulation, differences: Sequence[str]) -> None:

@@ -312,8 +312,7 @@ class Trial:
         for side, source in sources:
             greeting = getattr(participants[0], "greeting", None) if participants else None
             from_start = ways.get(side) == "replay"
-            needs_reference = source.needs_reference(self.domain.spec.agents)
-            if needs_reference:
+            if needs_reference := source.needs_reference(self.domain.spec.agents):
                 simulation.note_reference_seen(side)
             context = self.context(side, greeting, needs_reference=needs_reference, from_start=from_start)
             made = await create(source, context, limits.timeout, partial(self._retry_seconds, side))
@@ -323,6 +322,7 @@ class Trial:
                 return made.participant
             participants.append(made.participant)
             self.uses.begin(side, source.name, made.participant)
+            fork.note_unrestored(simulation, context, source, made.participant)
             if from_start and (failed := await self._restore(made.participant, side, simulation, limits.timeout)):
                 return failed
         first, second = participants

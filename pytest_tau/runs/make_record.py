@@ -96,7 +96,7 @@ def _of_verdict(simulation: Simulation, evaluators: Sequence[Evaluator]) -> dict
     }
 
 
-def _of_messages(simulation: Simulation, calls: Sequence[PairedCall]) -> dict[str, int]:
+def _of_messages(simulation: Simulation, calls: Sequence[PairedCall]) -> dict[str, Any]:
     """Return the numbers of messages and calls."""
     return {
         "messages": len(simulation.messages),
