@@ -437,6 +437,18 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(
     assert page.js("document.documentElement.scrollWidth") <= NARROW[0]
 
 
+def test_a_narrow_table_has_no_number_without_a_label(page: Page, files: dict[str, Path]) -> None:
+    page.size(*NARROW)
+    opened(page, files["one"])
+    assert page.js(_NUMBERS) == ["c-reward", "c-trial"]
+
+
+#: The classes of the shown cells of the table that are a bare number; the amount of a cost names its unit.
+_NUMBERS = """[...new Set([...document.querySelectorAll('.rows .cell')]
+    .filter((cell) => cell.offsetParent && /^[0-9.]+$/.test(cell.textContent.trim()))
+    .map((cell) => [...cell.classList].find((name) => name.startsWith('c-'))))].sort()"""
+
+
 def test_every_colour_of_text_can_be_read(page: Page, files: dict[str, Path]) -> None:
     """At least 4.5 to 1, in both colour schemes, on the list and in a conversation."""
     for scheme, fragment in itertools.product(("light", "dark"), ("", "#/1")):
