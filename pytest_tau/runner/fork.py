@@ -56,7 +56,12 @@ class Beginning:
 
     @classmethod
     def of(
-        cls, simulation: Simulation, turn: int, run: str, restore: Mapping[Side, Restore] | None = None
+        cls,
+        simulation: Simulation,
+        turn: int,
+        run: str,
+        task: Task | None = None,
+        restore: Mapping[Side, Restore] | None = None,
     ) -> Beginning:
         """Return the beginning of a simulation before the message of this number.
 
@@ -64,12 +69,14 @@ class Beginning:
             simulation: The stored conversation.
             turn: The number of the message, from 0.
             run: The name of its run.
+            task: Its task, if it is known.
             restore: How participants get it, by side.
 
         Raises:
-            ConfigurationError: The message is not one of the agent or the user after the first one.
+            ConfigurationError: The message is not one of the agent or the user after the first one, or after the
+                message history of the task.
         """
-        turns = turns_of(simulation)
+        turns = turns_of(simulation, task)
         if turn not in turns:
             where = f"{simulation.task_id!r}, trial {simulation.trial} of {run}"
             raise ConfigurationError(
@@ -127,14 +134,20 @@ def _rank(simulation: Simulation) -> tuple[bool, bool]:
     return ATTACK not in (simulation.info or {}), simulation.outcome == "failed"
 
 
-def turns_of(simulation: Simulation) -> list[int]:
-    """Return the numbers of the messages from which a conversation can be continued: of the agent and of the user."""
-    return [number for number, message in enumerate(simulation.messages) if number and isinstance(message, _SPOKEN)]
+def turns_of(simulation: Simulation, task: Task | None) -> list[int]:
+    """Return the numbers of the messages from which a conversation can be continued: of the agent and of the user.
+
+    The initial state of a task is that after its message history, so that nothing is continued from within it.
+    """
+    first = max(1, len((task and task.message_history) or ()))
+    spoken = [number for number, message in enumerate(simulation.messages) if isinstance(message, _SPOKEN)]
+    return [number for number in spoken if number >= first]
 
 
-def agent_turns(simulation: Simulation) -> list[int]:
+def agent_turns(simulation: Simulation, task: Task | None) -> list[int]:
     """Return those of the agent's messages."""
-    return [number for number in turns_of(simulation) if isinstance(simulation.messages[number], AssistantMessage)]
+    turns = turns_of(simulation, task)
+    return [number for number in turns if isinstance(simulation.messages[number], AssistantMessage)]
 
 
 def read_turns(text: str) -> tuple[tuple[int, int], ...] | None:
@@ -156,18 +169,21 @@ def read_turns(text: str) -> tuple[tuple[int, int], ...] | None:
     return tuple(found)
 
 
-def chosen_turns(simulation: Simulation, ranges: Sequence[tuple[int, int]] | None, run: str) -> list[int]:
+def chosen_turns(
+    simulation: Simulation, ranges: Sequence[tuple[int, int]] | None, run: str, task: Task | None
+) -> list[int]:
     """Return the numbers of the messages from which a conversation is continued, in order.
 
     Args:
         simulation: The stored conversation.
         ranges: Ranges of numbers; of a range of several, those of the agent. None for every message of the agent.
         run: The name of its run.
+        task: Its task, if it is known.
 
     Raises:
         ConfigurationError: A number is not that of a message of the agent or the user, or a range has none.
     """
-    known = agent_turns(simulation)
+    known = agent_turns(simulation, task)
     if ranges is None:
         return known
     chosen: set[int] = set()
@@ -179,7 +195,7 @@ def chosen_turns(simulation: Simulation, ranges: Sequence[tuple[int, int]] | Non
             f"the agent: {', '.join(map(str, known))}"
         )
     for turn in chosen:
-        Beginning.of(simulation, turn, run)
+        Beginning.of(simulation, turn, run, task)
     return sorted(chosen)
 
 

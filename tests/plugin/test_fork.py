@@ -115,6 +115,16 @@ def test_each_message_of_the_agent_is_the_default(stored):
     ]
 
 
+def test_nothing_is_continued_from_within_the_message_history_of_a_task(project):
+    """The initial state of the task is that after its history of five messages."""
+    task = ("--tau-domain", "mock", "--tau-task", "history-agent-next", "--tau-agent", "noop")
+    project.run(*task, "--tau-run-name", "lost").outcomes(failed=1)
+    run = project.run(*task, "--tau-fork", "lost")
+    assert next(line for line in run.text.splitlines() if "fork: message" in line).startswith("tau: fork: message 5 (")
+    run = project.run(*task, "--tau-fork", "lost", "--tau-fork-turn", "1")
+    run.line("message 1 of 'history-agent-next', trial 0 of lost: expected the number of a message", ": 5")
+
+
 def test_a_range_is_the_agents_messages_in_it(stored):
     run = fork(stored, "--tau-fork-turn", "13-16")
     assert [line.split(":")[2].split()[1] for line in run.text.splitlines() if "fork: message " in line] == ["14", "16"]
@@ -297,6 +307,13 @@ class TestCommand:
         assert "0 of 2 passed" in out
         assert main([*command, "--agent", "rules"]) == 0
         assert "2 of 2 passed" in capfd.readouterr().out
+
+    def test_both_sides_may_be_restored_in_a_named_way(self, stored, monkeypatch, capfd):
+        monkeypatch.chdir(stored.path)
+        ways = ("--restore", "agent=history", "--restore", "user=history")
+        assert main(["fork", "lost", TASK, "--turn", "16", "--trials", "1", *ways]) == 0
+        assert "the agent was created with the messages before" in (out := capfd.readouterr().out)
+        assert "the user was created with the messages before" in out
 
     def test_it_continues_the_variant_that_failed_and_names_it(self, stored, monkeypatch, capfd):
         conftest = (

@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     stored = open_run(args.run_name)
     trial = _trial(stored, args.task, args.trial)
     try:
-        chosen_turns(trial.simulation, read_turns(args.messages), stored.name)
+        chosen_turns(trial.simulation, read_turns(args.messages), stored.name, trial.task)
     except ValueError as error:
         raise ConfigurationError(f"--turn: {error}") from None
     options = [
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         f"--tau-fork-turn={args.messages}",
         *([f"--tau-fork-trial={args.trial}"] if args.trial is not None else []),
         f"--tau-trials={_TRIALS if args.trials is None else args.trials}",
-        *([f"--tau-fork-restore={args.restore}"] if args.restore else []),
+        *([f"--tau-fork-restore={','.join(args.restore)}"] if args.restore else []),
     ]
     for name in _NAMED_ONLY:
         if name in stored.info.get("settings", {}) and stored.info["settings"][name] != "built in":

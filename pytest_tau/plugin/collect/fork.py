@@ -103,7 +103,7 @@ class Fork:
         from ...runner.fork import chosen_turns
 
         stored = self._of(spec)
-        return [] if stored is None else chosen_turns(stored.simulation, self._ranges, self.name)
+        return [] if stored is None else chosen_turns(stored.simulation, self._ranges, self.name, spec.task)
 
     def beginning(self, spec: TaskSpec, turn: int) -> Beginning:
         """Return the beginning of a task's conversation before a message.
@@ -115,7 +115,7 @@ class Fork:
 
         stored = self._of(spec)
         assert stored is not None, "its items were collected"
-        return Beginning.of(stored.simulation, turn, self.name, self._restore)
+        return Beginning.of(stored.simulation, turn, self.name, spec.task, self._restore)
 
     def _of(self, spec: TaskSpec) -> StoredTrial | None:
         return self._find(spec.domain.name, spec.task.id)
