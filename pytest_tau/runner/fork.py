@@ -108,7 +108,7 @@ class Beginning:
         for number, message in enumerate(self.messages):
             if isinstance(message, ToolMessage):
                 steps += not isinstance(before, ToolMessage)
-                errors += message.error
+                errors += message.error and message.fault is None
             elif isinstance(message, _SPOKEN):
                 steps += number > 0
                 calls += len(message.tool_calls or [])

@@ -327,13 +327,13 @@ class Trial:
                 return failed
         first, second = participants
         conversation = Conversation(self.task, self.environment, first, second, limits)
+        if rules := self.settings.tool_faults:
+            conversation.tool_faults = ToolFaults(rules, f"{self.seed} {self.task.id}", self.environment)
         if self.beginning is not None:
             conversation.continue_from(clone(list(self.beginning.messages)), *self.beginning.steps())
         conversation.clock, conversation.on_message = clock, self.on_message
         conversation.enforces_protocol = self.settings.enforce_protocol
         conversation.one_call = self.settings.prompting.get("agent", Prompting()).one_call
-        if rules := self.settings.tool_faults:
-            conversation.tool_faults = ToolFaults(rules, f"{self.seed} {self.task.id}", self.environment)
         conversation.retry_seconds = self._retry_seconds
         conversation.excused_seconds = self._call_seconds if excused else None
         self._injection = injection = make_injection(self.task, self.domain, self.environment, self.settings, self.seed)

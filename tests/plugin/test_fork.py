@@ -9,7 +9,7 @@ import pytest
 
 from pytest_tau.cli import main
 from pytest_tau.models import Simulation
-from pytest_tau.runner.fork import is_preferred
+from pytest_tau.runner.fork import Beginning, is_preferred
 
 pytestmark = pytest.mark.usefixtures("warm_processes")
 
@@ -177,9 +177,9 @@ def test_a_side_that_nobody_plays_is_not_restored(project):
     assert found["info"]["fork"]["restored"] == {"agent": "replay"}
 
 
-def a_trial(outcome="passed", number=0, **info):
+def a_trial(outcome="passed", number=0, messages=(), **info):
     reward = {"reward": float(outcome == "passed")}
-    fields = {"termination_reason": "user_stop", "messages": [], "reward_info": reward, "info": info}
+    fields = {"termination_reason": "user_stop", "messages": messages, "reward_info": reward, "info": info}
     return Simulation.model_validate({"id": "s", "task_id": "t", "trial": number, **fields})
 
 
@@ -223,6 +223,35 @@ def test_steps_before_count(stored):
     run = fork(stored, "--tau-fork-turn", "16", "--tau-max-steps", "3")
     run.outcomes(failed=1)
     run.line("cut off: too many steps")
+
+
+@pytest.mark.parametrize("rules", ["*:0.3", "*:partial=0.3,stale=0.4,timeout=0.3"])
+def test_calls_meet_the_faults_of_their_numbers(project, rules):
+    """The first trial has the seed of the stored one, so that the same agent has the same conversation."""
+    task = (*AIRLINE, "--tau-agent", "rules", "--tau-tool-faults", rules, "--tau-seed", "2")
+    project.run(*task, "--tau-run-name", "lost")
+    project.run(*task, "--tau-fork", "lost", "--tau-run-name", "again")
+    (before,) = simulations(project, "lost")
+    assert before["info"]["tool_faults"]["faults"]
+    said = [(each["role"], each["content"], each.get("fault")) for each in before["messages"]]
+    again = simulations(project, "again")
+    assert len(again) > 2
+    for found in again:
+        assert [(each["role"], each["content"], each.get("fault")) for each in found["messages"]] == said
+
+
+def test_faults_before_do_not_count_as_errors():
+    messages = [
+        {"role": "assistant", "content": "Hello."},
+        {"role": "user", "content": "Cancel it."},
+        {"role": "assistant", "tool_calls": [{"id": "1", "name": "cancel", "arguments": {}}]},
+        {"role": "tool", "id": "1", "content": "Error: no", "error": True},
+        {"role": "assistant", "tool_calls": [{"id": "2", "name": "cancel", "arguments": {}}]},
+        {"role": "tool", "id": "2", "content": "Error: unavailable", "error": True, "fault": "error"},
+        {"role": "assistant", "content": "Sorry."},
+    ]
+    simulation = a_trial(messages=messages)
+    assert Beginning.of(simulation, 6, "lost").steps() == (5, 1, 2)
 
 
 def test_an_interrupted_fork_is_resumed(stored):
