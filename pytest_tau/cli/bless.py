@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ConfigurationError
 from ..text import plural
 from .options import add_options
-from .settings import RUN_HELP, Printer
+from .settings import RECORDS_HELP, Printer
 
 _SHOWN = 5
 
@@ -23,7 +23,7 @@ def add_parser(commands: Any) -> None:
         "tau compare. No other command changes a baseline.",
         statuses={0: "the baseline was written", 2: "the command cannot be used"},
     )
-    parser.add_argument("source", metavar="RUN", nargs="?", help=f"{RUN_HELP} (default: the latest run)")
+    parser.add_argument("source", metavar="RUN", nargs="?", help=f"{RECORDS_HELP} (default: the latest run)")
     group = parser.add_argument_group("output")
     add_options(
         group, "out", help="the folder to write, for example one under version control (default: .tau/baseline)"

@@ -11,7 +11,7 @@ from ..errors import ConfigurationError
 from ..text import plural, printable
 from .many.tables import print_many
 from .options import add_options
-from .settings import RUN_HELP, Printer, print_json
+from .settings import RECORDS_HELP, Printer, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +36,7 @@ def add_parser(commands: Any) -> None:
             ("tau compare A B C --format markdown", "a table of three runs"),
         ],
     )
-    parser.add_argument("before", metavar="A", help=RUN_HELP.replace("the run", "the earlier run"))
+    parser.add_argument("before", metavar="A", help=RECORDS_HELP.replace("the run", "the earlier run"))
     parser.add_argument("after", metavar="B", nargs="*", default=[], help="later runs (default: the latest)")
     outcome = parser.add_argument_group("outcome")
     add_options(outcome, "fail-on", "all-pairs")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..text import plural, printable
 from .options import add_options
 from .project import Project, add_project_options
-from .settings import RUN_HELP, Printer, data_dir
+from .settings import RECORDS_HELP, Printer, data_dir
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +30,7 @@ def add_parser(commands: Any) -> None:
         statuses={0: "the report was written", 2: "the command cannot be used"},
         examples=[("tau view --open", "the latest run, in a browser"), ("tau view A B", "two runs side by side")],
     )
-    parser.add_argument("first", nargs="?", metavar="RUN", help=f"{RUN_HELP} (default: the latest run)")
+    parser.add_argument("first", nargs="?", metavar="RUN", help=f"{RECORDS_HELP} (default: the latest run)")
     parser.add_argument("other", nargs="?", metavar="RUN_B", help="a second run, shown next to the first")
     group = parser.add_argument_group("output")
     add_options(

@@ -121,7 +121,7 @@ class Database(Record):
     def changes(self, other: Database) -> list[Change]:
         """Return the differences of the other state (``got``) from this one (``expected``)."""
         found: list[Change] = []
-        for name in type(self).model_fields:
+        for name in self._compared_fields():
             mine, theirs = getattr(self, name), getattr(other, name)
             if isinstance(mine, Table):
                 _compare_tables(name, mine, theirs, found)
@@ -129,8 +129,12 @@ class Database(Record):
                 found += known_changes(name, plain(mine), plain(theirs))
         return found
 
+    def _compared_fields(self) -> Iterator[str]:
+        # As in records, whose dumps lack such fields.
+        return (name for name, field in type(self).model_fields.items() if not field.exclude)
+
     def _unequal_fields(self, other: Database) -> Iterator[str]:
-        for name in type(self).model_fields:
+        for name in self._compared_fields():
             mine, theirs = getattr(self, name), getattr(other, name)
             if not (_same_table(mine, theirs) if isinstance(mine, Table) else same(mine, theirs)):
                 yield name

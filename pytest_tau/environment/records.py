@@ -62,6 +62,8 @@ def _same(one: Any, other: Any) -> bool | None:
         found = len(one) == len(other) and _same_values(zip(one, other, strict=True))
     elif issubclass(kind, Record) and not one.__pydantic_private__ and not other.__pydantic_private__:
         found = _same(one.__pydantic_extra__, other.__pydantic_extra__) and _same_fields(one.__dict__, other.__dict__)
+        if found is False and any(field.exclude for field in kind.model_fields.values()):
+            found = None  # they may differ in a field that does not belong to the state
     else:
         found = None
     return found

@@ -156,6 +156,8 @@ class Conversation:
         """
         self._history = messages
         self._steps, self._errors, self._calls = steps, errors, calls
+        if self.tool_faults is not None:
+            self.tool_faults.continue_from(messages[len(self._task.message_history or ()) :])
 
     def _is_out_of_time(self) -> bool:
         # A participant that blocks the event loop cannot be interrupted, but gets no further turn.

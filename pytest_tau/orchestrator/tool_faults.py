@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..documents import DocumentError, parse_json
 from ..errors import unknown_name
-from ..models import TOOL_FAULTS, ToolMessage
+from ..models import TOOL_FAULTS, ToolMessage, paired_calls
 from ..text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..environment import Environment
-    from ..models import Requestor, Simulation, ToolCall
+    from ..models import Message, Requestor, Simulation, ToolCall
 
 #: The kinds of faults, in the order in which a draw is compared with their rates.
 KINDS: Final = ("error", "timeout", "delay", "stale", "partial")
@@ -129,6 +129,16 @@ class ToolFaults:
         self._rules, self._seed, self._environment = rules, seed, environment
         self._calls: Counter[tuple[str, str]] = Counter()
         self._first: dict[str, str | None] = {}
+
+    def continue_from(self, messages: Sequence[Message]) -> None:
+        """Count the calls of a conversation that is continued, so that later ones meet the faults of their numbers."""
+        for made in paired_calls(messages):
+            _, rule = self.before(made.call)
+            result = made.result
+            if rule is None or result is None or result.error or result.fault == "partial":
+                continue
+            if not self._environment.mutates(made.call.name, made.call.requestor):
+                self._first.setdefault(_key(made.call), result.content)
 
     def before(self, call: ToolCall) -> tuple[str | None, FaultRule | None]:
         """Draw the kind of fault of a call that is about to be made; None for no fault."""

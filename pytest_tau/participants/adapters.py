@@ -229,12 +229,27 @@ _OFFERED = {
 
 def takes_model(target: Any) -> bool:
     """Return whether a participant that is not built in can be given the model of its side."""
-    if is_own_loop(built_class(target) or target):
+    return is_own_loop(built_class(target) or target) or _asks_for(target, "model", "llm", "llm_args")
+
+
+def takes_history(target: Any, participant: Participant) -> bool:
+    """Return whether a participant that was created in the middle of a conversation got the messages before.
+
+    Args:
+        target: What it was made of; None for an agent of the domain.
+        participant: The participant.
+    """
+    if not isinstance(participant, RespondAdapter):
         return True
+    return _asks_for(type(participant.target) if target is None else target, "history")
+
+
+def _asks_for(target: Any, *names: str) -> bool:
+    """Return whether a class or a factory has one of these parameters, or takes any."""
     if not (built_class(target) or is_factory(target, "agent") or is_factory(target, "user")):
         return False
     parameters = _parameters(target)
-    named = any(parameter.name in ("model", "llm", "llm_args") for parameter in parameters)
+    named = any(parameter.name in names for parameter in parameters)
     return named or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
 
 

@@ -10,6 +10,7 @@ from ..diagnosis.attacks import attack_report
 from ..diagnosis.explain import ending
 from ..evaluation import Line
 from ..models import ToolMessage
+from ..runs.groups import Group
 from ..text import shorten
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def conversation_lines(trial: StoredTrial, *, full: bool = False) -> Iterator[Li
     """
     simulation = trial.simulation
     name = f"{trial.domain}::{simulation.task_id}" if trial.domain else simulation.task_id
-    yield Line("head", f"{name}, trial {simulation.trial}")
+    parameters = Group.of(trial.test, trial.domain, simulation.task_id).parameters
+    yield Line("head", f"{name}, trial {simulation.trial}" + (f" [{parameters}]" if parameters else ""))
     if isinstance(fork := (simulation.info or {}).get("fork"), dict):
         origin = f"trial {fork.get('trial')} of {fork.get('run')}"
         yield Line("head", f"continues {origin} from message {fork.get('turn')} on")

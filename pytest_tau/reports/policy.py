@@ -36,7 +36,9 @@ def breach_lines(records: Sequence[TrialRecord], *, everything: bool = False) ->
 
 def _of_trial(record: TrialRecord, *, everything: bool) -> Iterator[str]:
     number = sum(record.policy_counts.values())
-    yield f"  {one_line(record.task_id, _LONGEST_ID)}[trial-{record.trial}]"
+    parameters = record.group.parameters
+    test = f"{parameters}-" if parameters else ""
+    yield f"  {one_line(record.task_id, _LONGEST_ID)}[{one_line(test, _LONGEST_ID)}trial-{record.trial}]"
     lines = (record.policy or {}).get("lines") or []
     shown = lines if everything else lines[:_BREACHES]
     for rule, text in shown:

@@ -12,11 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..attacks import ATTACK
 from ..environment import same_result
 from ..errors import ConfigurationError, ReplayError, is_interrupt
 from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, clone
 from ..participants import calls_no_model, trailing_results
+from ..participants.adapters import takes_history
 from ..participants.containment import describe
+from ..participants.programs import is_program
 from ..text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -24,11 +27,11 @@ if TYPE_CHECKING:
 
     from ..environment import Environment
     from ..models import Message, Simulation, Task
-    from ..participants import Incoming, Participant, ParticipantSource, Reply, Side
+    from ..participants import Incoming, Participant, ParticipantContext, ParticipantSource, Reply, Side
 
 #: The entry of ``simulation.info`` about the conversation that a trial continues: ``run``, ``simulation`` (its id),
-#: ``trial``, ``seed``, ``outcome``, ``turn`` (the number of the first new message), ``restored`` (by side ``history``
-#: or ``replay``) and ``differences`` (what differs from the stored conversation).
+#: ``trial``, ``seed``, ``outcome``, ``turn`` (the number of the first new message), ``restored`` (by side ``history``,
+#: ``replay``, or ``none`` for a side that takes no history) and ``differences`` (what differs from the stored one).
 FORK = "fork"
 #: How a participant gets the beginning of the conversation.
 Restore = Literal["history", "replay"]
@@ -53,7 +56,12 @@ class Beginning:
 
     @classmethod
     def of(
-        cls, simulation: Simulation, turn: int, run: str, restore: Mapping[Side, Restore] | None = None
+        cls,
+        simulation: Simulation,
+        turn: int,
+        run: str,
+        task: Task | None = None,
+        restore: Mapping[Side, Restore] | None = None,
     ) -> Beginning:
         """Return the beginning of a simulation before the message of this number.
 
@@ -61,12 +69,14 @@ class Beginning:
             simulation: The stored conversation.
             turn: The number of the message, from 0.
             run: The name of its run.
+            task: Its task, if it is known.
             restore: How participants get it, by side.
 
         Raises:
-            ConfigurationError: The message is not one of the agent or the user after the first one.
+            ConfigurationError: The message is not one of the agent or the user after the first one, or after the
+                message history of the task.
         """
-        turns = turns_of(simulation)
+        turns = turns_of(simulation, task)
         if turn not in turns:
             where = f"{simulation.task_id!r}, trial {simulation.trial} of {run}"
             raise ConfigurationError(
@@ -98,7 +108,7 @@ class Beginning:
         for number, message in enumerate(self.messages):
             if isinstance(message, ToolMessage):
                 steps += not isinstance(before, ToolMessage)
-                errors += message.error
+                errors += message.error and message.fault is None
             elif isinstance(message, _SPOKEN):
                 steps += number > 0
                 calls += len(message.tool_calls or [])
@@ -106,14 +116,38 @@ class Beginning:
         return steps, errors, calls
 
 
-def turns_of(simulation: Simulation) -> list[int]:
-    """Return the numbers of the messages from which a conversation can be continued: of the agent and of the user."""
-    return [number for number, message in enumerate(simulation.messages) if number and isinstance(message, _SPOKEN)]
+def is_preferred(simulation: Simulation, chosen: Simulation | None, trial: int | None) -> bool:
+    """Return whether a trial of a task is continued, and not the one that was chosen before it.
+
+    Args:
+        simulation: The trial.
+        chosen: The one before; None if there is none.
+        trial: The number of the trial that is continued; None for the first failed one, else the first.
+    """
+    if trial is not None:
+        return chosen is None and simulation.trial == trial
+    return chosen is None or _rank(simulation) > _rank(chosen)
 
 
-def agent_turns(simulation: Simulation) -> list[int]:
+def _rank(simulation: Simulation) -> tuple[bool, bool]:
+    # What continues a trial under attack is not under attack.
+    return ATTACK not in (simulation.info or {}), simulation.outcome == "failed"
+
+
+def turns_of(simulation: Simulation, task: Task | None) -> list[int]:
+    """Return the numbers of the messages from which a conversation can be continued: of the agent and of the user.
+
+    The initial state of a task is that after its message history, so that nothing is continued from within it.
+    """
+    first = max(1, len((task and task.message_history) or ()))
+    spoken = [number for number, message in enumerate(simulation.messages) if isinstance(message, _SPOKEN)]
+    return [number for number in spoken if number >= first]
+
+
+def agent_turns(simulation: Simulation, task: Task | None) -> list[int]:
     """Return those of the agent's messages."""
-    return [number for number in turns_of(simulation) if isinstance(simulation.messages[number], AssistantMessage)]
+    turns = turns_of(simulation, task)
+    return [number for number in turns if isinstance(simulation.messages[number], AssistantMessage)]
 
 
 def read_turns(text: str) -> tuple[tuple[int, int], ...] | None:
@@ -135,18 +169,21 @@ def read_turns(text: str) -> tuple[tuple[int, int], ...] | None:
     return tuple(found)
 
 
-def chosen_turns(simulation: Simulation, ranges: Sequence[tuple[int, int]] | None, run: str) -> list[int]:
+def chosen_turns(
+    simulation: Simulation, ranges: Sequence[tuple[int, int]] | None, run: str, task: Task | None
+) -> list[int]:
     """Return the numbers of the messages from which a conversation is continued, in order.
 
     Args:
         simulation: The stored conversation.
         ranges: Ranges of numbers; of a range of several, those of the agent. None for every message of the agent.
         run: The name of its run.
+        task: Its task, if it is known.
 
     Raises:
         ConfigurationError: A number is not that of a message of the agent or the user, or a range has none.
     """
-    known = agent_turns(simulation)
+    known = agent_turns(simulation, task)
     if ranges is None:
         return known
     chosen: set[int] = set()
@@ -158,7 +195,7 @@ def chosen_turns(simulation: Simulation, ranges: Sequence[tuple[int, int]] | Non
             f"the agent: {', '.join(map(str, known))}"
         )
     for turn in chosen:
-        Beginning.of(simulation, turn, run)
+        Beginning.of(simulation, turn, run, task)
     return sorted(chosen)
 
 
@@ -204,6 +241,20 @@ async def restore_participant(
 def fork_info(beginning: Beginning, ways: Mapping[Side, Restore], differences: Sequence[str]) -> dict[str, Any]:
     """Return the entry of ``simulation.info``."""
     return {FORK: {**beginning.origin, "restored": dict(ways), "differences": _shortened(differences)}}
+
+
+def note_unrestored(
+    simulation: Simulation, context: ParticipantContext, source: ParticipantSource, participant: Participant
+) -> None:
+    """Record in a trial that continues a conversation if a side was to get its beginning, but takes no history."""
+    restored = (simulation.info or {}).get(FORK, {}).get("restored", {})
+    if context.solo and context.side == "user":
+        restored.pop("user", None)  # it has no part in the conversation
+    greeting = not context.solo  # which no side needs
+    if restored.get(context.side) != "history" or len(context.past) <= greeting:
+        return
+    if is_program(source.name) or not takes_history(source.target, participant):
+        restored[context.side] = "none"
 
 
 def add_differences(simulation: Simulation, differences: Sequence[str]) -> None:

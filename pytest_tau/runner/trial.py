@@ -311,8 +311,7 @@ class Trial:
         for side, source in sources:
             greeting = getattr(participants[0], "greeting", None) if participants else None
             from_start = ways.get(side) == "replay"
-            needs_reference = source.needs_reference(self.domain.spec.agents)
-            if needs_reference:
+            if needs_reference := source.needs_reference(self.domain.spec.agents):
                 simulation.note_reference_seen(side)
             context = self.context(side, greeting, needs_reference=needs_reference, from_start=from_start)
             made = await create(source, context, limits.timeout, partial(self._retry_seconds, side))
@@ -322,17 +321,18 @@ class Trial:
                 return made.participant
             participants.append(made.participant)
             self.uses.begin(side, source.name, made.participant)
+            fork.note_unrestored(simulation, context, source, made.participant)
             if from_start and (failed := await self._restore(made.participant, side, simulation, limits.timeout)):
                 return failed
         first, second = participants
         conversation = Conversation(self.task, self.environment, first, second, limits)
+        if rules := self.settings.tool_faults:
+            conversation.tool_faults = ToolFaults(rules, f"{self.seed} {self.task.id}", self.environment)
         if self.beginning is not None:
             conversation.continue_from(clone(list(self.beginning.messages)), *self.beginning.steps())
         conversation.clock, conversation.on_message = clock, self.on_message
         conversation.enforces_protocol = self.settings.enforce_protocol
         conversation.one_call = self.settings.prompting.get("agent", Prompting()).one_call
-        if rules := self.settings.tool_faults:
-            conversation.tool_faults = ToolFaults(rules, f"{self.seed} {self.task.id}", self.environment)
         conversation.retry_seconds = self._retry_seconds
         conversation.excused_seconds = self._call_seconds if excused else None
         self._injection = injection = make_injection(self.task, self.domain, self.environment, self.settings, self.seed)

@@ -93,6 +93,10 @@ class Group(NamedTuple):
         """Return whether the trials are under an attack."""
         return _ATTACK.search(self.parameters) is not None
 
+    def trial(self, number: int) -> str:
+        """Return the name of one of the trials, with the parameters that distinguish it from other variants."""
+        return f"{self.task_id} trial {number}" + (f" [{self.parameters}]" if self.parameters else "")
+
     @property
     def task(self) -> TaskId:
         """Return the task, which other tests may run as well."""

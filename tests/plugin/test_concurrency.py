@@ -649,6 +649,22 @@ class TestOwnSetup:
         run.line("tau: 1 trial was run serially", "because of fixtures: shop (1)")
         assert [name.partition("[")[0] for name in world.made_first()] == ["test_after", "test_number", "test_number"]
 
+    def test_a_fixture_that_is_only_waited_for_does_not_hide_another(self, world):
+        self.marked(world, self.AFTER, self.AFTER.replace("after", "again"))
+        world.conftest(
+            more="""
+            @pytest.fixture(scope="session", autouse=True)
+            def service():
+                pass
+
+            @pytest.fixture
+            def tau_agent():
+                return "noop"
+            """
+        )
+        run = world.run()
+        run.line("tau: 2 trials were run serially", "because of fixtures: tau_agent (2)")
+
     @pytest.mark.parametrize("scope", ["function", "class", "module", "package"])
     def test_autouse_fixtures(self, world, scope):
         self.marked(world, self.AFTER, self.AFTER.replace("after", "again"))
@@ -810,16 +826,16 @@ class TestOwnSetup:
             more="""
             from pytest_tau.plugin.run import prefetch
 
-            looked, original = [], prefetch._blocking_fixture
+            looked, original = [], prefetch._blocking_fixtures
 
             @pytest.fixture(scope="session", autouse=True)
             def count():
                 def counted(item):
                     looked.append(item)
                     return original(item)
-                prefetch._blocking_fixture = counted
+                prefetch._blocking_fixtures = counted
                 yield
-                prefetch._blocking_fixture = original
+                prefetch._blocking_fixtures = original
 
             def pytest_terminal_summary(terminalreporter):
                 terminalreporter.write_line(f"looked {len(looked) <= 4 * 301}")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
 from pytest_tau.cli import main
+from pytest_tau.models import Simulation
+from pytest_tau.runner.fork import Beginning, is_preferred
 
 pytestmark = pytest.mark.usefixtures("warm_processes")
 
@@ -30,6 +33,18 @@ _AGENT = """
             with Path("asked.txt").open("a") as file:
                 file.write("x\\n")
             return "I transfer you to a human agent. Goodbye."
+
+    class WithoutHistory:
+        def respond(self, message):
+            return "I transfer you to a human agent. Goodbye."
+
+    def factory(tools):
+        return WithoutHistory()
+
+    def factory_with_history(history):
+        return WithoutHistory()
+
+    instance = WithoutHistory()
 """
 
 
@@ -100,6 +115,16 @@ def test_each_message_of_the_agent_is_the_default(stored):
     ]
 
 
+def test_nothing_is_continued_from_within_the_message_history_of_a_task(project):
+    """The initial state of the task is that after its history of five messages."""
+    task = ("--tau-domain", "mock", "--tau-task", "history-agent-next", "--tau-agent", "noop")
+    project.run(*task, "--tau-run-name", "lost").outcomes(failed=1)
+    run = project.run(*task, "--tau-fork", "lost")
+    assert next(line for line in run.text.splitlines() if "fork: message" in line).startswith("tau: fork: message 5 (")
+    run = project.run(*task, "--tau-fork", "lost", "--tau-fork-turn", "1")
+    run.line("message 1 of 'history-agent-next', trial 0 of lost: expected the number of a message", ": 5")
+
+
 def test_a_range_is_the_agents_messages_in_it(stored):
     run = fork(stored, "--tau-fork-turn", "13-16")
     assert [line.split(":")[2].split()[1] for line in run.text.splitlines() if "fork: message " in line] == ["14", "16"]
@@ -117,6 +142,64 @@ def test_an_object_that_asks_for_the_history_gets_it(stored):
     # Without the last message, which it is given to answer.
     assert (stored.path / "history.txt").read_text() == "13"
     assert (stored.path / "asked.txt").read_text().split() == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "way"),
+    [
+        ("mine.py:WithHistory", "history"),
+        ("mine.py:function", "history"),
+        ("mine.py:factory_with_history", "history"),
+        ("mine.py:WithoutHistory", "none"),
+        ("mine.py:factory", "none"),
+        ("mine.py:instance", "none"),
+        (f"cmd:{sys.executable} -c 'print(1)'", "none"),
+    ],
+)
+def test_an_agent_that_takes_no_history_is_named(stored, agent, way):
+    user = ("--tau-user", "scripted", "--tau-max-steps", "17")
+    run = fork(stored, "--tau-fork-turn", "2,14", *user, agent=agent)
+    found = {each["info"]["fork"]["turn"]: each["info"]["fork"]["restored"] for each in simulations(stored, "again")}
+    # Before message 2 there is nothing but the greeting that it could have been given.
+    assert found == {2: {"agent": "history", "user": "replay"}, 14: {"agent": way, "user": "replay"}}
+    said = (
+        "takes no history and does not know the messages before" if way == "none" else "was created with the messages"
+    )
+    run.line(f"tau: fork: the agent {said}")
+
+
+def test_a_side_that_nobody_plays_is_not_restored(project):
+    solo = ("--tau-domain", "telecom", "--tau-task", "service.airplane", "--tau-solo", "--tau-agent", "gold")
+    project.run(*solo, "--tau-run-name", "alone").outcomes(passed=1)
+    run = project.run(*solo, "--tau-fork", "alone", "--tau-fork-turn", "2", "--tau-run-name", "again")
+    run.lacks("the user was")
+    (found,) = simulations(project, "again")
+    assert found["info"]["fork"]["restored"] == {"agent": "replay"}
+
+
+def a_trial(outcome="passed", number=0, messages=(), **info):
+    reward = {"reward": float(outcome == "passed")}
+    fields = {"termination_reason": "user_stop", "messages": messages, "reward_info": reward, "info": info}
+    return Simulation.model_validate({"id": "s", "task_id": "t", "trial": number, **fields})
+
+
+@pytest.mark.parametrize(
+    ("trials", "number", "chosen"),
+    [
+        ([a_trial(), a_trial("failed"), a_trial("failed")], None, 1),
+        ([a_trial(), a_trial()], None, 0),
+        ([a_trial("failed", attack={}), a_trial(), a_trial("failed", attack={})], None, 1),
+        ([a_trial(attack={}), a_trial("failed", attack={})], None, 1),
+        ([a_trial("failed"), a_trial(number=1), a_trial("failed", number=1)], 1, 1),
+        ([a_trial("failed")], 1, None),
+    ],
+)
+def test_the_first_failed_trial_is_preferred_and_none_under_attack(trials, number, chosen):
+    found = None
+    for each in trials:
+        if is_preferred(each, found, number):
+            found = each
+    assert found is (None if chosen is None else trials[chosen])
 
 
 def test_an_agent_may_be_sent_the_messages_again(stored):
@@ -140,6 +223,35 @@ def test_steps_before_count(stored):
     run = fork(stored, "--tau-fork-turn", "16", "--tau-max-steps", "3")
     run.outcomes(failed=1)
     run.line("cut off: too many steps")
+
+
+@pytest.mark.parametrize("rules", ["*:0.3", "*:partial=0.3,stale=0.4,timeout=0.3"])
+def test_calls_meet_the_faults_of_their_numbers(project, rules):
+    """The first trial has the seed of the stored one, so that the same agent has the same conversation."""
+    task = (*AIRLINE, "--tau-agent", "rules", "--tau-tool-faults", rules, "--tau-seed", "2")
+    project.run(*task, "--tau-run-name", "lost")
+    project.run(*task, "--tau-fork", "lost", "--tau-run-name", "again")
+    (before,) = simulations(project, "lost")
+    assert before["info"]["tool_faults"]["faults"]
+    said = [(each["role"], each["content"], each.get("fault")) for each in before["messages"]]
+    again = simulations(project, "again")
+    assert len(again) > 2
+    for found in again:
+        assert [(each["role"], each["content"], each.get("fault")) for each in found["messages"]] == said
+
+
+def test_faults_before_do_not_count_as_errors():
+    messages = [
+        {"role": "assistant", "content": "Hello."},
+        {"role": "user", "content": "Cancel it."},
+        {"role": "assistant", "tool_calls": [{"id": "1", "name": "cancel", "arguments": {}}]},
+        {"role": "tool", "id": "1", "content": "Error: no", "error": True},
+        {"role": "assistant", "tool_calls": [{"id": "2", "name": "cancel", "arguments": {}}]},
+        {"role": "tool", "id": "2", "content": "Error: unavailable", "error": True, "fault": "error"},
+        {"role": "assistant", "content": "Sorry."},
+    ]
+    simulation = a_trial(messages=messages)
+    assert Beginning.of(simulation, 6, "lost").steps() == (5, 1, 2)
 
 
 def test_an_interrupted_fork_is_resumed(stored):
@@ -224,6 +336,26 @@ class TestCommand:
         assert "0 of 2 passed" in out
         assert main([*command, "--agent", "rules"]) == 0
         assert "2 of 2 passed" in capfd.readouterr().out
+
+    def test_both_sides_may_be_restored_in_a_named_way(self, stored, monkeypatch, capfd):
+        monkeypatch.chdir(stored.path)
+        ways = ("--restore", "agent=history", "--restore", "user=history")
+        assert main(["fork", "lost", TASK, "--turn", "16", "--trials", "1", *ways]) == 0
+        assert "the agent was created with the messages before" in (out := capfd.readouterr().out)
+        assert "the user was created with the messages before" in out
+
+    def test_it_continues_the_variant_that_failed_and_names_it(self, stored, monkeypatch, capfd):
+        conftest = (
+            "import pytest\n\n@pytest.fixture(params=['rules', 'saboteur:forgets-last-write'], ids=['good', 'bad'])\n"
+            "def tau_agent(request):\n    return request.param\n"
+        )
+        stored.write("conftest.py", conftest)
+        stored.run(*AIRLINE, "--tau-user", "scripted", "--tau-run-name", "both").outcomes(passed=1, failed=1)
+        (stored.path / "conftest.py").unlink()
+        monkeypatch.chdir(stored.path)
+        assert main(["fork", "both", TASK, "--turn", "14", "--agent", "rules"]) == 0
+        origin = "trial 0 [bad] of both, failed, agent rules instead of saboteur:forgets-last-write"
+        assert f"tau: fork: airline::{TASK}, {origin}\n" in capfd.readouterr().out
 
     @pytest.mark.parametrize(
         ("arguments", "problem"),

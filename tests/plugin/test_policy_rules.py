@@ -65,6 +65,17 @@ class user(ScriptedParticipant):
         super().__init__(["Fill milk.", "Yes.", "###STOP###"] if "good" in task.id else ["Fill milk.", "###STOP###"])
 """
 
+#: A test that runs each task twice.
+_VARIANTS = """
+import parts
+import pytest
+
+@pytest.mark.tau(domain="shop")
+@pytest.mark.parametrize("tau_agent", [pytest.param(parts.it, id="one"), pytest.param(parts.it, id="two")])
+def test_it(tau_simulation):
+    assert tau_simulation.reward == 1
+"""
+
 
 @pytest.fixture
 def run_shop(project):
@@ -98,6 +109,15 @@ def test_breaches_of_passed_trials_are_shown_turn_by_turn(run_shop, workers):
     run.line("tau: rules broken in 1 trial with reward 1")
     run.line("tau:   bad-1[trial-0]")
     run.line('tau:     named, message 2: fill(item="milk"): not named before')
+
+
+def test_breaches_of_a_variant_name_it(run_shop, project):
+    project.write("test_variants.py", _VARIANTS)
+    run = run_shop("test_variants.py", ids=("bad-1",))
+    run.outcomes(passed=2)
+    run.line("tau: rules broken in 2 trials with reward 1")
+    run.line("tau:   bad-1[one-trial-0]")
+    run.line("tau:   bad-1[two-trial-0]")
 
 
 def test_nothing_is_shown_if_every_rule_is_kept(run_shop):

@@ -257,6 +257,11 @@ class TestCommand:
         assert (status, found["mode"], found["done"], found["skipped"]) == (0, "user", 3, {"without a verdict": 1})
         assert {each["status"] for each in found["reviews"]} == {"done"}
 
+    def test_lines_name_the_variant(self, stored, project):
+        (file,) = project.path.glob(".tau/runs/*/simulations.jsonl")
+        file.write_text(file.read_text().replace("[trial-0]", "[new-trial-0]"))
+        assert "mock: bad-1 trial 0 [new]: fault of the agent" in stored("--judge", "reviewers.py:review")[1]
+
     def test_comparisons_show_both_runs(self, stored, mixed, capsys, project):
         stored("--judge", "reviewers.py:review")
         mixed("--tau-run-name", "later")

@@ -160,3 +160,44 @@ def test_a_record_under_a_number_is_another_one_than_under_a_text(domain) -> Non
     assert not same_state(one, other)
     assert same_state(one, same)
     assert {change.path for change in one.agent_db.changes(other.agent_db)} == {"records/7"}
+
+
+class Note(Record):
+    id: str
+    text: str = ""
+    reads: int = Field(default=0, exclude=True)
+
+
+class Shelf(Record):
+    notes: list[Note] = [Note(id="s1")]
+    opened: int = Field(default=0, exclude=True)
+
+
+class NotesDB(Database):
+    notes: Table[Note]
+    shelf: Shelf = Shelf()
+    opened: int = Field(default=0, exclude=True)
+    drafts: Table[Note] = Field(default_factory=Table, exclude=True)
+
+
+EXCLUDED = {
+    "of a record": lambda db: setattr(db.notes["n1"], "reads", 1),
+    "of a record in a record": lambda db: setattr(db.shelf.notes[0], "reads", 1),
+    "of a record of a database": lambda db: setattr(db.shelf, "opened", 1),
+    "of a database": lambda db: setattr(db, "opened", 1),
+    "a table of a database": lambda db: db.drafts.update({"d1": Note(id="d1")}),
+}
+
+
+@pytest.mark.parametrize("where", EXCLUDED)
+def test_an_excluded_field_does_not_belong_to_the_state(where: str) -> None:
+    before = NotesDB.model_validate({"notes": {"n1": {"id": "n1"}}})
+    after = before.fork()
+    EXCLUDED[where](after)
+    assert after.equals(before)
+    assert after.changes(before) == []
+    for change in (lambda db: setattr(db.notes["n1"], "text", "a"), lambda db: db.shelf.notes.append(Note(id="s2"))):
+        changed = after.fork()
+        change(changed)
+        assert not changed.equals(before)
+        assert changed.changes(before)

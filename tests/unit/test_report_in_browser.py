@@ -16,7 +16,7 @@ from pytest_tau.runs.record import TrialRecord
 
 from . import tiny
 from .chromium import browser, chromium
-from .report_pages import WISH, bad, line, report, run_folder, simulated
+from .report_pages import CRITERIA, WISH, bad, line, report, run_folder, simulated
 from .test_report import HOSTILE, WANTED, hostile_run, trials
 
 if TYPE_CHECKING:
@@ -114,6 +114,18 @@ def test_overview_shows_the_results_of_the_run(page: Page, files: dict[str, Path
     ]
     page.wait_for("document.querySelectorAll('.plot svg').length === 3")
     assert page.count(".plot circle.dot") == 2, "pass^1 and pass^2"
+
+
+def test_the_checks_of_a_trial_without_a_verdict_are_not_counted(page: Page, tmp_path: Path, domain: Domain) -> None:
+    task = tiny.task(CRITERIA, task_id="alpha")
+    lost = bad(domain, task, 1, termination_reason="user_error")
+    assert lost.reward_info
+    run = run_folder(tmp_path / "run", *trials(domain, {"alpha": "f"}), line(lost, task))
+    report(tmp_path / "r.html", domain, run)
+    opened(page, tmp_path / "r.html")
+    (card,) = [text for text in page.texts("#charts .chart") if text.startswith("Checks that failed most")]
+    bars = card.split("\n")
+    assert bars[bars.index("DB") + 1] == "1"
 
 
 def test_the_heading_is_the_agent_and_a_chart_without_data_is_not_shown(page: Page, files: dict[str, Path]) -> None:
@@ -423,6 +435,18 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(
     opened(page, files[name], fragment)
     page.js("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert page.js("document.documentElement.scrollWidth") <= NARROW[0]
+
+
+def test_a_narrow_table_has_no_number_without_a_label(page: Page, files: dict[str, Path]) -> None:
+    page.size(*NARROW)
+    opened(page, files["one"])
+    assert page.js(_NUMBERS) == ["c-reward", "c-trial"]
+
+
+#: The classes of the shown cells of the table that are a bare number; the amount of a cost names its unit.
+_NUMBERS = """[...new Set([...document.querySelectorAll('.rows .cell')]
+    .filter((cell) => cell.offsetParent && /^[0-9.]+$/.test(cell.textContent.trim()))
+    .map((cell) => [...cell.classList].find((name) => name.startsWith('c-'))))].sort()"""
 
 
 def test_every_colour_of_text_can_be_read(page: Page, files: dict[str, Path]) -> None:

@@ -392,11 +392,11 @@ class TestTau2:
         assert (review.errors[0].source, review.errors[0].unknown_tags) == ("unknown", ["odd"])
 
 
-def with_review(domain: Domain, answer: dict[str, Any], trial: int = 0) -> TrialRecord:
+def with_review(domain: Domain, answer: dict[str, Any], trial: int = 0, test: str = "") -> TrialRecord:
     simulation = failed(domain)
     simulation.trial = trial
     add_review(simulation, check_answer(answer, case_of(domain)))
-    return make_record(simulation, WANTED, "tiny")
+    return make_record(simulation, WANTED, "tiny", test=test)
 
 
 def test_lines_of_a_summary(domain: Domain) -> None:
@@ -418,6 +418,12 @@ def test_lines_of_a_summary(domain: Domain) -> None:
     assert lines[2].endswith("trial 1 (agent, review: user)")
     assert review_counts([]) == []
     assert TrialRecord.from_dict(records[0].as_dict()) == records[0]
+
+
+def test_a_disagreement_names_the_variant(domain: Domain) -> None:
+    answer = {**ANSWER, "fault_owner": "user"}
+    lines = review_lines([with_review(domain, answer, test=f"tiny::{WANTED.id}[new-trial-0]")])
+    assert lines[-1].endswith(f"in 1 of 1 trial: {WANTED.id} trial 0 [new] (agent, review: user)")
 
 
 def test_a_failure_report_has_the_review(domain: Domain) -> None:

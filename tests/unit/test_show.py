@@ -64,6 +64,13 @@ def test_a_conversation_is_shown_with_its_verdict(tau: Tau, results: Callable[..
     assert "\x1b" not in ran.out
 
 
+def test_the_variant_of_a_trial_is_named(tau: Tau, tmp_path: Path) -> None:
+    lines = [{"test": f"mock::t[{name}-trial-0]", "domain": "mock", **simulation()} for name in ("old", "new")]
+    (tmp_path / "simulations.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shown = tau("show", "simulations.jsonl").lines
+    assert [line for line in shown if line.startswith("mock::")] == ["mock::t, trial 0 [old]", "mock::t, trial 0 [new]"]
+
+
 def test_results_are_shown_as_a_whole(tau: Tau, results: Callable[..., str]) -> None:
     ran = tau("show", results(simulation()), "--full")
     assert ran.out.count("x") == 700

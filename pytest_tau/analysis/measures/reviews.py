@@ -89,7 +89,7 @@ def _doubts(records: Sequence[TrialRecord]) -> list[str]:
     differing = [each for each in known if each[1] != each[2]]
     if not differing:
         return []
-    names = [f"{each.task_id} trial {each.trial} ({party}, review: {owner})" for each, party, owner in differing]
+    names = [f"{each.group.trial(each.trial)} ({party}, review: {owner})" for each, party, owner in differing]
     return [
         f"rules of blame and review disagree in {len(differing):,} of {plural(len(known), 'trial')}: "
         f"{listed(names, _MOST_TRIALS)}"

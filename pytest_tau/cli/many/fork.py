@@ -47,8 +47,8 @@ def add_parser(commands: Any) -> None:
             2: "the command or the run cannot be used",
         },
         examples=[
-            ("tau fork baseline refund-1 --turn 9 --trials 8", "the rate from message 9 on"),
-            ("tau fork baseline refund-1 --agent fixed.py:Agent", "another agent, from each message of the agent"),
+            ("tau fork nightly refund-1 --turn 9 --trials 8", "the rate from message 9 on"),
+            ("tau fork nightly refund-1 --agent fixed.py:Agent", "another agent, from each message of the agent"),
         ],
     )
     parser.add_argument("run_name", metavar="RUN", help=RUN_HELP)
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     stored = open_run(args.run_name)
     trial = _trial(stored, args.task, args.trial)
     try:
-        chosen_turns(trial.simulation, read_turns(args.messages), stored.name)
+        chosen_turns(trial.simulation, read_turns(args.messages), stored.name, trial.task)
     except ValueError as error:
         raise ConfigurationError(f"--turn: {error}") from None
     options = [
@@ -86,9 +86,9 @@ def run(args: argparse.Namespace) -> int:
         *_settings(stored.info.get("settings", {}), args),
         f"--tau-fork={stored.path.resolve()}",
         f"--tau-fork-turn={args.messages}",
-        f"--tau-fork-trial={trial.simulation.trial}",
+        *([f"--tau-fork-trial={args.trial}"] if args.trial is not None else []),
         f"--tau-trials={_TRIALS if args.trials is None else args.trials}",
-        *([f"--tau-fork-restore={args.restore}"] if args.restore else []),
+        *([f"--tau-fork-restore={','.join(args.restore)}"] if args.restore else []),
     ]
     for name in _NAMED_ONLY:
         if name in stored.info.get("settings", {}) and stored.info["settings"][name] != "built in":
@@ -109,6 +109,7 @@ def _trial(run: Run, task: str, number: int | None) -> StoredTrial:
         ConfigurationError: There is none; names the tasks, or the trials of the task.
     """
     from ...runner import item_id
+    from ...runner.fork import is_preferred
 
     chosen: StoredTrial | None = None
     tasks, trials = set(), []
@@ -117,11 +118,8 @@ def _trial(run: Run, task: str, number: int | None) -> StoredTrial:
         if task not in (each.simulation.task_id, item_id(each.simulation.task_id)):
             continue
         trials.append(each.simulation.trial)
-        if number is None:
-            better = chosen is None or (chosen.simulation.outcome != "failed" == each.simulation.outcome)
-        else:
-            better = chosen is None and each.simulation.trial == number
-        chosen = each if better else chosen
+        if is_preferred(each.simulation, chosen and chosen.simulation, number):
+            chosen = each
     if not trials:
         raise ConfigurationError(f"{run.name}: {unknown_name('task', task, tasks)}")
     if chosen is None:

@@ -103,7 +103,13 @@ async def review_run(
         for task in ready:
             trial, review = await task
             writer.write(trial.test, trial.domain, trial.simulation, review)
-            name = {"domain": trial.domain, "task_id": trial.simulation.task_id, "trial": trial.simulation.trial}
+            simulation = trial.simulation
+            name = {
+                "domain": trial.domain,
+                "task_id": simulation.task_id,
+                "trial": simulation.trial,
+                "test": trial.test,
+            }
             reviewed.reviews.append(name | review.as_info())
             show(reviewed.reviews[-1])
 

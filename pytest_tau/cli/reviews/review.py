@@ -169,8 +169,10 @@ def _data(given: str | None, opened: Run) -> Path | None:
 
 def _line(entry: dict[str, Any]) -> str:
     """Return the review of a conversation in a line."""
+    from ...runs.groups import Group
+
     name = f"{entry['domain']}: " if entry["domain"] else ""
-    name += f"{entry['task_id']} trial {entry['trial']}"
+    name += Group.of(entry["test"], entry["domain"], entry["task_id"]).trial(entry["trial"])
     if entry["status"] != "done":
         return f"{name}: {entry['status']}: {entry['error']}"
     found = [

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ...models import Simulation
     from ...runner.fork import Beginning, Restore
+    from ...runs.reader import StoredTrial
     from ...runs.record import TrialRecord
     from ..items import TaskSpec
     from ..wire import TrialReport
@@ -65,7 +66,7 @@ class Fork:
         self._config, self._spec, self.name = config, spec, spec
         self._ranges, self._trial = values.get("fork_turn"), values.get("fork_trial")
         self._restore: dict[Any, Restore] = values.get("fork_restore")
-        self._stored: dict[tuple[str, str], Simulation] = {}
+        self._stored: dict[tuple[str, str], StoredTrial] = {}
         self._records: dict[tuple[str, str, int], list[TrialRecord]] = defaultdict(list)
         self._differences: dict[str, list[str]] = {}
 
@@ -76,6 +77,7 @@ class Fork:
             ConfigurationError: There is no such run, or it has no conversation that can be continued.
             OSError: A file cannot be opened.
         """
+        from ...runner.fork import is_preferred
         from ...runs.reader import open_run
 
         values = OptionValues(self._config)
@@ -86,11 +88,8 @@ class Fork:
         for each in run.trials():
             key, simulation = (each.domain, each.simulation.task_id), each.simulation
             before = self._stored.get(key)
-            if self._trial is not None:
-                if simulation.trial == self._trial:
-                    self._stored.setdefault(key, simulation)
-            elif before is None or (before.outcome != "failed" and simulation.outcome == "failed"):
-                self._stored[key] = simulation
+            if is_preferred(simulation, before and before.simulation, self._trial):
+                self._stored[key] = each
         if not self._stored:
             which = f"a trial {self._trial}" if self._trial is not None else "a conversation"
             raise ConfigurationError(f"{run.path}: expected {which} to continue, found none")
@@ -103,8 +102,8 @@ class Fork:
         """
         from ...runner.fork import chosen_turns
 
-        simulation = self._of(spec)
-        return [] if simulation is None else chosen_turns(simulation, self._ranges, self.name)
+        stored = self._of(spec)
+        return [] if stored is None else chosen_turns(stored.simulation, self._ranges, self.name, spec.task)
 
     def beginning(self, spec: TaskSpec, turn: int) -> Beginning:
         """Return the beginning of a task's conversation before a message.
@@ -114,13 +113,15 @@ class Fork:
         """
         from ...runner.fork import Beginning
 
-        simulation = self._of(spec)
-        assert simulation is not None, "its items were collected"
-        return Beginning.of(simulation, turn, self.name, self._restore)
+        stored = self._of(spec)
+        assert stored is not None, "its items were collected"
+        return Beginning.of(stored.simulation, turn, self.name, spec.task, self._restore)
 
-    def _of(self, spec: TaskSpec) -> Simulation | None:
-        found = self._stored.get((spec.domain.name, spec.task.id))
-        return found or self._stored.get(("", spec.task.id))
+    def _of(self, spec: TaskSpec) -> StoredTrial | None:
+        return self._find(spec.domain.name, spec.task.id)
+
+    def _find(self, domain: str, task: str) -> StoredTrial | None:
+        return self._stored.get((domain, task)) or self._stored.get(("", task))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
@@ -162,15 +163,13 @@ class Fork:
         for (domain, task, turn), records in sorted(self._records.items()):
             tasks[domain, task][turn] = records
         for (domain, task), turns in tasks.items():
-            first = next(iter(turns.values()))[0].fork or {}
-            origin = f"trial {first['trial']} of {first['run']}, {first['outcome']}"
-            yield SummaryLine(f"tau: fork: {one_line(f'{domain}::{task}', _LONGEST)}, {origin}")
-            stored = self._stored.get((domain, task)) or self._stored.get(("", task))
+            stored = self._find(domain, task)
+            yield SummaryLine(f"tau: fork: {_origin(next(iter(turns.values()))[0], stored)}")
             for turn, records in turns.items():
                 yield _turn_line(turn, records, stored)
             if verdict := _last_recoverable(turns):
                 yield SummaryLine(f"tau: fork: {verdict}")
-            yield SummaryLine(f"tau: fork: {_restored(first)}")
+            yield from _restored_lines([record.fork or {} for records in turns.values() for record in records])
         if self._differences:
             test, found = next(iter(self._differences.items()))
             text = (
@@ -180,12 +179,27 @@ class Fork:
             yield SummaryLine(f"tau: fork: warning: {text}", {"yellow": True})
 
 
-def _turn_line(turn: int, records: list[TrialRecord], stored: Simulation | None) -> SummaryLine:
+def _origin(record: TrialRecord, stored: StoredTrial | None) -> str:
+    """Return which trial is continued, and the participants that are others than the stored ones."""
+    from ...runs.groups import Group
+
+    fork, now, before, variant = record.fork or {}, record.conditions or {}, {}, ""
+    if stored is not None:
+        before = stored.simulation.conditions or {}
+        variant = Group.of(stored.test, record.domain, record.task_id).parameters
+    trial = f"trial {fork['trial']} [{variant}]" if variant else f"trial {fork['trial']}"
+    parts = [f"{record.domain}::{record.task_id}", f"{trial} of {fork['run']}", str(fork["outcome"])]
+    others = [side for side in ("agent", "user") if side in now and now[side] != before.get(side)]
+    parts += [f"{side} {now[side]} instead of {before.get(side) or 'an unknown one'}" for side in others]
+    return ", ".join(one_line(part, _LONGEST) for part in parts)
+
+
+def _turn_line(turn: int, records: list[TrialRecord], stored: StoredTrial | None) -> SummaryLine:
     from ...analysis.statistics import wilson
 
     ran = [record for record in records if record.outcome != "error"]
     passed, errors = sum(record.passed for record in ran), len(records) - len(ran)
-    said = f" ({_said(stored, turn)})" if stored is not None else ""
+    said = f" ({_said(stored.simulation, turn)})" if stored is not None else ""
     more = f"; {plural(errors, 'error')}" if errors else ""
     if not ran:
         return SummaryLine(f"tau: fork: message {turn}{said}: no trial has a verdict{more}", {"yellow": True})
@@ -217,10 +231,16 @@ def _last_recoverable(turns: dict[int, list[TrialRecord]]) -> str:
     return f"recoverable up to message {good[-1]}" + (f", lost from message {after[0]} on" if after else "")
 
 
-def _restored(fork: Any) -> str:
-    ways = fork.get("restored", {})
+def _restored_lines(forks: list[Any]) -> Iterator[SummaryLine]:
+    """Yield how each side got the beginning: the worst way in any of these trials."""
     words = {
-        "replay": "was sent the messages before again, which restores what it remembers",
+        "none": "takes no history and does not know the messages before: with {side}=replay it is sent them again",
         "history": "was created with the messages before; what else it had remembered is lost",
+        "replay": "was sent the messages before again, which restores what it remembers",
     }
-    return "; ".join(f"the {side} {words[way]}" for side, way in ways.items())
+    found = [
+        (side, next(way for way in words if any(fork.get("restored", {}).get(side) == way for fork in forks)))
+        for side in forks[0].get("restored", {})
+    ]
+    text = "; ".join(f"the {side} {words[way].format(side=side)}" for side, way in found)
+    yield SummaryLine(f"tau: fork: {text}", {"yellow": any(way == "none" for _, way in found)})

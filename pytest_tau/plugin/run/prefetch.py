@@ -118,14 +118,13 @@ class TrialPrefetcher:
         """Return whether the item's trial can be started before the item runs."""
         if item in self._unfit:
             return False
-        fixture = _blocking_fixture(item)
-        if fixture is None:
-            return True
-        if not _waits_for_setup(item, fixture):
+        blocking = _blocking_fixtures(item)
+        lasting = next((name for name in blocking if not _waits_for_setup(item, name)), None)
+        if lasting is not None:
             self._unfit.add(item)
-            if fixture:
-                item_state(item).serial_because = _XUNIT.sub(r"\1", fixture)
-        return False
+            if lasting:
+                item_state(item).serial_because = _XUNIT.sub(r"\1", lasting)
+        return not blocking
 
     def _start(self, item: pytest.Item) -> None:
         """Start the trial; if that fails, the item's own setup raises the same error and reports it."""
@@ -150,28 +149,28 @@ class TrialPrefetcher:
         trial.add_done_callback(lambda: self._finished.put(item))
 
 
-def _blocking_fixture(item: pytest.Item) -> str | None:
-    """Return the fixture because of which a trial cannot be prefetched; empty for other reasons, None if it can."""
+def _blocking_fixtures(item: pytest.Item) -> list[str]:
+    """Return the fixtures because of which a trial cannot be prefetched; an empty name for another reason."""
     info = fixture_info(item)
     if info is None or "tau_simulation" not in info.names_closure or spec_of(item) is None:
-        return ""
+        return [""]
     if will_be_restored(item):
-        return ""
+        return [""]
     if any(item.get_closest_marker(name) for name in _SKIP_MARKERS) or _is_not_run(item) or is_not_attacked(item):
-        return ""
-    before = True
+        return [""]
+    found, before = [], True
     for name in info.names_closure:
         definitions = info.name2fixturedefs.get(name, ())
         if name in _OWN:
             if any(not is_own(definition) for definition in definitions):
-                return str(name)
+                found.append(str(name))
         # Fixtures are set up in this order: those after the trial do not affect it.
         elif before and not all(
             _is_ready(definition) and not is_async_fixture(item.config, definition) for definition in definitions[-1:]
         ):
-            return str(name)
+            found.append(str(name))
         before = before and name != "tau_simulation"
-    return None
+    return found
 
 
 def _is_not_run(item: pytest.Item) -> bool:

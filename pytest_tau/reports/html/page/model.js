@@ -32,7 +32,8 @@ const TRIALS = (DATA.pairs || RUNS[0].rows.map((_, place) => [place, null, null]
   return { id, rows, now, parts, domain, name, groups, trial: now.trial, change: COMPARED ? changeOf(rows) : null };
 });
 
-const failedChecks = (trial) => trial.rows.flatMap((row) => (row ? row.failed.map((check) => DATA.checks[check]) : []));
+const judged = (rows) => rows.filter((row) => row && row.outcome !== "error");
+const failedChecks = (rows) => rows.flatMap((row) => row.failed.map((check) => DATA.checks[check]));
 
 // What a trial is found by, made when one searches for the first time.
 const searched = new Map();
@@ -40,7 +41,8 @@ const searched = new Map();
 function searchText(trial) {
   if (!searched.has(trial)) {
     const endings = trial.rows.map((row) => (row ? row.ended : ""));
-    const texts = [trial.name, trial.domain, ...Object.values(trial.groups), ...failedChecks(trial), ...endings];
+    const failed = failedChecks(trial.rows.filter(Boolean));
+    const texts = [trial.name, trial.domain, ...Object.values(trial.groups), ...failed, ...endings];
     searched.set(trial, texts.join(" ").toLowerCase());
   }
   return searched.get(trial);
@@ -72,7 +74,7 @@ const GROUPS = {
   actions: (trial) => (trial.groups.actions === undefined ? [] : [counted(Number(trial.groups.actions), "action")]),
   tags: (trial) => (trial.groups.tags ? trial.groups.tags.split(", ") : []),
   ended: (trial) => [...new Set(trial.rows.filter(Boolean).map((row) => ending(row.ended)))],
-  "failed check": (trial) => [...new Set(failedChecks(trial))],
+  "failed check": (trial) => [...new Set(failedChecks(judged(trial.rows)))],
   blame: (trial) => [...new Set(trial.rows.filter(Boolean).flatMap((row) => present(row.blame)))],
   task: (trial) => [trial.name],
 };

@@ -221,7 +221,6 @@ function groupBars(group, filterBy, orderByCount) {
 }
 
 const mean = (values) => (values.length ? values.reduce((sum, each) => sum + each, 0) / values.length : null);
-const judged = (rows) => rows.filter((row) => row && row.outcome !== "error");
 
 function groupCard(filterBy) {
   const usable = ["variant", "intent", "persona", "actions", "tags", "domain", "task"].filter((group) => {
@@ -333,13 +332,13 @@ function checkCard(filterBy) {
     countBar(
       label,
       trials,
-      (row) => row.failed.some((check) => DATA.checks[check] === label),
+      (row) => failedChecks(judged([row])).includes(label),
       () => filterBy("failed check", label),
     ),
   );
   return card(
     "Checks that failed most",
-    "Checks that the reward depends on, by number of trials.",
+    "Checks that the reward depends on, by number of trials that ended without an error.",
     runLegend(),
     barList(bars, highest(bars)),
   );
