@@ -88,7 +88,7 @@ class FunctionSource:
 
     @property
     def is_shared(self) -> bool:
-        """Whether the sessions take turns with the one state that the functions have."""
+        """Return whether the sessions take turns with the one state that the functions have."""
         return self.make is None and self.snapshot is not None and self.restore is not None
 
     def prepare(self) -> None:
