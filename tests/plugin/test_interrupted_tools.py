@@ -115,6 +115,7 @@ def test_ctrl_c_ends_the_run_and_names_the_trial(pytester: pytest.Pytester, kind
     (pytester.mkdir("box") / "tasks").mkdir()
     (pytester.path / "box/tasks/tasks.json").write_text(json.dumps(tasks))
     options = ["--tau-domain=box", "--tau-agent=own.py:agent", "--tau-user=gold", "--tau-concurrency=1", *workers]
+    options.append("-pno:randomly")  # the first task must be stored before the second one is interrupted
     # A process of its own, which a shell may have started with SIGINT ignored.
     program = "import signal, sys, pytest; signal.signal(2, signal.default_int_handler); sys.exit(pytest.main())"
     run = subprocess.run(
