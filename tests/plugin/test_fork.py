@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 
 import pytest
@@ -153,7 +154,7 @@ def test_an_object_that_asks_for_the_history_gets_it(stored):
         ("mine.py:WithoutHistory", "none"),
         ("mine.py:factory", "none"),
         ("mine.py:instance", "none"),
-        (f"cmd:{sys.executable} -c 'print(1)'", "none"),
+        pytest.param(f"cmd:{shlex.quote(sys.executable)} -c 'print(1)'", "none", id="program"),
     ],
 )
 def test_an_agent_that_takes_no_history_is_named(stored, agent, way):
