@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..text import listed, plural
@@ -44,8 +43,7 @@ def unseen_agents(records: Iterable[TrialRecord]) -> list[UnseenAgent]:
 def silent_line(records: Sequence[TrialRecord]) -> str:
     """Return a line about agents that are not built in and made no tool call in any trial; empty if no trial failed."""
     others = {(each.conditions or {}).get("agent") for each in records if each.ran and not each.silent_agent}
-    silent = [each for each in records if each.silent_agent and each.silent_agent not in others]
-    failed = Counter(each.silent_agent for each in silent if each.outcome == "failed")
+    failed = {each.silent_agent for each in records if each.outcome == "failed"} - others - {""}
     if not failed:
         return ""
     return (

@@ -33,11 +33,10 @@ def check_task(
         solo: The agent works alone, with both sides' tools.
 
     Raises:
-        TaskFormatError: Names file, task and field: an unknown reward basis, tool or function, a reference action of a
-            tool that the task does not offer to the user, or an
-            argument of a reference action, a goal of the script, an assertion or an initialization action that does not
-            match; a name in ``compare_args`` that is not an argument; initialization data that is neither of a side nor
-            a table.
+        TaskFormatError: Names file, task and field: an unknown reward basis, tool or function; a reference action of a
+            tool that the task does not offer to the user; an argument of a reference action, a goal of the script, an
+            assertion or an initialization action that does not match; a name in ``compare_args`` that is not an
+            argument; initialization data that is neither of a side nor a table.
     """
 
     def fail(problem: str, field: str) -> None:

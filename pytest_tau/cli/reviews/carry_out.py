@@ -103,14 +103,7 @@ async def review_run(
         for task in ready:
             trial, review = await task
             writer.write(trial.test, trial.domain, trial.simulation, review)
-            simulation = trial.simulation
-            name = {
-                "domain": trial.domain,
-                "task_id": simulation.task_id,
-                "trial": simulation.trial,
-                "test": trial.test,
-            }
-            reviewed.reviews.append(name | review.as_info())
+            reviewed.reviews.append(_names(trial) | review.as_info())
             show(reviewed.reviews[-1])
 
     try:
@@ -131,6 +124,17 @@ async def review_run(
             task.cancel()
         raise
     return reviewed
+
+
+def _names(trial: StoredTrial) -> dict[str, Any]:
+    """Return what identifies a reviewed trial."""
+    simulation = trial.simulation
+    return {
+        "domain": trial.domain,
+        "task_id": simulation.task_id,
+        "trial": simulation.trial,
+        "test": trial.test,
+    }
 
 
 class _Session:
