@@ -17,16 +17,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: What pytester keeps imported after a run in this process. litellm imports parts of itself as it needs them, and a
-#: part that is imported anew does not know the rest. Of our own packages, classes of two imports would not be the same,
-#: and building pydantic models afresh for each run would be slow; and they need the pydantic that they were built with.
-_KEPT = frozenset(
-    {
-        *("litellm", "openai", "httpx", "httpcore", "aiohttp", "tiktoken", "tokenizers", "tenacity"),
-        *("pytest_tau", "pytest_tau_domains", "pytest_tau_tasks", "pydantic", "pydantic_core"),
-    }
-)
-
 # A shell without job control starts background processes such that they ignore Ctrl-C, which some tests send.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -141,8 +131,10 @@ def pytester(pytester: pytest.Pytester, _warm_workers: None, monkeypatch: pytest
     monkeypatch.setattr(gc, "collect", lambda *_: 0)
 
     def is_kept(name: str) -> bool:
-        # A run may have blocked a library, by None.
-        return name.partition(".")[0] in _KEPT and sys.modules[name] is not None
+        # A library imports parts of itself as it needs them, and a part that is imported anew does not know the rest.
+        # Of our own packages, classes of two imports would not be the same. A run may have blocked a library, by None.
+        file = getattr(sys.modules[name], "__file__", None)
+        return file is not None and not file.startswith(str(pytester.path))
 
     def snapshot() -> inner_runs.ModulesSnapshot:
         return inner_runs.ModulesSnapshot(is_kept)

@@ -17,6 +17,7 @@ CLIENTS = (
     "anthropic",
     "litellm",
     "httpx",
+    "httpx2",
     "requests",
     "aiohttp",
     "urllib3",

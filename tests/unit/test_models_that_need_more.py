@@ -81,35 +81,38 @@ def test_a_model_with_the_responses_api_only_is_called_there_with_its_tools(name
     assert first.usage.prompt_tokens > 0
 
 
-#: Without the package, as litellm imports it for the first of such calls and keeps it.
+#: Without the package, as litellm imports it for the first of such calls and keeps it. Of our calls and checks, the
+#: errors are printed; of a call by litellm alone, whether it succeeds.
 WITHOUT_MCP = """
 import asyncio, sys
 sys.modules["mcp"] = None
+import litellm
 from pytest_tau.chat import ChatRequest
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.integrations.litellm import LiteLLM, check
 from pytest_tau.testing import ModelServer
 
 tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
+messages = [{"role": "user", "content": "Hello"}]
 with ModelServer(lambda _: "Hi") as server:
+    given = {"api_base": server.base_url, "api_key": "any"}
     for name, args in NAMES:
-        given = {"api_base": server.base_url, "api_key": "any", **args}
-        messages = [{"role": "user", "content": "Hello"}]
+        request = ChatRequest(model=name, messages=messages, tools=tools, args=given | args)
         try:
-            asyncio.run(LiteLLM().complete(ChatRequest(model=name, messages=messages, tools=tools, args=given)))
+            asyncio.run(LiteLLM().complete(request))
         except ConfigurationError as error:
             print("call", name, error)
         try:
-            check(name, given)
+            check(name, given | args)
         except ConfigurationError as error:
             print("check", name, error)
     print(len(server.requests), "requests")
-try:
-    import litellm.responses.mcp.litellm_proxy_mcp_handler
-except ImportError:
-    print("mcp is needed")
-else:
-    print("mcp is not needed")
+    try:
+        litellm.completion(model="openai/gpt-5-codex", messages=messages, tools=tools, num_retries=0, **given)
+    except Exception:
+        print("mcp is needed")
+    else:
+        print("mcp is not needed")
 """
 
 
@@ -117,7 +120,7 @@ def test_a_missing_package_is_an_error_of_this_installation_and_not_retried() ->
     code = WITHOUT_MCP.replace("NAMES", repr(RESPONSES))
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     *lines, requests, needed = result.stdout.splitlines()
-    if needed == "mcp is not needed":  # the oldest supported litellm
+    if needed == "mcp is not needed":  # litellm 1.90, and from 1.108
         assert (lines, requests) == ([], f"{len(RESPONSES)} requests")
         return
     assert requests == "0 requests"

@@ -308,6 +308,7 @@ CLIENT_IMPORTS = [
     ("from openai import AsyncOpenAI as Client", ["openai"]),
     ("def late():\n    from anthropic import Anthropic", ["anthropic"]),
     ("import httpx, litellm.types", ["litellm", "httpx"]),
+    ("import httpx2", ["httpx2"]),
     ("from google import genai", ["google.genai"]),
     ("from google.adk.agents import Agent as A", ["google.adk"]),
     ("from agents import Agent as A, Runner", ["agents.Runner"]),

@@ -41,11 +41,12 @@ def mcp_workaround_args() -> dict[str, Any]:
 def can_call_responses() -> bool:
     """Return whether the packages are installed that litellm imports for calls of OpenAI's Responses API.
 
-    Newer versions import the package ``mcp`` for them, by the module named here, and report a fault of the connection
-    if it is missing; litellm 1.90 does not need it. Can go once litellm calls such models without ``mcp``.
+    Releases between 1.90 and 1.108 import the package ``mcp`` for them, by the last module named here, and report a
+    fault of the connection if it is missing. Later releases look at the tools first, by the module named before it.
+    Can go, as the package in the extra ``llm``, once the oldest supported litellm is one of these.
     """
     found = sys.modules["mcp"] if "mcp" in sys.modules else importlib.util.find_spec("mcp")
-    if found is not None:
+    if found is not None or importlib.util.find_spec("litellm.responses.mcp.tool_precheck") is not None:
         return True
     try:
         importlib.import_module("litellm.responses.mcp.litellm_proxy_mcp_handler")
