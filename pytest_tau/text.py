@@ -35,6 +35,13 @@ def counted(numbers: Mapping[str, int]) -> str:
     return ", ".join(name if n == 1 else f"{name} ({n} times)" for name, n in sorted(numbers.items()))
 
 
+def by_numbers(text: str) -> tuple[list[str | tuple[int, str]], str]:
+    """Return a key that sorts texts by the numbers in them: ``turn-2`` before ``turn-12``, and ``2`` before ``a``."""
+    parts = re.split(r"([0-9]+)", text)
+    parts[1::2] = [part.lstrip("0") for part in parts[1::2]]
+    return [(len(part), part) if place % 2 else part for place, part in enumerate(parts)], text
+
+
 def shorten_both(one: str, other: str, width: int = 60) -> tuple[str, str]:
     """Return two texts, each cut to ``width`` characters, so that the first difference between them is shown."""
     different = (place for place, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..runs.groups import distinguish
-from ..text import one_line, plural
+from ..text import by_numbers, one_line, plural
 from .scores import outcomes_by_group
 
 if TYPE_CHECKING:
@@ -33,7 +33,12 @@ def flaky_lines(records: Iterable[TrialRecord], verbosity: int = 0) -> list[str]
     flaky = [group for group in repeated if 0 < counts[group][0] < counts[group][1]]
     if not flaky or verbosity < 0:
         return []
-    flaky.sort(key=lambda group: (abs(counts[group][0] / counts[group][1] - 0.5), group.domain, group.task_id, group))
+
+    def order(group: Group) -> tuple[float, str, tuple[object, ...], Group]:
+        passed, ran = counts[group]
+        return abs(passed / ran - 0.5), group.domain, by_numbers(group.task_id), group
+
+    flaky.sort(key=order)
     shown = flaky if verbosity > 0 else flaky[:_MOST]
     differences = distinguish(trials)
     names = {group: _name(group, differences[group]) for group in shown}

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ..models import STOPS
+from ..text import by_numbers
 from .columns import COLUMNS
 from .measures.policy import PolicyStats
 from .measures.retrieval import RetrievalStats
@@ -209,11 +210,6 @@ def _grouped(group: str, split: Mapping[str, Sequence[TrialRecord]]) -> tuple[Sc
     if all(value == NO_VALUE for value, _ in found):
         return ()
     variants = list(split)
-    ordered = sorted(found, key=lambda key: (_order(key[0]), variants.index(key[1])))
+    ordered = sorted(found, key=lambda key: (key[0] == NO_VALUE, by_numbers(key[0]), variants.index(key[1])))
     names = {(value, variant): f"{value} [{variant}]" if variant else value for value, variant in found}
     return tuple(Scores.of(names[key], found[key]).with_intervals(found[key]) for key in ordered)
-
-
-def _order(value: str) -> tuple[bool, float, str]:
-    """Numbers by size, names by name, what has no value last."""
-    return (value == NO_VALUE, float(value) if value.isdecimal() else float("inf"), value)

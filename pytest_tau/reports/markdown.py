@@ -12,7 +12,7 @@ from ..analysis.summary import ending
 from ..analysis.unseen import unseen_line
 from ..analysis.variants import MOST_PAIRS
 from ..runs.groups import distinguish
-from ..text import distinct_lines, one_line, plural, visible
+from ..text import by_numbers, distinct_lines, one_line, plural, visible
 from .text import LONGEST_NAME, format_floor, format_stats, format_usage, frequencies
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def failing_tasks(records: Iterable[TrialRecord]) -> list[FailingTask]:
     for record in records:
         groups.setdefault(record.group, []).append(record)
     differences = distinguish(groups)
-    ordered = sorted(groups, key=lambda group: (group.domain, group.task_id, differences[group]))
+    ordered = sorted(
+        groups, key=lambda group: (group.domain, by_numbers(group.task_id), by_numbers(differences[group]))
+    )
     return [
         _failing(groups[group], differences[group])
         for group in ordered

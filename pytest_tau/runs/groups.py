@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..attacks import PARAMETER
 from ..runner import item_id
+from ..text import by_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -139,7 +140,7 @@ def find_variants(groups: Iterable[Group]) -> dict[Variant, str]:
         return {}
     variants = {variant for found in tasks.values() for variant in found}
     named = _named(variants)
-    return dict(sorted(named.items(), key=lambda each: (each[1], each[0])))
+    return dict(sorted(named.items(), key=lambda each: (by_numbers(each[1]), each[0])))
 
 
 def _named(variants: Iterable[Variant]) -> dict[Variant, str]:

@@ -72,6 +72,8 @@ def main():
             file.write(f"{os.getpid()}\n")
     if MODE == "broken":
         raise SystemExit("no database at localhost")
+    if MODE.startswith("printing"):
+        print(MODE.removeprefix("printing "), flush=True)
     if MODE == "silent":
         time.sleep(600)
     if MODE == "stubborn":

@@ -100,6 +100,11 @@ class TestVariants:
         assert find_variants(groups) == {Variant("", "A"): "A", Variant("", "B"): "B"}
         assert list(find_variants(groups).values()) == ["A", "B"]
 
+    def test_their_names_are_in_order_of_the_numbers_in_them(self):
+        names = ["turn-12", "turn-2", "(none)", "10", "9"]
+        groups = [of_test("test_x", "a", name) for name in names]
+        assert list(find_variants(groups).values()) == ["9", "10", "(none)", "turn-2", "turn-12"]
+
     def test_parameters_are_variants_also_if_no_task_has_both(self):
         assert len(find_variants([of_test("test_x", "a", "A"), of_test("test_x", "b", "B")])) == 2
 

@@ -216,6 +216,23 @@ def test_a_command_that_does_not_exist_is_reported(declare):
         declare(command=["no-such-program"]).load()
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [("connected to shop.db", "connected to shop.db"), ("42", "42"), ("x" * 99, f"{'x' * 59}…"), ("%s %d", "%s %d")],
+)
+def test_a_server_that_prints_between_its_messages_is_named(declare, caplog, line, shown):
+    domain = declare(f"printing {line}").load()
+    assert domain.environment().call("get", {"key": "a"}).content == "1"
+    assert {(each.levelname, each.getMessage(), each.exc_info) for each in caplog.records} == {
+        (
+            "WARNING",
+            "domain 'items': its tool server printed to its standard output, which is for messages of MCP: "
+            f"{shown!r} was ignored; print to standard error",
+            None,
+        )
+    }
+
+
 def test_a_server_that_says_nothing_is_given_up(declare):
     with pytest.raises(ConfigurationError, match=r"did not answer within 0\.5 s after its start"):
         declare("silent", timeout=0.5).load()

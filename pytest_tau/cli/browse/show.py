@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError, unknown_name
+from ...text import by_numbers
 from ..options import add_options
 from ..settings import RUN_HELP
 
@@ -63,7 +64,7 @@ def _check_task(records: list[TrialRecord], task: str, run: Run) -> None:
     Raises:
         ConfigurationError: It is not.
     """
-    ids = sorted({record.task_id for record in records})
+    ids = sorted({record.task_id for record in records}, key=by_numbers)
     if not any(_matches(task, known) for known in ids):
         raise ConfigurationError(f"{run.name}: {unknown_name('task', task, ids)}")
 

@@ -6,14 +6,21 @@ The names of the SDK's attributes differ between its major versions, the protoco
 from __future__ import annotations
 
 import contextlib
+import logging
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from ...errors import ConfigurationError, install_extra
+from ...text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from pathlib import Path
     from typing import TextIO
+
+#: The thread of a connection: its name begins with this, and ends with the name of the domain.
+THREAD = "tau-mcp-"
 
 
 def require_sdk() -> None:
@@ -44,11 +51,27 @@ async def connected(
     from mcp.client.session import ClientSession
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
+    logging.getLogger("mcp.client.stdio").addFilter(_name_printed)
     given = dict(env) if env is not None else None
     parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=given, cwd=folder)
     async with stdio_client(parameters, errlog=stderr) as streams, ClientSession(*streams) as session:
         await session.initialize()
         yield session
+
+
+def _name_printed(record: logging.LogRecord) -> bool:
+    """Name the domain and the line if a server has printed between its messages: the SDK logs a traceback of itself."""
+    error = record.exc_info[1] if record.exc_info else None
+    thread = record.threadName or ""
+    if isinstance(error, ValidationError) and thread.startswith(THREAD):
+        record.msg = (
+            "domain %r: its tool server printed to its standard output, which is for messages of MCP: %r was ignored; "
+            "print to standard error"
+        )
+        record.args = thread.removeprefix(THREAD), shorten(str(error.errors()[0]["input"]))
+        record.exc_info = record.exc_text = None
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+    return True
 
 
 async def list_tools(session: Any) -> list[dict[str, Any]]:

@@ -90,7 +90,7 @@ class _Thread:
         # Read under its name: the position in an open file is shared with the server that writes to it.
         number, name = tempfile.mkstemp(prefix="tau-mcp-")
         self._stderr, self._file = os.fdopen(number, "w", encoding="utf-8"), Path(name)
-        self._thread = threading.Thread(target=self._run, name=f"tau-mcp-{launch.name}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"{compat.THREAD}{launch.name}", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
