@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 __tracebackhide__ = hides_frames
 
 
-#: Trials of a process after each of which databases are compared with what was read from files, and the bytes of JSON
-#: of those that are compared after all others, too. Larger ones are compared less often: it takes 5 ns for each byte.
+#: After each of so many trials of a process, databases are compared with what was read from files; after each later
+#: trial only databases of so many bytes of JSON, as a byte takes 5 ns. Larger ones are compared less often.
 _FIRST_TRIALS, _EACH_TRIAL = 8, 10_000
 _NOT_SHARED = "scan() and peek() return records for reading only; change table[id], which is the simulation's own copy"
 

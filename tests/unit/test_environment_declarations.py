@@ -113,7 +113,7 @@ def test_a_generator_would_not_be_run(is_async: bool) -> None:
         """Lend."""
         yield book_id
 
-    with pytest.raises(ConfigurationError, match="lend.* is a generator, whose code a call does not run: return"):
+    with pytest.raises(ConfigurationError, match=r"lend.* is a generator, whose code a call does not run: return"):
         tool("write")(lend_async if is_async else lend)
 
 
