@@ -332,7 +332,7 @@ class Domain:
 
     def shared_reference(self, task: Task) -> Environment:
         """Return the state after the task's reference actions that all copies are made of, for reading only."""
-        return self.once_per_task(task, "reference", self._after_reference_actions)
+        return self.once_per_task(task, "reference", self.after_reference_actions)
 
     def showing(self, spec: DomainSpec, tool_texts: ToolTexts | None) -> Domain:
         """Return this domain with other texts.
@@ -374,7 +374,8 @@ class Domain:
         problem = next(filter(None, problems), None) or self._databases.problem()
         return None if problem is None else f"domain {self.spec.name!r}: {problem}"
 
-    def _after_reference_actions(self, task: Task) -> Environment:
+    def after_reference_actions(self, task: Task) -> Environment:
+        """Return an environment in which a task's reference actions were executed; ``shared_reference`` keeps one."""
         environment = self.environment(task)
         # Every conversation begins with the calls that the history ends with.
         pending = getattr(task.message_history[-1], "tool_calls", None) if task.message_history else None
