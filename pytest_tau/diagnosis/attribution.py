@@ -15,6 +15,7 @@ from ..models import LIMITS, AssistantMessage, UserMessage, call_as_text
 from . import error_rules, user_rules
 from .divergence import first_divergence
 from .facts import Attribution, Facts, Said, first_line, quoted
+from .unstable import UNSTABLE, reference_differs, unstable_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +56,8 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
     try:
         if simulation.outcome == "failed":  # an error is not a verdict on the calls of a side
             divergence = first_divergence(task, simulation, domain, solo=solo)
+            if (place := unstable_place(task, simulation.reward_info, domain)) is not None:
+                simulation.info = (simulation.info or {}) | {UNSTABLE: place}
     except BaseException as error:
         if is_interrupt(error):
             raise
@@ -225,6 +228,11 @@ RULES = (
         "the environment was changed before the conversation or outside of its calls, and a check of the state or of "
         "the calls was not met",
         _changed_outside,
+    ),
+    Rule(
+        "the reference actions were made, and the state is wrong only at places at which they lead to another state "
+        "each time, as by a tool that draws ids at random",
+        reference_differs,
     ),
     Rule(
         "the agent is `gold`, its user is `gold` or `scripted`, and no tool fault or attack interfered",

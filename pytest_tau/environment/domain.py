@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import ConfigurationError, hides_frames
 from ..models.problems import problem_text
 from ..models.task_files import DEFAULT_SPLIT
-from .domain_files import DomainPolicies, DomainTasks, PolicyFiles, load_database
+from .domain_files import DomainPolicies, DomainTasks, PolicyFiles, UntouchedDatabases, load_database
 from .environment import Environment
 from .initial_state import InitialStates, apply_initial_state
 from .records import digest
@@ -243,7 +243,7 @@ class Domain:
     ) -> Environment:
         """Return an environment over copies of the untouched databases."""
         spec = self.spec
-        agent_db, user_db = self._databases
+        agent_db, user_db = self._databases.agent, self._databases.user
 
         def fork(db: Database) -> Database:
             return db.fork().for_replay() if for_replay else db.fork()
@@ -332,7 +332,7 @@ class Domain:
 
     def shared_reference(self, task: Task) -> Environment:
         """Return the state after the task's reference actions that all copies are made of, for reading only."""
-        return self.once_per_task(task, "reference", self._after_reference_actions)
+        return self.once_per_task(task, "reference", self.after_reference_actions)
 
     def showing(self, spec: DomainSpec, tool_texts: ToolTexts | None) -> Domain:
         """Return this domain with other texts.
@@ -370,11 +370,12 @@ class Domain:
 
     def isolation_problem(self) -> str | None:
         """Return why a simulation would see what an earlier one has changed; None if it would not."""
-        sides = (self.spec.agent_db, self.spec.user_db)
-        problem = next(filter(None, (each.isolation_problem() for each in sides if each is not None)), None)
+        problems = (each.isolation_problem() for each in (self.spec.agent_db, self.spec.user_db) if each is not None)
+        problem = next(filter(None, problems), None) or self._databases.problem()
         return None if problem is None else f"domain {self.spec.name!r}: {problem}"
 
-    def _after_reference_actions(self, task: Task) -> Environment:
+    def after_reference_actions(self, task: Task) -> Environment:
+        """Return an environment in which a task's reference actions were executed; ``shared_reference`` keeps one."""
         environment = self.environment(task)
         # Every conversation begins with the calls that the history ends with.
         pending = getattr(task.message_history[-1], "tool_calls", None) if task.message_history else None
@@ -392,8 +393,8 @@ class Domain:
         return self._tasks.file_of(task)
 
     @functools.cached_property
-    def _databases(self) -> tuple[Database, Database | None]:
-        spec = self.spec
+    def _databases(self) -> UntouchedDatabases:
+        agent, user = self.spec.agent_db, self.spec.user_db
         # Data in the layout of τ²-bench is large, and written by programs.
-        load = functools.partial(load_database, self.folder, unique_keys=self.folder == spec.folder)
-        return load("db", spec.agent_db), load("user_db", spec.user_db) if spec.user_db else None
+        load = functools.partial(load_database, self.folder, unique_keys=self.folder == self.spec.folder)
+        return UntouchedDatabases(lambda: (load("db", agent), load("user_db", user) if user else None))

@@ -14,6 +14,7 @@ from ..garbage import without_collections
 from ..models import load_splits, load_task_file
 from ..models.problems import place_and_problems
 from ..models.task_files import DEFAULT_SPLIT, SPLITS, is_every_task, unknown_split
+from .records import size_and_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
+
+
+#: After each of so many trials of a process, databases are compared with what was read from files; after each later
+#: trial only databases of so many bytes of JSON, as a byte takes 5 ns. Larger ones are compared less often.
+_FIRST_TRIALS, _EACH_TRIAL = 8, 10_000
+_NOT_SHARED = "scan() and peek() return records for reading only; change table[id], which is the simulation's own copy"
 
 
 class DomainTasks:
@@ -167,6 +174,42 @@ def _from_json(path: Path, model: type[Database], *, unique_keys: bool) -> Datab
         if unique_keys:  # pydantic takes the last value without a message
             parse_json(text, unique_keys=True)
         return model.model_validate_json(text)
+
+
+class UntouchedDatabases:
+    """The databases of a domain as they were read, of whose records all environments make their copies.
+
+    Args:
+        read: Reads them: the agent-side one, and the user-side one or None.
+    """
+
+    def __init__(self, read: Callable[[], tuple[Database, Database | None]]) -> None:
+        self._read = read
+        self.agent, self.user = read()
+        self._content = self._contents()
+        self._pause = sum(size for size, _ in self._content) // _EACH_TRIAL
+        self._trials, self._problem = 0, ""
+
+    def problem(self) -> str | None:
+        """Return what was changed in them, as by a tool that changes what ``scan`` returns; None if nothing was.
+
+        Call it after each trial. After the first ones, it compares large databases after some of them only.
+        """
+        due = self._trials < _FIRST_TRIALS or self._trials % (self._pause + 1) == 0
+        self._trials += 1
+        if due and not self._problem and self._contents() != self._content:
+            pairs = zip(filter(None, self._read()), self._sides(), strict=True)
+            paths = [change.path for first, now in pairs if first.in_files for change in first.changes(now)]
+            what = ", ".join(paths[:1]) or "a record"
+            self._problem = f"{what} was changed in the data that all simulations share: {_NOT_SHARED}"
+        return self._problem or None
+
+    def _sides(self) -> list[Database]:
+        return [each for each in (self.agent, self.user) if each is not None]
+
+    def _contents(self) -> list[tuple[int, bytes]]:
+        """Return the sizes and the digests of the databases that are read from files."""
+        return [size_and_digest(each) for each in self._sides() if each.in_files]
 
 
 @dataclass(frozen=True)

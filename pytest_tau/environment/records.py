@@ -108,11 +108,16 @@ def canonical(value: Any) -> str:
 
 def digest(model: BaseModel) -> bytes:
     """Return a digest of a model's content, in 16 bytes."""
+    return size_and_digest(model)[1]
+
+
+def size_and_digest(model: BaseModel) -> tuple[int, bytes]:
+    """Return the size of a model's content in bytes of JSON, and the digest of it."""
     try:
         content = model.__pydantic_serializer__.to_json(model)
     except ValueError:  # a value that is not JSON, or text that is not Unicode
         content = canonical(model).encode()
-    return hashlib.blake2b(content, digest_size=16).digest()
+    return len(content), hashlib.blake2b(content, digest_size=16).digest()
 
 
 def _with_text_keys(value: Any) -> Any:

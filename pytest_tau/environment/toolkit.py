@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __tracebackhide__ = hides_frames
 
 
+#: Why a tool cannot be a generator, and what to write instead.
+GENERATOR = "is a generator, whose code a call does not run: return the result instead of yielding it"
+
 ToolKind: TypeAlias = Literal["read", "write", "think", "generic"]
 D = TypeVar("D", bound=Database)
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -47,8 +50,8 @@ def tool(kind: ToolKind, *, mutates: bool | None = None, hidden: bool = False) -
         hidden: Whether it can be called but is not offered, so that its name must be found out.
 
     Raises:
-        ConfigurationError: No kind or an unknown one, no docstring or one with an unknown parameter, or a parameter
-            without a type.
+        ConfigurationError: No kind or an unknown one, no docstring or one with an unknown parameter, a parameter
+            without a type, or a generator.
     """
     if callable(kind):
         raise ConfigurationError(f"tool {kind.__qualname__}: expected a kind: {_KINDS}")
@@ -67,6 +70,8 @@ _KINDS = "one of " + ", ".join(f'@tool("{kind}")' for kind in get_args(ToolKind)
 
 def _check_declaration(method: Callable[..., Any], kind: str) -> None:
     name = f"tool {getattr(method, '__qualname__', method)}"
+    if inspect.isgeneratorfunction(method) or inspect.isasyncgenfunction(method):
+        raise ConfigurationError(f"{name} {GENERATOR}")
     if kind not in get_args(ToolKind):
         raise ConfigurationError(f"{name}: {unknown_name('kind', str(kind), get_args(ToolKind))}")
     if not (method.__doc__ or "").strip():

@@ -34,6 +34,9 @@ _OF_A_MESSAGE = frozenset({"role", "content", "tool_calls"})
 _ROLES: dict[Side, tuple[str, ...]] = {"agent": ("assistant",), "user": ("user", "assistant")}
 #: Keys of a call's arguments in other formats. Ignored, the call would have no arguments.
 _NOT_ARGUMENTS = ("args", "input", "parameters", "kwargs", "params")
+#: Types of content parts that are not said, and those that are calls in the formats of other providers.
+_NOT_SAID = frozenset({"reasoning", "reasoning_text", "summary_text", "thinking"})
+_CALL_PARTS = frozenset({"tool_use", "tool_call", "function_call"})
 #: Sets of fields of objects that contain messages or describe a call, with the reply that is probably meant.
 _NO_ANSWERS = (
     ({"choices"}, "a whole completion; return its message: choices[0].message"),
@@ -216,16 +219,35 @@ def _list_of_calls(reply: dict[str, Any], side: Side) -> list[Any]:
     calls = reply.get("tool_calls") or []
     if not isinstance(calls, list):
         raise ParticipantError(f"respond() returned tool_calls {short_repr(calls)}; expected a list", side=side)
+    elsewhere = None if calls else _call_elsewhere(reply)
+    if elsewhere:
+        problem = f"a message whose call is in {elsewhere}, where it would not be made; return {{'tool_calls': [...]}}"
+        raise ParticipantError(f"respond() returned {problem}", side=side)
     return calls
 
 
+def _call_elsewhere(reply: dict[str, Any]) -> str | None:
+    """Return where a message without ``tool_calls`` has a call in another format; None if it has none."""
+    if isinstance(reply.get("function_call"), dict):
+        return "'function_call'"
+    content = reply.get("content")
+    kinds = [part.get("type") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    found = next((kind for kind in kinds if isinstance(kind, str) and kind in _CALL_PARTS), None)
+    return found and f"a content part of the type {found!r}"
+
+
 def _text(content: Any, side: Side) -> str | None:
-    if isinstance(content, list):  # OpenAI content parts
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
+    if isinstance(content, list):  # OpenAI content parts; LangChain's may be texts
+        parts = [part.get("text") if isinstance(part, dict) and _is_said(part) else part for part in content]
         content = "".join(part for part in parts if isinstance(part, str))
     if content is not None and not isinstance(content, str):
         raise ParticipantError(f"respond() returned content {short_repr(content)}; expected a string", side=side)
     return content if content is None else writable(content)
+
+
+def _is_said(part: dict[str, Any]) -> bool:
+    kind = part.get("type")
+    return not (isinstance(kind, str) and kind in _NOT_SAID)
 
 
 def _tool_call(call: Any, side: Side) -> ToolCall:

@@ -341,7 +341,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that would pass without the trial that it has requested."""
     result = yield
     trial = getattr(item, "funcargs", {}).get("tau_run")
-    if trial is not None and not getattr(trial, "called", True):
+    if trial is not None and not getattr(trial, "ended", True):
         pytest.fail("no trial was run: the test requests tau_run but does not await tau_run()", pytrace=False)
     return result
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..models import Simulation, Task
     from ..runner import RunConfig
     from ..runs.groups import Group
+    from ..runs.record import TrialRecord
     from .wire import TestGate
 
 #: The most tests of a domain, a file or a marked test: items are all in memory.
@@ -71,7 +72,8 @@ class ItemState:
     Attributes:
         prefetched: The trial, if it was started before the item ran and its result is not used yet.
         inputs: The inputs of the trial while it runs as one fixture.
-        simulation: The finished simulation, until it is reported.
+        simulation: The finished simulation, until it is reported; that of the test, which may change it.
+        record: The record of the simulation, made before the test and the hooks were given it.
         elapsed: Seconds that a prefetched trial took.
         restored: Whether the simulation comes from a previous run.
         cassette: The cassette that this trial has recorded.
@@ -90,6 +92,7 @@ class ItemState:
     prefetched: StartedTrial | None = None
     inputs: Any = None
     simulation: Simulation | None = None
+    record: TrialRecord | None = None
     elapsed: float | None = None
     restored: bool = False
     cassette: Path | None = None

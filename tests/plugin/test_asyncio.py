@@ -427,6 +427,10 @@ class TestTestFunctions:
         ("test", "problem"),
         [
             ("async def test_it(tau_run):\n    pass", "the test requests tau_run but does not await tau_run()"),
+            (
+                "async def test_it(tau_run):\n    asyncio.create_task(tau_run())",
+                "the test requests tau_run but does not await tau_run()",
+            ),
             ("def test_it(tau_run):\n    pass", "tau_run is for async tests: request tau_simulation"),
             ("async def test_it(tau_run, tau_simulation):\n    pass", "run the same trial: request one of them"),
             ("async def test_it(tau_run):\n    await tau_run()\n    await tau_run()", "tau_run runs one trial"),

@@ -53,6 +53,7 @@ class TestUnseenCalls:
             ("--tau-record=all", "not recorded"),
             ("--tau-replay", "not replayed"),
             ("--tau-budget=5", "not counted in the budget"),
+            ("--tau-gate=cost<=0.01", "not counted by the gate on cost"),
         ],
     )
     def test_a_run_that_misses_them_says_so_in_a_line(self, own, option, ignored, workers):

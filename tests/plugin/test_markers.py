@@ -102,6 +102,30 @@ class TestArguments:
         run.usage_error("marker tau: test_it would pass without a conversation", "tau_simulation")
         run.lacks("ran")
 
+    @pytest.mark.parametrize("requested", ["", "tau_simulation"])
+    def test_a_fixture_that_overrides_the_plugin_s_counts_if_it_requests_it(self, project, requested):
+        project.write(
+            "test_mine.py",
+            f"""
+            import types
+            import pytest
+
+            @pytest.fixture
+            def tau_simulation({requested}):
+                return types.SimpleNamespace(reward=1)
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="noop", user="gold")
+            def test_it(tau_simulation):
+                assert tau_simulation.reward == 1
+            """,
+        )
+        run = project.run()
+        if requested:
+            run.outcomes(passed=1)
+            run.line("tau: 1 test passed although its trial failed")
+        else:
+            run.usage_error("marker tau: test_it would pass without a conversation")
+
     def test_a_unittest_class_is_refused(self, project):
         project.write(
             "test_case.py",

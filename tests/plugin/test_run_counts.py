@@ -250,6 +250,33 @@ class TestRun:
         run.line("ValueError: tool 'update_task_status': unknown argument 'state'; did you mean 'status'?")
         project.run("-k", "may").line("tau: 1 test passed although its trial failed")
 
+    def test_a_test_that_changes_its_simulation_changes_no_verdict(self, project):
+        project.write(
+            "test_mine.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="noop", user="gold")
+            def test_it(tau_simulation):
+                tau_simulation.reward_info.reward = 1.0
+                tau_simulation.messages.clear()
+                assert tau_simulation.reward == 1
+            """,
+        )
+        run = project.run("--tau-gate", "pass^1>=1")
+        assert run.ret == pytest.ExitCode.TESTS_FAILED, run.text
+        run.line("tau: mock: 1 task, 1 trial; 1 failed")
+        run.line("tau: 1 test passed although its trial failed")
+
+    def test_a_hook_that_changes_a_simulation_changes_no_rate(self, project, a_task):
+        project.write(
+            "conftest.py", "def pytest_tau_simulation_finished(simulation):\n    simulation.reward_info.reward = 1.0\n"
+        )
+        project.tasks("mock/t.tau.json", [a_task()])
+        run = project.run("--tau-agent", "noop")
+        run.line("tau: mock: 1 task, 1 trial; 1 failed")
+        run.line("tau: 1 test passed although its trial failed")
+
     def test_failed_trials_that_gates_decide_are_not(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task()])
         run = project.run("--tau-agent", "noop", "--tau-user", "noop", "--tau-gate", "pass^1>=0")

@@ -103,6 +103,29 @@ def test_an_async_method_would_not_be_awaited(declared: bool) -> None:
         type("Tools", (Toolkit,), {"lend": tool("write")(lend) if declared else lend})
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_generator_would_not_be_run(is_async: bool) -> None:
+    def lend(self: Any, book_id: str) -> Any:
+        """Lend."""
+        yield book_id
+
+    async def lend_async(self: Any, book_id: str) -> Any:
+        """Lend."""
+        yield book_id
+
+    with pytest.raises(ConfigurationError, match=r"lend.* is a generator, whose code a call does not run: return"):
+        tool("write")(lend_async if is_async else lend)
+
+
+def test_an_asynchronous_generator_is_no_function_of_a_domain() -> None:
+    async def lend(book_id: str) -> Any:
+        """Lend."""
+        yield book_id
+
+    with pytest.raises(ConfigurationError, match="lend is a generator, whose code a call does not run: return"):
+        domain_of("library", tools=[lend], snapshot=dict, restore=print)
+
+
 def test_a_parameter_without_a_type() -> None:
     with pytest.raises(
         ConfigurationError, match=r"Tools\.lend: parameter 'reader' has no type annotation: .*'reader: str'"

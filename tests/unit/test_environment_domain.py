@@ -430,8 +430,8 @@ def test_the_reference_state_begins_where_the_task_does(domain: Domain) -> None:
 def computed(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The tasks whose reference actions were executed; none was in an earlier test."""
     monkeypatch.setattr(domain, "_of_tasks", {})
-    found, execute = list[Any](), domain._after_reference_actions
-    monkeypatch.setattr(domain, "_after_reference_actions", lambda task: (found.append(task), execute(task))[1])
+    found, execute = list[Any](), domain.after_reference_actions
+    monkeypatch.setattr(domain, "after_reference_actions", lambda task: (found.append(task), execute(task))[1])
     return found
 
 

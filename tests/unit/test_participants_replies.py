@@ -85,7 +85,19 @@ GOOD: list[tuple[str, Any, AssistantMessage]] = [
     ("openai", {"role": "assistant", "content": "Hi", "refusal": None, "tool_calls": None}, agent("Hi")),
     ("openai-no-calls", {"role": "assistant", "content": "Hi", "tool_calls": []}, agent("Hi")),
     ("content-parts", {"content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]}, agent("Hi")),
-    ("parts-of-other-types", {"content": [{"type": "image_url"}, "x", {"text": "Hi"}]}, agent("Hi")),
+    ("parts-of-other-types", {"content": [{"type": "image_url"}, 1, {"text": "Hi"}]}, agent("Hi")),
+    ("langchain-parts", {"content": ["H", {"type": "text", "text": "i"}]}, agent("Hi")),
+    (
+        "reasoning-parts",
+        {"content": [{"type": kind, "text": "42"} for kind in ("reasoning", "thinking")] + [{"text": "Hi"}]},
+        agent("Hi"),
+    ),
+    (
+        "call-in-both-places",
+        {"content": ["W", {"type": "tool_use"}], "tool_calls": [{"name": "f"}]},
+        agent("W", made()),
+    ),
+    ("openai-no-function-call", {"content": "Hi", "function_call": None}, agent("Hi")),
     (
         "openai-call",
         {
@@ -224,6 +236,20 @@ def test_invalid_reply_error_shows_the_expected_form(reply: Any, told: str) -> N
         with pytest.raises(ParticipantError, match=told if side == "agent" else None) as caught:
             as_message(reply, side)  # type: ignore[arg-type]
         assert caught.value.side == side
+
+
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        ({"content": [{"text": "Wait."}, {"type": "tool_use", "name": "f", "input": {}}]}, "of the type 'tool_use'"),
+        ({"content": [{"type": "function_call", "name": "f"}]}, "of the type 'function_call'"),
+        ({"content": "Wait.", "function_call": {"name": "f", "arguments": "{}"}}, "'function_call'"),
+    ],
+)
+def test_a_call_in_another_format_is_not_lost(reply: Any, place: str) -> None:
+    problem = f"{place}, where it would not be made; return {{'tool_calls': [...]}}"
+    with pytest.raises(ParticipantError, match=re.escape(problem)):
+        as_message(reply, "agent")
 
 
 def test_what_is_shown_of_a_bad_reply_is_short() -> None:

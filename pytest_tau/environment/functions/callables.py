@@ -10,7 +10,7 @@ from pydantic import PydanticUserError, validate_call
 
 from ...errors import ConfigurationError, hides_frames
 from ...text import shorten
-from ..toolkit import Toolkit
+from ..toolkit import GENERATOR, Toolkit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,8 +42,8 @@ def by_name(
     """Return functions by their names; with ``make``, each takes the object as its first argument.
 
     Raises:
-        ConfigurationError: Something has no name or cannot be called, two have the same name, or one cannot take the
-            object.
+        ConfigurationError: Something has no name or cannot be called, two have the same name, or one is an asynchronous
+            generator or cannot take the object.
     """
     named: dict[str, Callable[..., Any]] = {}
     for given in functions:
@@ -52,6 +52,8 @@ def by_name(
             raise ConfigurationError(f"domain {domain!r}: tools: expected functions, got {shown}{advice}")
         name = given.__name__
         check_tool_name(domain, name)
+        if inspect.isasyncgenfunction(given):
+            raise ConfigurationError(f"tool {given.__qualname__} {GENERATOR}")
         if name in named:
             raise ConfigurationError(f"domain {domain!r}: two tools are called {name!r}")
         function = _as_function(given)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...text import listed, plural, printable
+from ..compat import fixture_info
 from ..context.run_state import MarkedNode
 from ..items import TaskSpec, spec_of
 from ..seams import SummaryBlock, SummaryLine
@@ -143,7 +144,7 @@ def idle_tests(
         if not isinstance(item, pytest.Item) or item.get_closest_marker("tau") is None:
             continue
         above = [each for each in item.listchain()[:-1] if _is_marked(each) and isinstance(each, pytest.Collector)]
-        if any(name == "_tau_spec" or name.startswith("tau_") for name in getattr(item, "fixturenames", ())):
+        if _uses_plugin(item):
             for each in above:
                 marked.setdefault(each, MarkedNode()).used = True
         elif _is_marked(item) or not above:
@@ -157,6 +158,14 @@ def idle_text(names: Sequence[str], where: str = "") -> str:
     """Return the text of the error for marked tests that use no fixture of the plugin; methods of unittest cannot."""
     request = f"request the fixture tau_simulation{where}, or remove the marker"
     return f"marker tau: {listed(names, _NAMED)} would pass without a conversation: {request}"
+
+
+def _uses_plugin(item: pytest.Item) -> bool:
+    """Return whether a test uses a fixture of the plugin; one that overrides it counts if it requests it."""
+    info, names = fixture_info(item), getattr(item, "fixturenames", ())
+    found = info.name2fixturedefs if info is not None else {}
+    last = [found[name][-1] for name in names if name.startswith("tau_") and found.get(name)]
+    return "_tau_spec" in names or any(str(each.func.__module__).startswith("pytest_tau.plugin") for each in last)
 
 
 def _is_marked(node: Any) -> bool:

@@ -68,6 +68,7 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     context = RunContext(settings, budget, _writer(config, state), unmatched=set(settings.task_patterns))
     context.logs = TrialLogs(partial(log_handlers, config))
     context.log_folder = _log_folder(config)
+    context.gates_cost = any(gate.name == "cost" for gate in OptionValues(config).get("gate"))
     context.domain_specs = domains_of_plugins(config)
     context.late_domain = partial(late_domain, config)
     context.evaluators = evaluators_of_plugins(config)

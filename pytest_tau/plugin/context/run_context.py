@@ -53,6 +53,7 @@ class RunContext:
         reviewer: The reviewer of finished trials; None for none.
         known_ids: The ids of all tasks from which was selected so far.
         log_folder: The folder for the logs of trials; None for no logs.
+        gates_cost: Whether a gate depends on what model calls cost.
         unmatched: The patterns of ``--tau-task`` that no task has matched so far.
         tools: The tools of the domains so far, by side and name, if tools fail on purpose.
         late_calls: The tools of calls that came after their conversations, for each trial; more may come.
@@ -77,6 +78,7 @@ class RunContext:
     _domains: dict[str, Domain] = field(default_factory=dict)
     _sources: dict[tuple[str, str | int], ParticipantSource] = field(default_factory=dict)
     log_folder: Path | None = None
+    gates_cost: bool = False
     _chat: ChatModel | None = None
     _embeddings: ChatModel | None = None
     _interrupted: bool = False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..context.run_state import require_context, run_state
+from ..context.run_state import run_state
 from ..items import item_state, spec_of
 from ..wire import add_facts, is_worker, trial_report
 from .junit import add_user_properties
@@ -15,7 +15,6 @@ from .junit import add_user_properties
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from ...models import Simulation
     from ...runs.record import TrialRecord
 
 _PLUGIN = "tau-records"
@@ -72,10 +71,10 @@ class TrialRecords:
 
     def _count_interrupted(self, item: pytest.Item) -> None:
         trial = trial_report(self._last)
-        simulation = item_state(item).simulation if spec_of(item) is not None else None
-        if simulation is None or trial is None or trial.record is not None or self._last.nodeid != item.nodeid:
+        record = item_state(item).record if spec_of(item) is not None else None
+        if record is None or trial is None or trial.record is not None or self._last.nodeid != item.nodeid:
             return
-        report, record = copy.copy(self._last), _record(item, simulation)
+        report = copy.copy(self._last)
         report.when = "teardown"
         add_facts(report, record=record)
         self._count(item.nodeid, record)
@@ -116,20 +115,5 @@ def _facts(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         return facts
     facts["replay_differences"] = len(simulation.replay_differences or ())
     if report.when == "teardown":
-        facts["record"] = _record(item, simulation)
+        facts["record"] = state.record
     return facts
-
-
-def _record(item: pytest.Item, simulation: Simulation) -> TrialRecord:
-    from ...runs.make_record import make_record
-
-    spec = spec_of(item)
-    assert spec is not None, "what has run has a task"
-    return make_record(
-        simulation,
-        spec.task,
-        spec.domain.name,
-        item.nodeid,
-        restored=item_state(item).restored,
-        evaluators=require_context(item.config).evaluators,
-    )

@@ -288,14 +288,15 @@ class Summary:
             yield SummaryLine(f"{_PREFIX} warning: {shared}", {"yellow": True})
         if context is not None and (warning := examples_warning(context, {each.task_id for each in records})):
             yield SummaryLine(f"{_PREFIX} {warning}", {"yellow": True})
-        models = context.config.models if context else None
         agents = unseen_agents(records)
-        if models is None or not agents:
+        if context is None or not agents:
             return
+        models = context.config.models
         ignored_by = [f"not {'replayed' if models.tape == 'replay' else 'recorded'}"] if models.tape else []
         ignored_by += (
             ["not counted in the budget"] if models.budget is not None or models.trial_budget is not None else []
         )
+        ignored_by += ["not counted by the gate on cost"] if context.gates_cost else []
         ignored_by += ["not in the costs"] if any(record.usage for record in records) else []
         if ignored_by:
             yield SummaryLine(f"{_PREFIX} {unseen_line(agents, ignored_by)}", {"yellow": True})

@@ -37,8 +37,9 @@ class AsyncTrial:
         if "tau_simulation" in test.fixturenames:
             raise ConfigurationError("tau_run and tau_simulation run the same trial: request one of them")
         self._request, self._inputs = request, inputs
-        #: Whether the test has run the trial.
-        self.called = False
+        self._called = False
+        #: Whether the trial has ended; not if the test has started it as a task and does not await that.
+        self.ended = False
 
     async def __call__(self, *, agent: Any = None, user: Any = None) -> Simulation:
         """Run the trial and return it: its messages, calls and reward.
@@ -52,10 +53,10 @@ class AsyncTrial:
             HarnessError: Anything but the agent failed.
         """
         __tracebackhide__ = True
-        if self.called:
+        if self._called:
             raise ConfigurationError("tau_run runs one trial: use the marker's trials=… for more of them")
         check_test_loop(self._request)
-        self.called = True
+        self._called = True
         inputs, item = self._inputs, self._request.node
         inputs = inputs._replace(
             agent=inputs.agent if agent is None else agent, user=inputs.user if user is None else user
@@ -66,5 +67,6 @@ class AsyncTrial:
                 await trial.arrive()
                 simulation = trial.wait()
             finally:
+                self.ended = True
                 trial.cancel()
         return result_of(item, simulation)

@@ -10,11 +10,14 @@ from ...diagnosis import verdict
 from ...errors import TauError
 from ...models import FAULTS
 from ...participants.containment import raised_by
+from ...runs.make_record import make_record
 from ...validity import UserValidity
-from ..items import item_state
+from ..context.run_state import require_context
+from ..items import item_state, spec_of
 
 if TYPE_CHECKING:
     from ...models import Simulation
+    from ...runs.record import TrialRecord
 
 _Failure = TypeVar("_Failure", bound=BaseException)
 
@@ -43,6 +46,20 @@ def result_of(item: pytest.Item, simulation: Simulation) -> Simulation:
     if found is not None and found.excluded:
         pytest.skip(f"excluded, fault of the user: {found.findings[0].text}")
     return simulation
+
+
+def record_of(item: pytest.Item, simulation: Simulation) -> TrialRecord:
+    """Return the record of the simulation of an item."""
+    spec = spec_of(item)
+    assert spec is not None, "what has run has a task"
+    return make_record(
+        simulation,
+        spec.task,
+        spec.domain.name,
+        item.nodeid,
+        restored=item_state(item).restored,
+        evaluators=require_context(item.config).evaluators,
+    )
 
 
 def at_fault(item: pytest.Item, failure: _Failure) -> _Failure:

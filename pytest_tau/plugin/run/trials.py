@@ -29,7 +29,7 @@ from ..makers import SIDES, inputs_of
 from ..store.trial_log import TrialLog
 from .asyncio_fixtures import fixture_loop
 from .models import cassette_path, usage_facts
-from .outcomes import result_of
+from .outcomes import record_of, result_of
 from .plugin_tools import tools_of_plugins
 from .reviews import TrialReview
 from .setup import sources_of, task_for
@@ -280,8 +280,8 @@ class TrialFuture:
         if agent.is_foreign and simulation.termination_reason in STOPS and not _has_called(simulation):
             simulation.info = (simulation.info or {}) | {SILENT_AGENT: agent.name}
         models = self.inputs.spec.config.models
-        counted = models.tape or models.budget is not None or models.trial_budget is not None or simulation.model_usage
-        if counted and agent.is_foreign and _has_replied(simulation):
+        limited = models.budget is not None or models.trial_budget is not None or self._context.gates_cost
+        if (models.tape or limited or simulation.model_usage) and agent.is_foreign and _has_replied(simulation):
             seen = "agent" in self.inputs.models.asked
             clients = [] if seen else imported_clients(agent.target)
             facts = {"name": agent.name, "calls_seen": seen, "clients": clients}
@@ -295,7 +295,7 @@ class TrialFuture:
     def _set_facts(self, simulation: Simulation) -> None:
         """Set the facts of the trial on the item, replacing those from before a rerun."""
         item, inputs, state = self._item, self.inputs, item_state(self._item)
-        state.usage = None
+        state.usage, state.record = None, record_of(item, simulation)
         self._set_fault(simulation)
         if simulation.model_usage:
             restored_usage = simulation.model_usage if self._restored is not None else None

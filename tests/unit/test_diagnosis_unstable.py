@@ -1,0 +1,91 @@
+"""A failure because of a tool that does something else each time is not the agent's."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau import simulate
+from pytest_tau.environment import Toolkit, tool
+
+from . import tiny
+from .tiny import STOP, action, task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import Simulation
+
+NUMBERS = itertools.count()
+
+
+class UnstableTools(Toolkit[tiny.TinyDB]):
+    """Tools that lead to another state each time, and one that does not."""
+
+    @tool("write")
+    def count(self, item_id: str) -> str:
+        """Store the next number of the process."""
+        self.db.items[item_id].meta = next(NUMBERS)
+        return "done"
+
+    @tool("write")
+    def add(self, item_id: str) -> str:
+        """Add an item with an id that is drawn at random."""
+        new = str(uuid.uuid4())
+        self.db.items[new] = tiny.Item(item_id=new, name=item_id)
+        return "done"
+
+    @tool("write")
+    def rename(self, item_id: str) -> str:
+        """Give an item a name."""
+        self.db.items[item_id].name = "changed"
+        return "done"
+
+
+@pytest.fixture
+def unstable(tmp_path: Path) -> Domain:
+    return tiny.make(tmp_path / "tiny", agent_tools=UnstableTools, sync=None)
+
+
+def trial(domain: Domain, reference: list[str], calls: list[str]) -> Simulation:
+    wanted = task({"actions": [action(name, item_id="lamp") for name in reference], "reward_basis": ["DB"]})
+    replies: list[Any] = [{"tool_calls": [{"name": name, "arguments": {"item_id": "lamp"}}]} for name in calls]
+    replies.append("Done.")
+
+    def user(messages: Any, tools: Any) -> Any:
+        return "Go." if len(messages) < 3 else STOP
+
+    return simulate(wanted, domain=domain, agent=lambda messages, tools: replies.pop(0), user=user)
+
+
+def blamed(simulation: Simulation) -> Any:
+    assert simulation.reward == 0
+    return (simulation.info or {})["blame"]["party"]
+
+
+@pytest.mark.parametrize(("name", "place"), [("count", "items/lamp/meta"), ("add", "items/")])
+def test_the_domain_is_blamed_if_the_reference_is_another_one_each_time(
+    unstable: Domain, name: str, place: str
+) -> None:
+    simulation = trial(unstable, [name], [name])
+    assert blamed(simulation) == "domain"
+    assert (simulation.info or {})["blame"]["evidence"].startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("reference", "calls"),
+    [
+        (["count"], []),  # it did nothing
+        (["count", "rename"], ["count"]),  # it did not make all of the calls
+        (["count"], ["count", "rename"]),  # it has changed something else
+        (["rename"], []),
+    ],
+)
+def test_the_agent_is_blamed_for_what_is_always_the_same(
+    unstable: Domain, reference: list[str], calls: list[str]
+) -> None:
+    assert blamed(trial(unstable, reference, calls)) == "agent"
