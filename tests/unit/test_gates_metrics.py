@@ -85,9 +85,17 @@ class TestMeans:
         same = [record(task, turns=1, partial={"progress": 1, "extra_writes": 1}) for task in "abcdefgh"]
         values = [[1.0]] * 8
         assert mean_interval(values) != share_interval(values)
-        expected = {"reward": mean_interval, "turns": mean_interval, "extra_writes": mean_interval}
-        for name, interval in {**expected, "progress": share_interval}.items():
-            assert METRICS[name].interval(listed(same)) == interval(values), name
+        for name in ("reward", "progress"):
+            assert METRICS[name].interval(listed(same)) == share_interval(values), name
+
+    def test_equal_counts_have_no_interval(self):
+        """Eight tasks of one turn each do not show that every other task has one turn, too."""
+        same = [record(task, turns=1, partial={"extra_writes": 1}) for task in "abcdefgh"]
+        for name in ("turns", "extra_writes"):
+            assert METRICS[name].interval(listed(same)) is None, name
+        different = [*same, record("i", turns=3, partial={"extra_writes": 3})]
+        for name in ("turns", "extra_writes"):
+            assert METRICS[name].interval(listed(different)) == mean_interval([[1.0]] * 8 + [[3.0]]), name
 
     def test_waiting_trials_can_have_every_value(self):
         reward, turns = METRICS["reward"], METRICS["turns"]

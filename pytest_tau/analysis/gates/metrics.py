@@ -235,9 +235,12 @@ class _Mean:
         return fsum(known) / trials if trials and len(known) == trials else None
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
-        # Of partial credit. The reward and the recall keep the interval that they have had.
-        interval = share_interval if self.counts and self.most == 1 else mean_interval
-        return interval(self._known(tasks))
+        known = self._known(tasks)
+        if self.most == 1:
+            return share_interval(known)
+        found = mean_interval(known)
+        # Where all tasks have the same mean there is nothing to resample, and no bound to say how much it may vary.
+        return found if found and found.low < found.high else None
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         known = fsum(value for values in self._known(tasks) for value in values)
