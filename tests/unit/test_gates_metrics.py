@@ -44,6 +44,15 @@ class TestErrors:
         found = listed(records(a="ppe", b="pee", c="ppp"))
         assert ERRORS.interval(found) == proportion_interval([(3, 1), (3, 2), (3, 0)])
 
+    def test_trials_excluded_for_a_fault_of_the_user_are_among_all_trials(self):
+        """One error among four trials, of which two are excluded."""
+        found = listed([*records(a="pe"), *(record("a", trial=number, excluded=True) for number in (2, 3))], a=5)
+        assert ERRORS.value(found) == 0.25
+        assert ERRORS.reach(found) == (0.2, 0.4, True)
+        assert ERRORS.cells(found) == Counter([Cell(4, 1, 1)])
+        assert ERRORS.interval([*found, *found]) == proportion_interval([(4, 1), (4, 1)])
+        assert ERRORS.value(listed([record("a", excluded=True)])) == 0
+
     def test_all_waiting_ones_can_become_errors(self):
         assert ERRORS.reach(listed(records(a="pe"), a=4)) == (0.25, 0.75, True)
         assert ERRORS.reach(listed(records(a="e"), b=1)) == (0.5, 1, True)
