@@ -249,7 +249,7 @@ class Comparison:
         or_excluded = "or excluded trials " if any(self.by_user) else ""
         if self.without_verdict:
             parts.append(
-                f"{plural(len(self.without_verdict), 'task')} with only errors {or_excluded}in one of the runs"
+                f"{plural(count_tasks(self.without_verdict), 'task')} with only errors {or_excluded}in one of the runs"
             )
         if any(self.errors):
             parts.append(f"{plural(self.errors[0], 'error')} before and {self.errors[1]:,} after")

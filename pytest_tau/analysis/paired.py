@@ -21,7 +21,7 @@ neither mid-p nor the interval. It takes a second to import.
 from __future__ import annotations
 
 import random
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cached_property
 from math import lcm
@@ -145,8 +145,18 @@ class Paired:
             return Interval(seen - unseen, seen + unseen)
         means = sorted(_subset_means(self._changes, self._seed, self._samples))
         mirrored = [-mean for mean in reversed(means)]
-        share = (1 - LEVEL) / 2
-        return Interval(_mid_quantile(means, share) / self._unit, -_mid_quantile(mirrored, share) / self._unit)
+        # The subset that is empty has no mean. The test counts it, as equal to whatever is asked for.
+        empty = 0.5**tasks
+        share = ((1 - LEVEL) / 2 - empty / 2) / (1 - empty)
+        low, high = _mid_quantile(means, share), -_mid_quantile(mirrored, share)
+        # Whether 0 is rejected is known from the test, and not left to the samples.
+        if self.p >= 1 - LEVEL:
+            low, high = min(low, 0.0), max(high, 0.0)
+        elif self._sum > 0:
+            low = max(low, means[bisect_right(means, 0.0)])
+        else:
+            high = min(high, means[bisect_left(means, 0.0) - 1])
+        return Interval(low / self._unit, high / self._unit)
 
     @cached_property
     def smallest_loss(self) -> float | None:

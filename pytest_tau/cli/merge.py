@@ -96,7 +96,7 @@ def _show(joined: JoinedRuns, result: Path) -> None:
     outcomes: dict[str, dict[Group, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     totals = UsageTotals()
     for key, trial in joined.trials.items():
-        outcomes[key.domain][Group.of(key.test, key.domain, key.task_id)][trial.outcome] += 1
+        outcomes[key.domain][Group.of(key.test, key.domain, key.task_id)][trial.counted_as] += 1
         totals.add(trial.usage)
     for line in joined.cut_off:
         printer.line(f"{line}: cut off and excluded")

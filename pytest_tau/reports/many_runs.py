@@ -114,8 +114,8 @@ def _run_cells(row: RunRow, domains: Sequence[str], *, costs: bool) -> tuple[str
 def _contrast_cells(many: ManyRuns, each: Contrast) -> tuple[str, ...]:
     paired, interval = each.paired, each.paired.interval
     return (
-        one_line(many.runs[each.after].name, _LONGEST),
-        one_line(many.runs[each.before].name, _LONGEST),
+        one_line(many.name(each.after, each.variant), _LONGEST),
+        one_line(many.name(each.before, each.variant), _LONGEST),
         f"{paired.difference:+.3f}",
         f"{interval.low:+.3f} to {interval.high:+.3f}" if interval else "too few tasks",
         _probability(paired.p),

@@ -15,6 +15,7 @@ from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
 from ..files import digest
 from ..models import ModelUsage, Simulation
+from ..validity import UserValidity
 from .jsonl import Place, copy_lines, read_lines
 from .layout import SIMULATION_FILES
 from .results.messages import first_problem
@@ -42,13 +43,13 @@ class JoinedTrial(NamedTuple):
     Attributes:
         line: Its place.
         digest: The digest of its line.
-        outcome: The outcome.
+        counted_as: The outcome, or that it is excluded from rates because of a fault of the simulated user.
         usage: The usage of its model calls, by role.
     """
 
     line: Place
     digest: str
-    outcome: Literal["passed", "failed", "error"]
+    counted_as: Literal["passed", "failed", "error", "excluded"]
     usage: Mapping[str, ModelUsage]
 
 
@@ -163,4 +164,6 @@ def _trial(line: Place, entry: object, found: str) -> tuple[TrialKey, JoinedTria
         raise ConfigurationError(f"{line}: {first_problem(error)}") from None
     test = entry.get("test") if isinstance(entry, dict) else None
     key = TrialKey(domain, simulation.task_id, simulation.trial, test if isinstance(test, str) else "")
-    return key, JoinedTrial(line, found, simulation.outcome, simulation.model_usage)
+    validity = UserValidity.of(simulation)
+    excluded = validity is not None and validity.excluded and simulation.outcome != "error"
+    return key, JoinedTrial(line, found, "excluded" if excluded else simulation.outcome, simulation.model_usage)

@@ -110,7 +110,7 @@ class TestExclude:
         assert found.ret == 0
         found.line("gate pass^1 >= 0.66: 0.667")
         found.line("gate user_valid <= 0.6: 0.600")
-        found.line("gates but user_valid are without 2 trials with a fault of the user")
+        found.line("gates but user_valid and errors are without 2 trials with a fault of the user")
 
     def test_it_is_part_of_the_run_when_it_is_resumed_compared_and_read_again(self, run, project, capsys):
         run("--tau-user-fault", "exclude", "--tau-run-name", "one")

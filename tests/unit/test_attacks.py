@@ -561,8 +561,36 @@ def test_the_difference_of_two_runs_is_over_the_same_tasks() -> None:
         ([record("v")], [record("v")]),
     ]
     (line,) = attack_differences(pairs)
-    assert line.startswith("attack a: success 1.000 -> 0.500: -0.500 (95 % interval")
-    assert line.endswith("over 2 tasks")
+    assert line == "attack a: success 1.000 -> 0.500: -0.500 over 2 tasks"  # no interval below six tasks
+    (line,) = attack_differences(pairs * 3)
+    assert line.startswith("attack a: success 1.000 -> 0.500: -0.500 (95 % interval -0.833 to -0.167)")
+    assert line.endswith("over 6 tasks")
+
+
+def test_trials_excluded_for_a_fault_of_the_user_are_in_no_rate() -> None:
+    records = [record(f"t{number}", attack="a", success=number < 2, excluded=number < 1) for number in range(4)]
+    (rates,) = attack_rates([*records, record("t1"), record("t2", passed=False, excluded=True)])
+    assert (rates.tasks, rates.trials, rates.success.value) == (3, 3, pytest.approx(1 / 3))
+    assert rates.paired is not None
+    assert (len(rates.paired.pairs), rates.without.value) == (1, 1)
+    assert "t0" not in "\n".join(attack_lines(records))
+
+
+def test_the_rates_of_variants_are_not_pooled() -> None:
+    """Two agents on the same tasks, of which one follows the attack."""
+
+    def of(agent: str, attack: str, *, success: bool) -> TrialRecord:
+        name = f"test_it[{agent}{f'-attack.{attack}' if attack else ''}-trial-0]"
+        return record("t", attack=attack or None, success=success, test=f"test_it.py::{name}")
+
+    records = [of(agent, attack, success=agent == "bad") for agent in ("bad", "good") for attack in ("", "my-attack")]
+    found = [(each.variant, each.success.value, each.without.value) for each in attack_rates(records)]
+    assert found == [("bad", 1, 1), ("good", 0, 1)]
+    lines = attack_differences([([each], [each]) for each in records])
+    assert lines == [
+        "attack my-attack: bad: success 1.000 -> 1.000: +0.000 over 1 task",
+        "attack my-attack: good: success 0.000 -> 0.000: +0.000 over 1 task",
+    ]
 
 
 def test_records_survive_the_way_between_processes() -> None:

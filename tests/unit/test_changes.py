@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from itertools import combinations
+from math import sqrt
 from typing import Any
 
 import pytest
 
 from pytest_tau.analysis.many.weighted import WeightedTask, weighted_rate
+from pytest_tau.analysis.statistics import wilson
 from pytest_tau.domains import load_domain
 from pytest_tau.models import parse_task
 from pytest_tau.runner import SimulationSettings
@@ -169,6 +171,28 @@ class TestWeightedRate:
         assert few is not None and many is not None and few.interval is not None and many.interval is not None
         assert few.value == many.value == 1.0
         assert few.interval.low < many.interval.low
+
+    def test_drawn_tasks_that_all_pass_leave_the_others_open(self) -> None:
+        """Six of 56 tasks were drawn, and passed: Wilson's interval of six begins at 0.61, and the whole one near it."""
+        tasks = [WeightedTask(float(number < 27), 1.0) for number in range(30)] + [WeightedTask(1.0, 6 / 56)] * 6
+        found = weighted_rate(tasks)
+        assert found is not None and found.interval is not None
+        low = [0.9 - wilson(0.9, 30).low, 1 - wilson(1.0, 6).low]
+        reach = sqrt((30 / 86 * low[0]) ** 2 + (56 / 86 * low[1]) ** 2)
+        assert found.interval.low == pytest.approx(found.value - reach)
+        assert found.interval.low < 0.72
+
+    def test_intervals_of_few_drawn_tasks_cover_the_rate(self) -> None:
+        """30 tasks that are always run and 6 of 56 others, of an agent that passes nine of ten."""
+        generator = random.Random(4)
+        covered = 0
+        for _ in range(400):
+            tasks = [WeightedTask(float(generator.random() < 0.9), 1.0) for _ in range(30)]
+            tasks += [WeightedTask(float(generator.random() < 0.9), 6 / 56) for _ in range(6)]
+            rate = weighted_rate(tasks)
+            assert rate is not None and rate.interval is not None
+            covered += rate.interval.low <= 0.9 <= rate.interval.high
+        assert covered / 400 >= 0.92
 
     def test_no_task_is_no_rate_and_one_is_no_interval(self) -> None:
         assert weighted_rate([]) is None

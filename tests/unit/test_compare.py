@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 import random
@@ -202,6 +203,35 @@ class TestComparison:
         assert lines[2].startswith("pass^1 0.833 -> 0.667: -0.167 (no interval with fewer than 6 tasks, p = ")
         assert "worse on 1 task: c (1 of 1 -> 0 of 1)" in lines
         assert "better on 1 task: b (1 of 2 -> 4 of 4)" in lines
+
+    def test_a_task_of_several_variants_is_counted_once(self):
+        """Both variants of one task have only errors in the earlier run."""
+        tests = {f"t::t[{name}-trial-0]": name for name in ("one", "two")}
+        before, after = (
+            [each for test in tests for each in trials(("a", "p"), ("b", letter), test=test)] for letter in "ep"
+        )
+        assert self.compare(before, after).lines()[1].startswith("excluded: 1 task with only errors")
+
+    def test_faults_of_users_in_variants_have_no_common_rate(self):
+        records = [
+            each
+            for name in ("one", "two")
+            for each in trials(("a", "p"), test=f"t::t[{name}-trial-0]", user_faults=("made-up-detail",))
+        ]
+        assert "faults of the user: 2 of 2 trials -> 2 of 2 trials" in self.compare(records, records).lines()
+
+    def test_rules_are_compared_over_the_trials_in_which_they_were_checked(self):
+        """Half of the trials are of a domain without the rule, and one is excluded for a fault of its user."""
+
+        def records(broken):
+            checked = {"policy": {"checked": ["asks"], "counts": {"asks": 1} if broken else {}}}
+            found = trials(("a", "p"), ("b", "p"), policy={"checked": ["asks"]}) + trials(("c", "pp"), **checked)
+            found[-1] = dataclasses.replace(found[-1], excluded=True)
+            return found + trials(*((name, "p") for name in "dfg"), policy={"checked": ["other"]}, domain="else")
+
+        lines = self.compare(records(False), records(True)).lines()
+        assert "policy 1.000 -> 0.833: -0.167" in lines
+        assert "rules kept: asks 1.000 -> 0.667" in lines
 
     def test_a_significant_loss_is_a_regression_and_a_gain_is_not(self):
         good, bad = (trials(*((str(number), letter) for number in range(12))) for letter in "pf")

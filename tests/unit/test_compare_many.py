@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -35,6 +36,16 @@ def run_of(name: str, tasks: dict[str, str], seeds: tuple[int | None, ...] = (),
         for trial, one in enumerate(letters)
     ]
     return RunRecords(name, records, info or {})
+
+
+def variants_of(name: str, tests: dict[str, dict[str, str]]) -> RunRecords:
+    """A run of several tests, each named by the node id of its trials, in which braces are the task."""
+    records = [
+        dataclasses.replace(record, test=test.format(record.task_id))
+        for test, tasks in tests.items()
+        for record in run_of(name, tasks).records
+    ]
+    return RunRecords(name, records, {})
 
 
 def tasks_of(*letters: str) -> dict[str, str]:
@@ -133,6 +144,51 @@ class TestManyRuns:
         many = ManyRuns([run_of("a", tasks_of(*"ppppffpp")), run_of("b", tasks_of(*"pfffffpp"))])
         (found,) = many.contrasts
         assert found.adjusted == found.paired.p == Paired(found.paired.pairs).p
+
+    def test_trials_excluded_for_a_fault_of_the_user_are_not_compared(self) -> None:
+        """Without them every task passes in both runs."""
+        first, second = run_of("a", tasks_of(*["pp"] * 6)), run_of("b", tasks_of(*["pf"] * 6))
+        excluded = [dataclasses.replace(each, excluded=not each.passed) for each in second.records]
+        many = ManyRuns([first, second._replace(records=excluded)])
+        assert [row.rate for row in many.rows] == [1.0, 1.0]
+        assert [row.trials for row in many.rows] == [12, 6]
+        assert many.contrasts[0].paired.difference == 0
+        assert "b: 6 trials with a fault of the user, not compared" in many.warnings()
+        assert many.as_dict()["runs"][1]["excluded"] == 6
+
+    def test_variants_are_compared_with_their_like(self) -> None:
+        """One agent loses all of eight tasks, the other none: sixteen pairs, of which no test has more than eight."""
+        tests = {f"t::t[{name}-trial-0]": name for name in ("one", "two")}
+        before = variants_of("a", {test: tasks_of(*"p" * 8) for test in tests})
+        after = variants_of(
+            "b", {"t::t[one-trial-0]": tasks_of(*"f" * 8), "t::t[two-trial-0]": tasks_of(*"p" * 7 + "e")}
+        )
+        many = ManyRuns([before, after, before._replace(name="c")])
+        names = ["a [one]", "a [two]", "b [one]", "b [two]", "c [one]", "c [two]"]
+        assert [row.name for row in many.rows] == names
+        assert [row.rate for row in many.rows] == [1.0, 1.0, 0.0, 1.0, 1.0, 1.0]
+        assert [row.errors for row in many.rows] == [0, 0, 0, 1, 0, 0]
+        assert [row.other_tasks for row in many.rows] == [0, 1] * 3
+        assert [(each.before, each.after, each.variant) for each in many.contrasts] == [
+            (0, 1, "one"),
+            (0, 1, "two"),
+            (0, 2, "one"),
+            (0, 2, "two"),
+        ]
+        assert [len(each.paired.pairs) for each in many.contrasts] == [8, 7, 8, 7]
+        assert many.contrasts[0].adjusted == pytest.approx(4 * 0.5**8)
+        found = [(each["before"], each["after"]) for each in many.as_dict()["comparisons"]]
+        assert found[:2] == [("a [one]", "b [one]"), ("a [two]", "b [two]")]
+        assert any(line.startswith("b [two]  a [two]") for line in many_text(many))
+        assert "3 runs on 8 tasks" in many.compared
+
+    def test_variants_of_one_task_are_no_further_evidence(self) -> None:
+        """The same outcomes under five attacks have the p-value that they have under one."""
+        before, after = tasks_of(*"pppppppf"), tasks_of(*"fffppppp")
+        tests = [f"mock::{{}}[attack.a{number}-trial-0]" for number in range(5)]
+        many = ManyRuns([variants_of("a", dict.fromkeys(tests, before)), variants_of("b", dict.fromkeys(tests, after))])
+        single = ManyRuns([run_of("a", before), run_of("b", after)]).contrasts[0]
+        assert [each.paired.p for each in many.contrasts] == [single.paired.p] * 5
 
     def test_no_common_task_is_no_comparison(self) -> None:
         many = ManyRuns([run_of("a", {"x": "p"}), run_of("b", {"y": "p"})])

@@ -275,6 +275,10 @@ class TestPlanning:
         assert not found.guessed
         assert Population.of([]) is None
 
+    def test_excluded_trials_are_not_part_of_the_population(self) -> None:
+        records = [record("t0"), record("t1"), record("t1", passed=False, trial=1, excluded=True)]
+        assert Population.of(records) == Population.guess(1.0)
+
     def test_single_trials_show_no_variance(self) -> None:
         assert Population.of([record("t0"), record("t1", passed=False)]) == Population.guess(0.5)
         assert Population.of([record("t0"), record("t0", passed=False, trial=1)], 0.9) == Population.guess(0.9)

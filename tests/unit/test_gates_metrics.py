@@ -44,6 +44,15 @@ class TestErrors:
         found = listed(records(a="ppe", b="pee", c="ppp"))
         assert ERRORS.interval(found) == proportion_interval([(3, 1), (3, 2), (3, 0)])
 
+    def test_trials_excluded_for_a_fault_of_the_user_are_among_all_trials(self):
+        """One error among four trials, of which two are excluded."""
+        found = listed([*records(a="pe"), *(record("a", trial=number, excluded=True) for number in (2, 3))], a=5)
+        assert ERRORS.value(found) == 0.25
+        assert ERRORS.reach(found) == (0.2, 0.4, True)
+        assert ERRORS.cells(found) == Counter([Cell(4, 1, 1)])
+        assert ERRORS.interval([*found, *found]) == proportion_interval([(4, 1), (4, 1)])
+        assert ERRORS.value(listed([record("a", excluded=True)])) == 0
+
     def test_all_waiting_ones_can_become_errors(self):
         assert ERRORS.reach(listed(records(a="pe"), a=4)) == (0.25, 0.75, True)
         assert ERRORS.reach(listed(records(a="e"), b=1)) == (0.5, 1, True)
@@ -85,9 +94,17 @@ class TestMeans:
         same = [record(task, turns=1, partial={"progress": 1, "extra_writes": 1}) for task in "abcdefgh"]
         values = [[1.0]] * 8
         assert mean_interval(values) != share_interval(values)
-        expected = {"reward": mean_interval, "turns": mean_interval, "extra_writes": mean_interval}
-        for name, interval in {**expected, "progress": share_interval}.items():
-            assert METRICS[name].interval(listed(same)) == interval(values), name
+        for name in ("reward", "progress"):
+            assert METRICS[name].interval(listed(same)) == share_interval(values), name
+
+    def test_equal_counts_have_no_interval(self):
+        """Eight tasks of one turn each do not show that every other task has one turn, too."""
+        same = [record(task, turns=1, partial={"extra_writes": 1}) for task in "abcdefgh"]
+        for name in ("turns", "extra_writes"):
+            assert METRICS[name].interval(listed(same)) is None, name
+        different = [*same, record("i", turns=3, partial={"extra_writes": 3})]
+        for name in ("turns", "extra_writes"):
+            assert METRICS[name].interval(listed(different)) == mean_interval([[1.0]] * 8 + [[3.0]]), name
 
     def test_waiting_trials_can_have_every_value(self):
         reward, turns = METRICS["reward"], METRICS["turns"]

@@ -120,6 +120,27 @@ class TestInterval:
             beyond = [sum((mean / 3 - at) * side > 0 for mean in subsets) / 255 for at in (end - 1e-6, end + 1e-6)]
             assert min(beyond) - 0.006 <= 0.025 <= max(beyond) + 0.006
 
+    def test_the_empty_subset_is_one_of_all(self):
+        """Four of six tasks lost: of 64 subsets, those of the two that did not change, and the empty one, are 4."""
+        found = Paired([pair((4, 4), (4, 2))] * 3 + [pair((4, 4), (4, 3))] + [pair((4, 4), (4, 4))] * 2)
+        assert found.p == 4 / 64
+        assert found.interval == (-0.5, 0)
+
+    def test_it_excludes_0_if_and_only_if_the_difference_is_significant(self):
+        generator = random.Random(5)
+        seen = []
+        for _ in range(400):
+            trials = generator.choice([2, 3, 4])
+            before, after = ([generator.randint(0, trials) for _ in range(generator.choice([6, 7, 12]))] for _ in "ab")
+            pairs = [pair((trials, one), (trials, two)) for one, two in zip(before, after, strict=False)]
+            found = Paired(pairs, samples=1000)
+            if len(pairs) >= 6 and len({each.change for each in pairs}) > 1:
+                assert (found.interval.low <= 0 <= found.interval.high) is (found.p >= 0.05), pairs
+                mirrored = Paired([Pair(each.after, each.before) for each in pairs], samples=1000).interval
+                assert found.interval == (-mirrored.high, -mirrored.low)
+                seen.append(found.p < 0.05)
+        assert 10 < sum(seen) < len(seen)
+
     def test_it_is_of_ten_thousand_subsets_and_the_seed(self):
         pairs = [pair((4, number % 5), (4, number * 3 % 5)) for number in range(30)]
         assert Paired(pairs).interval == Paired(pairs, samples=10_000).interval

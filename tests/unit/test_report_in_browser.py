@@ -128,6 +128,31 @@ def test_the_checks_of_a_trial_without_a_verdict_are_not_counted(page: Page, tmp
     assert bars[bars.index("DB") + 1] == "1"
 
 
+def test_the_median_of_an_even_number_of_costs_is_between_them(page: Page, tmp_path: Path, domain: Domain) -> None:
+    """Four trials that passed, at $1, $2, $4 and $9, and three that failed, at $1, $5 and $7."""
+    lines = []
+    for task, letter, cost in zip("abcdefg", "ppppfff", (9.0, 1.0, 4.0, 2.0, 7.0, 1.0, 5.0), strict=True):
+        lines += trials(domain, {task: letter}, agent_cost=cost)
+    report(tmp_path / "r.html", domain, run_folder(tmp_path / "run", *lines))
+    opened(page, tmp_path / "r.html")
+    (card,) = [text for text in page.texts("#charts .chart") if text.startswith("Cost against reward")]
+    assert "passed: median $3.00" in card
+    assert "failed: median $5.00" in card
+
+
+def test_trials_excluded_for_a_fault_of_the_user_are_counted_apart(page: Page, tmp_path: Path, domain: Domain) -> None:
+    found = {"findings": [{"check": "made-up-detail", "message_idx": 1, "evidence": "x"}], "excluded": True}
+    excluded = trials(domain, {"b": "pf"}, info={"user_validity": found})
+    report(tmp_path / "r.html", domain, run_folder(tmp_path / "run", *trials(domain, {"a": "pp"}), *excluded))
+    opened(page, tmp_path / "r.html")
+    facts = dict(text.split("\n")[:2] for text in page.texts(".denominators > div"))
+    assert {"Run": "4", "Passed": "3", "Failed": "1", "Faults of the user": "2"}.items() <= facts.items()
+    assert page.text(".rate .figure").split() == ["pass^1", "1"]
+    report(tmp_path / "r.html", domain, run_folder(tmp_path / "other", *excluded))
+    opened(page, tmp_path / "r.html")
+    assert "no trial counts in rates" in page.text(".rate")
+
+
 def test_the_heading_is_the_agent_and_a_chart_without_data_is_not_shown(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["bare"])
     assert page.text("h1") == "rules"

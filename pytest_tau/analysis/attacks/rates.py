@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...attacks import PARAMETER
+from ...runs.groups import find_variants
 from ...text import one_line, plural
 from ..paired import Pair, Paired, PassCount
 from ..statistics import share_interval
@@ -15,7 +17,7 @@ from ..statistics import share_interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ...runs.groups import TaskId
+    from ...runs.groups import Group, TaskId
     from ...runs.record import TrialRecord
     from ..statistics import Interval
 
@@ -50,6 +52,14 @@ class Share(NamedTuple):
         return f"{self.value:.3f}" + (f" ({self.interval.format()})" if self.interval else "")
 
 
+class _Key(NamedTuple):
+    """What the trials of a row have in common."""
+
+    domain: str
+    attack: str
+    variant: str
+
+
 @dataclass(frozen=True)
 class AttackRates:
     """The rates of an attack on a domain, over trials with a verdict.
@@ -57,6 +67,7 @@ class AttackRates:
     Attributes:
         domain: The name of the domain.
         name: The name of the attack.
+        variant: The name of the variant, apart from the attack; empty if there are no variants.
         tasks: The number of tasks under attack.
         trials: The number of trials under attack.
         delivered: In how many of these the agent read a payload.
@@ -69,6 +80,7 @@ class AttackRates:
 
     domain: str
     name: str
+    variant: str
     tasks: int
     trials: int
     delivered: int
@@ -80,22 +92,40 @@ class AttackRates:
 
 
 def attack_rates(records: Iterable[TrialRecord]) -> list[AttackRates]:
-    """Return the rates of each attack on each domain, sorted by their names."""
-    plain: dict[tuple[str, str], dict[TaskId, list[TrialRecord]]] = defaultdict(lambda: defaultdict(list))
-    attacked: dict[tuple[str, str], dict[TaskId, list[TrialRecord]]] = defaultdict(lambda: defaultdict(list))
-    errors: dict[tuple[str, str], int] = defaultdict(int)
-    for record in records:
-        key = (record.domain, record.attack_name)
+    """Return the rates of each attack on each domain, and in it on each variant, sorted by their names."""
+    found = list(records)
+    variants = other_variants(found)
+    plain: dict[_Key, dict[TaskId, list[TrialRecord]]] = defaultdict(lambda: defaultdict(list))
+    attacked: dict[_Key, dict[TaskId, list[TrialRecord]]] = defaultdict(lambda: defaultdict(list))
+    errors: dict[_Key, int] = defaultdict(int)
+    for record in found:
+        key = _Key(record.domain, record.attack_name, variants[record.group])
         if record.outcome == "error":
             errors[key] += 1
-        else:
+        elif record.ran:
             (attacked if record.attack_name else plain)[key][record.group.task].append(record)
-    keys = sorted({*attacked, *(key for key in errors if key[1])})
-    return [_rates(key, attacked[key], plain[key[0], ""], errors[key]) for key in keys]
+    keys = sorted({*attacked, *(key for key in errors if key.attack)})
+    return [_rates(key, attacked[key], plain[key._replace(attack="")], errors[key]) for key in keys]
+
+
+def other_variants(records: Iterable[TrialRecord]) -> dict[Group, str]:
+    """Return the name of the variant of each group of trials, apart from its attack; empty if there is one."""
+    plain = {record.group: _without_attack(record.group, record.attack_name) for record in records}
+    names = {
+        domain: find_variants(each for each in plain.values() if each.domain == domain) for _, _, domain, _ in plain
+    }
+    return {group: names[group.domain].get(each.variant, "") for group, each in plain.items()}
+
+
+def _without_attack(group: Group, attack: str) -> Group:
+    if not attack:
+        return group
+    parameters = group.parameters.replace(f"{PARAMETER}{attack}", "", 1).replace("--", "-").strip("-")
+    return group._replace(parameters=parameters)
 
 
 def _rates(
-    key: tuple[str, str],
+    key: _Key,
     attacked: dict[TaskId, list[TrialRecord]],
     plain: dict[TaskId, list[TrialRecord]],
     errors: int,
@@ -104,8 +134,9 @@ def _rates(
     both = [task for task in attacked if task in plain]
     pairs = [Pair(_passes(plain[task]), _passes(attacked[task])) for task in both]
     return AttackRates(
-        domain=key[0],
-        name=key[1],
+        domain=key.domain,
+        name=key.attack,
+        variant=key.variant,
         tasks=len(attacked),
         trials=len(trials),
         delivered=sum(record.attack_delivered for record in trials),
@@ -146,7 +177,9 @@ def _rate_lines(records: Sequence[TrialRecord]) -> list[list[str]]:
     several = len({each.domain for each in rates}) > 1
     found = []
     for each in rates:
-        where = f"{each.domain}: " if several else ""
+        where = (f"{each.domain}: " if several else "") + (
+            f"{one_line(each.variant, _LONGEST)}: " if each.variant else ""
+        )
         lines = [f"attack {each.name}: {where}success {each.success.text} in {plural(each.trials, 'trial')}"]
         lines.append(f"  utility under attack {each.utility.text}, without {each.without.text}{_difference(each)}")
         unread = each.trials - each.delivered
@@ -171,7 +204,7 @@ def _difference(rates: AttackRates) -> str:
 
 
 def _successes(records: Sequence[TrialRecord], verbosity: int) -> list[str]:
-    found = [record for record in records if record.attack_success and record.outcome != "error"]
+    found = [record for record in records if record.attack_success and record.ran]
     shown = found if verbosity > 0 else found[:_MOST]
     lines = [
         f"  {one_line(record.test or record.task_id, _LONGEST)}: message {(record.attack or {}).get('message_idx')}: "

@@ -53,7 +53,7 @@ class Population(NamedTuple):
         """
         tasks: dict[Any, list[bool]] = defaultdict(list)
         for record in records:
-            if record.outcome != "error":
+            if record.ran:
                 tasks[record.group].append(record.passed)
         if not tasks:
             return None

@@ -48,6 +48,11 @@ class TaskTrials:
         """Return the number of trials that passed."""
         return sum(record.passed for record in self.ran)
 
+    @property
+    def reported(self) -> int:
+        """Return the number of all trials so far, errors and excluded ones included."""
+        return len(self.ran) + self.errors + len(self.excluded)
+
 
 #: The trials of each task; a task of several tests is there once for each.
 Tasks = dict[Group, TaskTrials]
@@ -71,7 +76,7 @@ def by_task(records: Iterable[TrialRecord], planned: Mapping[Group, int] | None 
             task.ran.append(record)
     for key, trials in (planned or {}).items():
         task = found[key]
-        task.waiting = max(0, trials - len(task.ran) - task.errors - len(task.excluded))
+        task.waiting = max(0, trials - task.reported)
     return found
 
 
@@ -159,15 +164,15 @@ class _Errors:
     trials: ClassVar[int] = 1
 
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
-        trials = sum(len(task.ran) + task.errors for task in tasks)
+        trials = sum(task.reported for task in tasks)
         return sum(task.errors for task in tasks) / trials if trials else None
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
-        return proportion_interval((len(task.ran) + task.errors, task.errors) for task in tasks)
+        return proportion_interval((task.reported, task.errors) for task in tasks)
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         errors, waiting = sum(task.errors for task in tasks), sum(task.waiting for task in tasks)
-        trials = sum(len(task.ran) for task in tasks) + errors + waiting
+        trials = sum(task.reported for task in tasks) + waiting
         if not trials:
             return Reach(0.0, 1.0, certain=False)
         return Reach(errors / trials, (errors + waiting) / trials, certain=trials > waiting)
@@ -177,7 +182,7 @@ class _Errors:
         return "no trial was run"
 
     def cells(self, tasks: Sequence[TaskTrials]) -> Counter[Cell]:
-        return Counter(Cell(len(task.ran) + task.errors, task.errors, task.waiting) for task in tasks)
+        return Counter(Cell(task.reported, task.errors, task.waiting) for task in tasks)
 
 
 @dataclass(frozen=True)
@@ -235,9 +240,12 @@ class _Mean:
         return fsum(known) / trials if trials and len(known) == trials else None
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
-        # Of partial credit. The reward and the recall keep the interval that they have had.
-        interval = share_interval if self.counts and self.most == 1 else mean_interval
-        return interval(self._known(tasks))
+        known = self._known(tasks)
+        if self.most == 1:
+            return share_interval(known)
+        found = mean_interval(known)
+        # Where all tasks have the same mean there is nothing to resample, and no bound to say how much it may vary.
+        return found if found and found.low < found.high else None
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         known = fsum(value for values in self._known(tasks) for value in values)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...runs.groups import count_tasks, match_groups
+from ...runs.groups import count_tasks, match_groups, split_variants
 from ...text import plural
 from ..comparability import differing_conditions
 from ..compare import SIGNIFICANT, changed_parts, undecided
@@ -30,9 +30,10 @@ class RunRow(NamedTuple):
     """A run in a table of several.
 
     Attributes:
-        name: The name of the run.
-        trials: Trials with a verdict, on the compared tasks.
+        name: The name of the run, with that of the variant if the runs have several.
+        trials: Trials that count in rates, on the compared tasks.
         errors: Trials of all its tasks that ended in an error.
+        excluded: Trials of all its tasks that are excluded because of a fault of the simulated user.
         rate: pass^1 over the compared tasks; None if there are none.
         interval: The 95 % interval of the rate; None with fewer than two tasks.
         domains: pass^1 by domain.
@@ -43,6 +44,7 @@ class RunRow(NamedTuple):
     name: str
     trials: int
     errors: int
+    excluded: int
     rate: float | None
     interval: Interval | None
     domains: Mapping[str, float]
@@ -56,6 +58,7 @@ class Contrast(NamedTuple):
     Attributes:
         before: The position of the run that the other one is compared with.
         after: The position of the other one.
+        variant: The name of the variant that is compared; empty if there are no variants.
         paired: The test over tasks.
         adjusted: The p-value of the test, corrected by Holm's method.
         by_seed: The number of tasks of which trials with the same number and seed are paired.
@@ -66,6 +69,7 @@ class Contrast(NamedTuple):
 
     before: int
     after: int
+    variant: str
     paired: Paired
     adjusted: float
     by_seed: int
@@ -90,7 +94,8 @@ class ManyRuns:
     """Several runs over the tasks of which each has trials with a verdict.
 
     Each run is compared with the first one, or with each other one. Trials of one task are paired by number and seed if
-    two runs have trials of the same seeds; else the rates of the task are compared.
+    two runs have trials of the same seeds; else the rates of the task are compared. If the runs have variants, each is
+    compared with its like: the trials of one task in several variants are not independent.
 
     Args:
         runs: The runs; of two at least.
@@ -100,12 +105,12 @@ class ManyRuns:
     def __init__(self, runs: Sequence[RunRecords], *, all_pairs: bool = False) -> None:
         self.runs, self.all_pairs = runs, all_pairs
         first, *others = [_by_group(run.records, runs) for run in runs]
-        matched = [{theirs: mine for mine, theirs in match_groups(first, each).items()} for each in others]
+        matched = [match_groups(first, each) for each in others]
+        # A group has the name that it has in the first run, if that has it.
         self._sides: list[_ByGroup] = [
             first,
-            *({m[g]: each[g] for g in m} for m, each in zip(matched, others, strict=True)),
+            *({m.get(g, g): each[g] for g in each} for m, each in zip(matched, others, strict=True)),
         ]
-        self._others = [len(side) for side in (first, *others)]
 
     @cached_property
     def tasks(self) -> list[Group]:
@@ -113,9 +118,18 @@ class ManyRuns:
         return [key for key in self._sides[0] if all(_verdicts(side.get(key, ())) for side in self._sides)]
 
     @cached_property
+    def _variants(self) -> dict[str, list[Group]]:
+        """Return the compared tasks of each variant by its name, which is empty if there is one."""
+        return split_variants(self.tasks)
+
+    @cached_property
     def rows(self) -> list[RunRow]:
-        """Return a row for each run."""
-        return [self._row(number) for number in range(len(self.runs))]
+        """Return a row for each run, and in it for each variant."""
+        return [self._row(number, variant) for number in range(len(self.runs)) for variant in self._variants]
+
+    def name(self, number: int, variant: str) -> str:
+        """Return the name of a run, with that of a variant unless it is empty."""
+        return f"{self.runs[number].name} [{variant}]" if variant else self.runs[number].name
 
     @cached_property
     def contrasts(self) -> list[Contrast]:
@@ -124,20 +138,25 @@ class ManyRuns:
             return []
         numbers = range(len(self.runs))
         chosen = list(combinations(numbers, 2)) if self.all_pairs else [(0, number) for number in numbers[1:]]
-        made = [(before, after, *self._pairs(before, after)) for before, after in chosen]
-        adjusted = holm([Paired(pairs).p for _, _, pairs, _ in made])
+        made = [
+            (before, after, variant, *self._pairs(before, after, tasks))
+            for before, after in chosen
+            for variant, tasks in self._variants.items()
+        ]
+        adjusted = holm([paired.p for _, _, _, paired, _ in made])
         return [
             Contrast(
                 before,
                 after,
-                Paired(pairs),
+                variant,
+                paired,
                 value,
                 by_seed,
-                sum(pair.change < 0 for pair in pairs),
-                sum(pair.change > 0 for pair in pairs),
-                undecided(Paired(pairs), len(made)),
+                sum(pair.change < 0 for pair in paired.pairs),
+                sum(pair.change > 0 for pair in paired.pairs),
+                undecided(paired, len(made)),
             )
-            for (before, after, pairs, by_seed), value in zip(made, adjusted, strict=True)
+            for (before, after, variant, paired, by_seed), value in zip(made, adjusted, strict=True)
         ]
 
     @property
@@ -149,7 +168,8 @@ class ManyRuns:
     def undecided(self) -> list[str]:
         """Return why a loss could not have been detected, for each comparison of which that is true."""
         return [
-            f"{self.runs[each.after].name} against {self.runs[each.before].name}: {each.verdict}: {each.undecided}"
+            f"{self.name(each.after, each.variant)} against {self.name(each.before, each.variant)}: "
+            f"{each.verdict}: {each.undecided}"
             for each in self.contrasts
             if each.undecided and not each.significant
         ]
@@ -167,12 +187,12 @@ class ManyRuns:
     @property
     def compared(self) -> str:
         """Return what is compared, as a sentence."""
-        kinds = {each.by_seed for each in self.contrasts}
+        found = self.contrasts
         by_seed = (
-            "task and seed"
-            if kinds == {len(self.tasks)}
-            else "task"
-            if kinds <= {0}
+            "task"
+            if not any(each.by_seed for each in found)
+            else "task and seed"
+            if all(each.by_seed == len(each.paired.pairs) for each in found)
             else "task, and by seed where both runs have it"
         )
         count = f"{plural(len(self.runs), 'run')} on {plural(count_tasks(self.tasks), 'task')} with a verdict in all"
@@ -208,6 +228,11 @@ class ManyRuns:
             f"{row.name}: {plural(row.errors, 'error')}, which are not compared" for row in self.rows if row.errors
         ]
         lines += [
+            f"{row.name}: {plural(row.excluded, 'trial')} with a fault of the user, not compared"
+            for row in self.rows
+            if row.excluded
+        ]
+        lines += [
             f"{row.name}: {plural(row.other_tasks, 'task')} without a verdict in every run, not compared"
             for row in self.rows
             if row.other_tasks
@@ -227,8 +252,8 @@ class ManyRuns:
     def _contrast_dict(self, each: Contrast) -> dict[str, Any]:
         paired = each.paired
         return {
-            "before": self.runs[each.before].name,
-            "after": self.runs[each.after].name,
+            "before": self.name(each.before, each.variant),
+            "after": self.name(each.after, each.variant),
             "difference": paired.difference,
             "interval": list(paired.interval) if paired.interval else None,
             "p": paired.p,
@@ -240,36 +265,41 @@ class ManyRuns:
             "tasks_paired_by_seed": each.by_seed,
         }
 
-    def _row(self, number: int) -> RunRow:
-        side, run = self._sides[number], self.runs[number]
-        counts = {key: _count(side[key]) for key in self.tasks}
+    def _row(self, number: int, variant: str) -> RunRow:
+        side, compared = self._sides[number], self._variants[variant]
+        counts = {key: _count(side[key]) for key in compared}
         by_domain: dict[str, list[float]] = defaultdict(list)
         for key, count in counts.items():
             by_domain[key.domain].append(count.share)
-        costs = [record.cost for record in run.records]
+        # Of a run without variants all trials belong to the row, whatever their test is called.
+        variants = {key.variant for key in compared}
+        own = {key: found for key, found in side.items() if not variant or key.variant in variants}
+        records = [record for found in own.values() for record in found]
+        costs = [record.cost for record in records]
         known = [cost for cost in costs if cost is not None]
         return RunRow(
-            run.name,
+            self.name(number, variant),
             sum(count.trials for count in counts.values()),
-            sum(record.outcome == "error" for record in run.records),
+            sum(record.outcome == "error" for record in records),
+            sum(record.counted_as == "excluded" for record in records),
             sum(count.share for count in counts.values()) / len(counts) if counts else None,
             pass_hat_k_interval([(each.trials, each.passed) for each in counts.values()], 1) if counts else None,
             {name: sum(shares) / len(shares) for name, shares in sorted(by_domain.items())},
             sum(known) if known and len(known) == len(costs) else None,
-            self._others[number] - len(self.tasks),
+            len(own) - len(compared),
         )
 
-    def _pairs(self, before: int, after: int) -> tuple[list[Pair], int]:
-        """Return the pairs of the compared tasks, and of how many tasks trials are paired by seed."""
+    def _pairs(self, before: int, after: int, tasks: Sequence[Group]) -> tuple[Paired, int]:
+        """Return the test over some of the compared tasks, and of how many of them trials are paired by seed."""
         found, by_seed = [], 0
-        for key in self.tasks:
+        for key in tasks:
             one, two = self._sides[before][key], self._sides[after][key]
             common = _seeds(one) & _seeds(two)
             if common:
                 one, two = ([each for each in side if (each.trial, each.seed) in common] for side in (one, two))
             by_seed += bool(common)
             found.append(Pair(_count(one), _count(two)))
-        return found, by_seed
+        return Paired(found), by_seed
 
 
 def _by_group(records: Iterable[TrialRecord], runs: Sequence[RunRecords]) -> _ByGroup:
@@ -284,7 +314,7 @@ def _by_group(records: Iterable[TrialRecord], runs: Sequence[RunRecords]) -> _By
 
 
 def _verdicts(records: Iterable[TrialRecord]) -> list[TrialRecord]:
-    return [record for record in records if record.outcome != "error"]
+    return [record for record in records if record.ran]
 
 
 def _count(records: Iterable[TrialRecord]) -> PassCount:

@@ -1,14 +1,15 @@
 """The rate over all tasks, estimated from a part of them whose probabilities of being drawn are known.
 
 Each task counts by the inverse of its probability (Horvitz and Thompson, JASA 1952): a task that was drawn with a
-probability of 0.1 stands for ten. The tasks of one probability are a stratum. The interval is Wilson's with the number
-of independent tasks that would give the variance of the weighted rate (its effective sample size; Korn and Graubard,
-Survey Methodology, 1998).
+probability of 0.1 stands for ten. The tasks of one probability are a stratum. The interval joins Wilson's intervals of
+the strata, whose squared distances from their rates add up (Zou, Huang and Zhang, Computational Statistics and Data
+Analysis, 2009): a few drawn tasks that all pass do not show that every other task passes, too.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from math import sqrt
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,15 +62,15 @@ def weighted_rate(tasks: Iterable[WeightedTask]) -> WeightedRate | None:
     value = sum(sizes[chance] * fmean(shares) for chance, shares in strata.items()) / whole
     if sum(map(len, strata.values())) < 2:
         return WeightedRate(value, None)
-    spread = sum(
-        (sizes[chance] / whole) ** 2 * _variance(shares, value) / len(shares) for chance, shares in strata.items()
-    )
-    # Without any spread: as many tasks as equal weights would need for the same variance (Kish 1965).
-    equal = 1 / sum((1 / chance / whole) ** 2 * len(shares) for chance, shares in strata.items())
-    number = value * (1 - value) / spread if spread and 0 < value < 1 else equal
-    return WeightedRate(value, wilson(value, number))
+    below = above = 0.0
+    for chance, shares in strata.items():
+        rate, weight = fmean(shares), sizes[chance] / whole
+        reach = wilson(rate, _number(shares, rate))
+        below, above = below + (weight * (rate - reach.low)) ** 2, above + (weight * (reach.high - rate)) ** 2
+    return WeightedRate(value, Interval(max(0.0, value - sqrt(below)), min(1.0, value + sqrt(above))))
 
 
-def _variance(shares: list[float], rate: float) -> float:
-    """Return the variance of tasks in a stratum; of a single one, that of trials of the whole rate."""
-    return variance(shares) if len(shares) > 1 else rate * (1 - rate)
+def _number(shares: list[float], rate: float) -> float:
+    """Return the number of single trials that would have the variance of these tasks, at least one for each task."""
+    spread = variance(shares) if len(shares) > 1 else 0.0
+    return max(len(shares), rate * (1 - rate) * len(shares) / spread) if spread else len(shares)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text import plural
@@ -137,8 +138,11 @@ def policy_difference_lines(pairs: Sequence[tuple[Collection[TrialRecord], Colle
     before, after = (PolicyStats.of(record for pair in both for record in pair[side]) for side in (0, 1))
     if before is None or after is None or before.share is None or after.share is None:
         return []
-    shares = {name: (_share(before, name), _share(after, name)) for name in _names(before, after)}
-    changed = [f"{name} {one:.3f} -> {two:.3f}" for name, (one, two) in shares.items() if f"{one:.3f}" != f"{two:.3f}"]
+    sides = [[record for pair in both for record in pair[side]] for side in (0, 1)]
+    shares = {
+        name: [f"{share:.3f}" for side in sides for share in _share(side, name)] for name in _names(before, after)
+    }
+    changed = [f"{name} {' -> '.join(found)}" for name, found in shares.items() if len(set(found)) == len(sides)]
     if not changed and f"{before.share:.3f}" == f"{after.share:.3f}":
         return []
     line = f"policy {before.share:.3f} -> {after.share:.3f}: {after.share - before.share:+.3f}"
@@ -146,13 +150,14 @@ def policy_difference_lines(pairs: Sequence[tuple[Collection[TrialRecord], Colle
 
 
 def _checked(records: Iterable[TrialRecord]) -> list[TrialRecord]:
-    return [record for record in records if record.policy_score is not None and record.outcome != "error"]
+    return [record for record in records if record.policy_score is not None and record.ran]
 
 
 def _names(*stats: PolicyStats) -> list[str]:
     return list(dict.fromkeys(each.name for found in stats for each in found.broken))
 
 
-def _share(stats: PolicyStats, rule: str) -> float:
-    broken = next((each.trials for each in stats.broken if each.name == rule), 0)
-    return 1 - broken / stats.trials
+def _share(records: Iterable[TrialRecord], rule: str) -> list[float]:
+    """Return the share of the trials with a check of a rule that kept it; empty if it was never checked."""
+    kept = [found for record in records if (found := record.kept_rule(rule)) is not None]
+    return [fsum(kept) / len(kept)] if kept else []

@@ -48,8 +48,13 @@ def _faults(before: Sequence[TrialRecord], after: Sequence[TrialRecord]) -> list
     both = [UserFaults.of(side) for side in (before, after)]
     texts = []
     for each in both:
-        rates = f"pass^1 {_shown(each.rate)} with them, {_shown(each.valid_rate)} without them"
-        texts.append(f"{each.faulty:,} of {plural(each.trials, 'trial')} ({rates})")
+        # Trials of variants are not pooled, so they have no rate together.
+        rates = (
+            f" (pass^1 {each.rate:.3f} with them, {_shown(each.valid_rate)} without them)"
+            if each.rate is not None
+            else ""
+        )
+        texts.append(f"{each.faulty:,} of {plural(each.trials, 'trial')}{rates}")
     return [f"faults of the user: {' -> '.join(texts)}"]
 
 

@@ -240,7 +240,7 @@ class ChangedSince:
 
         tasks = []
         for each in choices:
-            ran = [one for one in self._records[name, each.task] if one.outcome != "error"] if each.run else []
+            ran = [one for one in self._records[name, each.task] if one.ran] if each.run else []
             if ran:
                 tasks.append(WeightedTask(sum(one.passed for one in ran) / len(ran), each.chance))
         rate = weighted_rate(tasks)

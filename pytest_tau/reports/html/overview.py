@@ -50,7 +50,8 @@ _ELSEWHERE = frozenset({"in other shards", "deselected"})
 def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
     """Return the numbers of trials, as the terminal counts them; ``planned`` is None if the run has not recorded it.
 
-    ``run`` does not include errors. ``not_run`` has planned trials, and ``excluded`` the others that the run had.
+    ``run`` does not include errors. ``not_run`` has planned trials, and ``excluded`` the others that the run had. Of
+    the trials that were run, ``by_user`` are excluded from rates because of a fault of the user.
 
     Args:
         run: The run.
@@ -69,6 +70,7 @@ def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
         "run": len(records) - outcomes["error"],
         **{name: outcomes[name] for name in ("passed", "failed", "error")},
         "excluded": {why: many for why, many in by_reason.items() if why in _ELSEWHERE},
+        "by_user": sum(record.counted_as == "excluded" for record in records),
         "restored": sum(record.restored for record in records),
         "tasks": count_tasks({record.group: None for record in records}),
         "called_models": _may_have_called_models(run, records),
@@ -87,7 +89,8 @@ def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
 
     If there are variants of its tests, a domain has an entry for each.
 
-    Trials that ended in an error are not counted; ``strictly`` is pass^1 with them as failures.
+    Trials that ended in an error are not counted; ``strictly`` is pass^1 with them as failures. If all trials are
+    excluded, it is None, and ``points`` is empty.
     """
     domains: dict[str, list[TrialRecord]] = defaultdict(list)
     for record in records:
@@ -192,5 +195,5 @@ def _pass_rates(records: Sequence[TrialRecord]) -> dict[str, Any]:
     for k, value, interval in scores.rates[:_MOST_TRIALS]:
         low, high = interval or (None, None)
         points.append({"k": k, "value": value, "low": low, "high": high, "tasks": sum(trials >= k for trials in ran)})
-    strictly = (scores.with_errors or scores.rates)[0].value
-    return {"tasks": scores.tasks, "points": points, "strictly": strictly}
+    all_rates = scores.with_errors or scores.rates
+    return {"tasks": scores.tasks, "points": points, "strictly": all_rates[0].value if all_rates else None}

@@ -208,7 +208,9 @@ class GatePlugin:
         excluded = sum(record.counted_as == "excluded" for record in records_of(self._config))
         if excluded and self._gates:
             without = plural(excluded, "trial")
-            terminalreporter.write_line(f"tau: gates but user_valid are without {without} with a fault of the user")
+            terminalreporter.write_line(
+                f"tau: gates but user_valid and errors are without {without} with a fault of the user"
+            )
         failing, broken = (
             sum(not has_own_gate(report) for report in terminalreporter.stats.get(name, ())) for name in SHOWN
         )

@@ -56,6 +56,7 @@ function runCard(run, number, filterOutcome) {
   fact("Passed", thousands(counts.passed));
   fact("Failed", thousands(counts.failed));
   fact("Errors", thousands(counts.error), counts.error ? "not counted in rates" : "");
+  if (counts.by_user) fact("Faults of the user", thousands(counts.by_user), "passed or failed, not counted in rates");
   const byReason = (name, reasons) => {
     const sum = Object.values(reasons).reduce((total, each) => total + each, 0);
     const why = Object.entries(reasons).map(([reason, many]) => `${thousands(many)} ${reason}`);
@@ -95,7 +96,7 @@ function rateLine(rates) {
   const first = rates.points[0];
   const name =
     DOMAINS.size > 1 || rates.domain ? el("span", { class: "domain" }, rates.domain || "domain not known") : "";
-  if (!first) return el("p", { class: "rate" }, name, el("span", { class: "note" }, "no trial ended without an error"));
+  if (!first) return el("p", { class: "rate" }, name, el("span", { class: "note" }, "no trial counts in rates"));
   const interval = first.low === null ? "" : `95 %: ${rate(first.low)} to ${rate(first.high)}`;
   const other = rates.strictly !== first.value ? `${rate(rates.strictly)} with errors as failures` : "";
   return el(
@@ -222,6 +223,12 @@ function groupBars(group, filterBy, orderByCount) {
 
 const mean = (values) => (values.length ? values.reduce((sum, each) => sum + each, 0) / values.length : null);
 
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const above = Math.floor(sorted.length / 2);
+  return mean(sorted.slice(sorted.length % 2 ? above : above - 1, above + 1));
+}
+
 function groupCard(filterBy) {
   const usable = ["variant", "intent", "persona", "actions", "tags", "domain", "task"].filter((group) => {
     const values = countValues(group);
@@ -282,8 +289,7 @@ function costCard(filterBy) {
     ["passed", "failed"].map((outcome) => {
       const costs = rows.filter((row) => row.outcome === outcome && row.cost !== null).map((row) => row.cost);
       if (!costs.length) return "";
-      const middle = costs.sort((a, b) => a - b)[Math.floor(costs.length / 2)];
-      return el("span", {}, `${COMPARED ? LETTERS[run] + " " : ""}${outcome}: median ${money(middle)}`);
+      return el("span", {}, `${COMPARED ? LETTERS[run] + " " : ""}${outcome}: median ${money(median(costs))}`);
     }),
   );
   const label =
