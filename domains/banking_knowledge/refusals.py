@@ -21,9 +21,9 @@ class Refusal(Exception):  # noqa: N818 - a result, and no error of the call
         self.text = text
 
 
-def hidden(kind: ToolKind) -> Callable[[F], F]:
+def hidden(kind: ToolKind, *, mutates: bool | None = None) -> Callable[[F], F]:
     """Mark a method as a tool of the bank that is not offered, and turn refusals into its result."""
-    return lambda method: tool(kind, hidden=True)(answering(method))
+    return lambda method: tool(kind, mutates=mutates, hidden=True)(answering(method))
 
 
 def answering(method: F) -> F:

@@ -204,7 +204,7 @@ class BankUserTools(HiddenTexts):
             arguments=arguments,
         )
 
-    @hidden("read")
+    @hidden("read", mutates=False)  # the log of a call by its own name is not replayed, as in the reference
     def get_card_last_4_digits(self, credit_card_account_id: Any) -> str:
         """Read the last four digits of a credit card."""
         arguments = {"credit_card_account_id": credit_card_account_id}

@@ -33,11 +33,13 @@ class ToolInfo(NamedTuple):
 
     Attributes:
         hidden: Whether the tool can be called, but is not among those that an agent or a user is offered.
+        uncounted: Whether it is declared that the tool's changes of the state do not count.
     """
 
     kind: ToolKind
     mutates: bool
     hidden: bool = False
+    uncounted: bool = False
 
 
 def tool(kind: ToolKind, *, mutates: bool | None = None, hidden: bool = False) -> Callable[[F], F]:
@@ -46,7 +48,7 @@ def tool(kind: ToolKind, *, mutates: bool | None = None, hidden: bool = False) -
     Args:
         kind: The kind of the tool.
         mutates: Whether it changes a database, and so is executed when a trajectory is replayed; by default
-            exactly the ``write`` tools do.
+            exactly the ``write`` tools do. False also declares that changes by this tool do not count.
         hidden: Whether it can be called but is not offered, so that its name must be found out.
 
     Raises:
@@ -59,7 +61,7 @@ def tool(kind: ToolKind, *, mutates: bool | None = None, hidden: bool = False) -
     def mark(method: F) -> F:
         _check_declaration(method, kind)
         changes = kind == "write" if mutates is None else mutates
-        method.tau_tool = ToolInfo(kind, changes, hidden)  # type: ignore[attr-defined]
+        method.tau_tool = ToolInfo(kind, changes, hidden, uncounted=mutates is False)  # type: ignore[attr-defined]
         return method
 
     return mark

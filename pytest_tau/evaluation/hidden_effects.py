@@ -100,7 +100,7 @@ def _replayed(given: GradingInput, calls: Sequence[ToolCall]) -> _Replay | None:
         elif info.mutates:
             results = (whole.answer(call).content, writes.answer(call).content)
             replay.results.append((*results, same_state(whole, writes)))
-        elif info.kind == "write":
+        elif info.uncounted:
             return None  # its changes are not to count, and may explain a difference
         else:
             whole.answer(call)

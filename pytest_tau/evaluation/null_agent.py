@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..models import AssistantMessage, UserMessage
+from ..models import GREETING, AssistantMessage, UserMessage
 from .component import GradingInput
 from .components import COMPONENTS
 from .grading import OFFICIAL, Grading
@@ -39,7 +39,7 @@ def passes_without_agent(task: Task, domain: Domain, grading: Grading = OFFICIAL
 
 
 def _passes(task: Task, domain: Domain, grading: Grading, *, solo: bool) -> bool:
-    said: list[Message] = [AssistantMessage(content="Hello.")]
+    said: list[Message] = [AssistantMessage(content=GREETING)]
     messages = [*task.message_history, *said, *([] if solo else [UserMessage(content="###STOP###")])]
     given = GradingInput(task, messages, domain, grading, solo)
     # Those that need no replay come first. The others keep the table's order.

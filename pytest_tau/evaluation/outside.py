@@ -82,7 +82,7 @@ class UndeclaredWrite(NamedTuple):
 def undeclared_write(environment: Environment, calls: Iterable[ToolCall]) -> UndeclaredWrite | None:
     """Carry out calls one by one; return the first that changes the state although its tool is not a write.
 
-    A tool that is declared as ``@tool("write", mutates=False)`` says itself that its changes do not count.
+    A tool that is declared with ``mutates=False`` says itself that its changes do not count.
 
     Args:
         environment: The environment, which is changed.
@@ -92,7 +92,7 @@ def undeclared_write(environment: Environment, calls: Iterable[ToolCall]) -> Und
         info = environment.info_of(call.name, call.requestor)
         if info is None or call.malformed is not None or environment.waits_for(call.name):
             continue
-        if info.mutates or info.kind == "write":
+        if info.mutates or info.uncounted:
             environment.answer(call)
             continue
         before = environment.fork()

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from ..environment.validation import misplaced_tables
 from ..evaluation import OFFICIAL, STRICT
 from ..evaluation.components.communicate import check_communicate
-from ..models import AssistantMessage
-from ..orchestrator import GREETING
+from ..models import GREETING, AssistantMessage
 from .findings import Finding
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..evaluation import BUILT_IN_JUDGES, Evaluation, known_components, passes_without_agent
 from ..evaluation.evaluate import grade
-from ..models import AssistantMessage, NLAssertionCheck, ToolCall, UserMessage, call_as_text
-from ..orchestrator import GREETING, Limits
+from ..models import GREETING, AssistantMessage, NLAssertionCheck, ToolCall, UserMessage, call_as_text
+from ..orchestrator import Limits
 from ..regrade.reward_diff import reward_differences
 from ..runner.config import SimulationSettings
 from ..runner.simulate import asimulate

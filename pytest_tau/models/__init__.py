@@ -3,6 +3,7 @@
 from .copying import clone
 from .json_values import json_copy, strings_in, writable
 from .messages import (
+    GREETING,
     AssistantMessage,
     Message,
     MultiToolMessage,
@@ -66,6 +67,7 @@ from .tasks import (
 __all__ = [
     "FAULTS",
     "FOREIGN_AGENT",
+    "GREETING",
     "LATE_CALLS",
     "LIMITS",
     "OUT_OF_TIME",

@@ -92,6 +92,9 @@ class SystemMessage(_Message):
     content: str | None = None
 
 
+#: The agent's first message, unless the task has a message history. Source: τ²-bench v1.0.1.
+GREETING = "Hi! How can I help you today?"
+
 #: Why an answer of a model is incomplete, by the finish reason.
 CUT_OFF = {"length": "cut off at the limit of its length", "content_filter": "cut off by a content filter"}
 

@@ -26,7 +26,8 @@ REWARD_TYPES: tuple[str, ...] = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE",
 
 
 class _TaskPart(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # A number that JSON lacks, such as NaN, stays what it is: as null, two tasks would have one reference state.
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="constants")
 
 
 def _without(model: type[Any], value: Any, validate: Callable[[Any], Any], ignorable: Callable[[Any], bool]) -> Any:

@@ -1,11 +1,10 @@
 """The loop of a conversation and its endings."""
 
 from .clock import Clock
-from .conversation import GREETING, Conversation, Ending, Limits, ending_by
+from .conversation import Conversation, Ending, Limits, ending_by
 from .tool_faults import FaultRule, ToolFaults, check_rules, parse_rule, record_faults
 
 __all__ = [
-    "GREETING",
     "Clock",
     "Conversation",
     "Ending",

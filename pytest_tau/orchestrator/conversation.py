@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ContextWindowError, ModelError, ReplayError, ToolServerError, UnusableReplyError, is_interrupt
-from ..models import OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
+from ..models import GREETING, OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
 from ..models.copying import assign
 from ..participants import DONE, trailing_results
 from ..participants.base import BuiltIn
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from ..models import Message, Task, TerminationReason, ToolCall, ToolMessage
     from ..participants import Incoming, Participant, Reply, Side
     from .tool_faults import ToolFaults
-
-#: The agent's first message, unless the task has a message history. Source: τ²-bench v1.0.1.
-GREETING = "Hi! How can I help you today?"
 
 #: Seconds for a participant to handle its cancellation.
 _GRACE = 1.0

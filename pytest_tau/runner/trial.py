@@ -21,8 +21,8 @@ from ..errors import (
 )
 from ..evaluation import LazyJudge
 from ..evaluation.outside import Beginning
-from ..models import FAULTS, RETRIEVAL, AssistantMessage, Simulation, clone
-from ..orchestrator import GREETING, Clock, Conversation, Ending, ToolFaults, ending_by, record_faults
+from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, clone
+from ..orchestrator import Clock, Conversation, Ending, ToolFaults, ending_by, record_faults
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
 from ..validity import check_simulation

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import pytest_tau
 from pytest_tau.environment import Domain, Environment
 from pytest_tau.models import parse_task
 from pytest_tau_domains.banking_knowledge import domain
@@ -283,6 +284,28 @@ def test_a_read_of_the_user_is_logged_and_is_not_replayed_under_its_own_name(env
     assert "Last 4 digits" in call(environment, "get_card_last_4_digits", "user", credit_card_account_id="cc")
     assert logged(environment, "user_discoverable_tool_calls") == ["get_card_last_4_digits"]
     assert not environment.mutates("get_card_last_4_digits", "user")
+
+
+def test_a_conversation_in_which_the_user_makes_such_a_read_is_graded() -> None:
+    name = "get_card_last_4_digits"
+    gives = {"tool_calls": [{"name": GIVE, "arguments": {"discoverable_tool_name": name}}]}
+    reads = {"tool_calls": [{"name": name, "arguments": {"credit_card_account_id": "cc"}}]}
+    requests = {"tool_calls": [{"name": "request_human_agent_transfer", "arguments": {}}]}
+    said, answers = iter(["Hello.", reads, requests, "###STOP###"]), iter([gives, "Read the digits."])
+    criteria = {
+        "actions": [
+            {"action_id": "give", "name": GIVE, "arguments": {"discoverable_tool_name": name}},
+            {"action_id": "transfer", "requestor": "user", "name": "request_human_agent_transfer", "arguments": {}},
+        ],
+        "reward_basis": ["DB"],
+    }
+    simulation = pytest_tau.simulate(
+        a_task(evaluation_criteria=criteria),
+        domain=pytest_tau.load_domain("banking_knowledge"),
+        agent=lambda messages, tools: next(answers),
+        user=lambda messages, tools: next(said),
+    )
+    assert (simulation.error, simulation.reward) == (None, 1)
 
 
 def test_lists_show_logs_also_when_they_are_empty(environment: Environment) -> None:

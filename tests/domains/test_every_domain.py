@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import pytest_tau
-from pytest_tau import Domain, Evaluation, SimulationSettings
+from pytest_tau import Domain, Evaluation, Limits, Simulation, SimulationSettings
 from pytest_tau.cli import main
 from pytest_tau.evaluation import BUILT_IN_JUDGES
-from pytest_tau.models import ToolMessage
+from pytest_tau.models import Requestor, ToolMessage
 
 NAMES = ("airline", "banking_knowledge", "mock", "retail", "telecom")
 JSON = st.recursive(
@@ -72,6 +72,39 @@ def test_the_order_of_simulations_changes_no_verdict_and_no_data(domain: Domain)
         rewards = [pytest_tau.simulate(task, domain=domain, agent=agent, settings=judged).reward for task in sample]
         assert set(rewards) == {reward}
     assert data_of(domain) == before
+
+
+#: The tools by which a side of the bank gets a hidden tool of the same side, with the argument that names it.
+REVEALS: dict[Requestor, tuple[str, str]] = {
+    "assistant": ("unlock_discoverable_agent_tool", "agent_tool_name"),
+    "user": ("give_discoverable_user_tool", "discoverable_tool_name"),
+}
+
+
+def test_a_conversation_that_calls_every_tool_has_the_verdict_of_its_stored_form(domain: Domain) -> None:
+    task = next(task for task in domain.tasks() if task.criteria.actions and not task.needs_judge)
+    environment = domain.environment(task)
+    said: dict[Requestor, list[Any]] = {"assistant": [], "user": []}
+    for side, hidden in zip(said, [*environment.hidden_tools(), []], strict=False):
+        for tool in [*hidden, *environment.tools(side)]:
+            if tool in hidden:
+                reveal, argument = REVEALS[side]
+                said["assistant"].append({"tool_calls": [{"name": reveal, "arguments": {argument: tool.name}}]})
+            arguments = dict.fromkeys(tool.parameters.get("required", ()), "x")
+            said[side].append({"tool_calls": [{"name": tool.name, "arguments": arguments}]})
+    said["assistant"].append("Your turn.")
+    said["user"] = ["Begin.", *said["user"], "###STOP###"]
+    agent, user = iter(said["assistant"]), iter(said["user"])
+    simulation = pytest_tau.simulate(
+        task,
+        domain=domain,
+        agent=lambda messages, tools: next(agent),
+        user=lambda messages, tools: next(user),
+        settings=SimulationSettings(limits=Limits(max_steps=1000, max_errors=1000)),
+    )
+    assert (simulation.termination_reason, simulation.error) == ("user_stop", None)
+    stored = Simulation.model_validate_json(simulation.model_dump_json())
+    assert pytest_tau.evaluate(task, stored.messages, domain=domain) == simulation.reward_info
 
 
 def test_the_task_set_is_sound(domain: Domain, capsys: pytest.CaptureFixture[str]) -> None:

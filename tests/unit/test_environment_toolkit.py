@@ -35,7 +35,7 @@ def test_kinds_decide_what_mutates_unless_a_tool_says_so() -> None:
     assert infos["rename"] == ToolInfo("write", mutates=True)
     assert infos["transfer"] == ToolInfo("generic", mutates=False)
     assert infos["peek_and_count"] == ToolInfo("read", mutates=True)
-    assert infos["count_unseen"] == ToolInfo("write", mutates=False)
+    assert infos["count_unseen"] == ToolInfo("write", mutates=False, uncounted=True)
 
 
 def test_tools_keep_the_order_of_definition() -> None:

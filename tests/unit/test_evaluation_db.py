@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_tau.environment import Record, Table
 from pytest_tau.environment.database import Database
 from pytest_tau.evaluation.components.db import check_db, same_state
@@ -77,6 +79,15 @@ def test_json_types_count(domain: Domain) -> None:
         (difference,) = info.db_diff or []
         assert (difference.path, difference.expected, difference.got) == ("items/lamp/price", 1, other)
         assert type(difference.got) is type(other)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_tasks_that_differ_in_a_number_that_json_lacks_have_reference_states_of_their_own(
+    domain: Domain, value: float
+) -> None:
+    for price in (None, value):
+        wanted = task({"actions": [action("price", item_id="lamp", price=price)], "reward_basis": ["DB"]})
+        assert match(graded(domain, wanted, agent(call("price", item_id="lamp", price=price))))
 
 
 def test_order_in_lists_counts(domain: Domain) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pytest_tau.domains import load_domain
 from pytest_tau.evaluation import OFFICIAL, STRICT, evaluate, passes_without_agent
 from pytest_tau.evaluation.components import COMPONENTS
-from pytest_tau.models import AssistantMessage, UserMessage
+from pytest_tau.models import GREETING, AssistantMessage, UserMessage
 
 from .tiny import action, task
 
@@ -30,7 +30,7 @@ def test_it_is_what_grading_says_of_every_bundled_task(name: str, grading: Gradi
         if each.needs_judge:
             assert found is None
             continue
-        messages = [*each.message_history, AssistantMessage(content="Hello."), UserMessage(content="###STOP###")]
+        messages = [*each.message_history, AssistantMessage(content=GREETING), UserMessage(content="###STOP###")]
         assert found == evaluate(each, messages, domain=domain, grading=grading).passed, each.id
         known += 1
     assert known
@@ -39,6 +39,14 @@ def test_it_is_what_grading_says_of_every_bundled_task(name: str, grading: Gradi
 @pytest.mark.parametrize("criteria", [None, {"actions": []}, {"actions": [], "reward_basis": ["DB"]}])
 def test_a_task_that_is_done_before_anybody_speaks(domain: Domain, criteria: dict[str, Any] | None) -> None:
     assert passes_without_agent(task(criteria) if criteria else task(), domain) is True
+
+
+@pytest.mark.parametrize(("phrase", "passes"), [("help you today", True), ("hello", False)])
+def test_what_the_agent_says_is_the_greeting_of_every_conversation(
+    domain: Domain, phrase: str, *, passes: bool
+) -> None:
+    wanted = task({"communicate_info": [phrase], "reward_basis": ["COMMUNICATE"]})
+    assert passes_without_agent(wanted, domain) is passes
 
 
 @pytest.mark.parametrize("component", ["DB", "ACTION"])

@@ -215,6 +215,23 @@ def test_what_a_write_changes_that_says_that_it_does_not_count_is_no_error(domai
     assert talk(domain, [calls, "Done."]).outcome == "passed"
 
 
+class Logging(tiny.TinyTools):
+    """Tools of which a reading one keeps a log in the database, which does not count."""
+
+    @tool("read", mutates=False)
+    def read_and_log(self) -> str:
+        """Read, and count the reads."""
+        self.db.counter += 1
+        return "read"
+
+
+def test_what_a_read_changes_that_says_that_it_does_not_count_is_no_error(tmp_path: Path) -> None:
+    logging = tiny.make(tmp_path / "logging", agent_tools=Logging)
+    calls = agent(call("read_and_log"), call("rename", item_id="lamp", name="Light"))
+    simulation = talk(logging, [calls, "Done."])
+    assert (simulation.outcome, outside(simulation)) == ("passed", None)
+
+
 class Remembering(tiny.TinyTools):
     """Tools of which a reading one keeps something outside of the database."""
 

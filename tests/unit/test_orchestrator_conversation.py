@@ -11,8 +11,7 @@ import pytest
 import pytest_tau
 from pytest_tau import Limits, SimulationSettings
 from pytest_tau.errors import ConfigurationError, ModelError, ReplayError, TaskFormatError
-from pytest_tau.models import MultiToolMessage, ToolCall, ToolMessage
-from pytest_tau.orchestrator import GREETING
+from pytest_tau.models import GREETING, MultiToolMessage, ToolCall, ToolMessage
 from pytest_tau.participants import load_source
 from pytest_tau.runner import Trial
 from pytest_tau.testing import ScriptedParticipant as Script, call as reply_call
