@@ -99,6 +99,19 @@ def _fault_of_status(status: int) -> ModelFault:
     return "bad_request" if status < 500 else "unavailable"
 
 
+def broken_off(choice: Mapping[str, Any]) -> str | None:
+    """Return why the provider has broken an answer off; None if it has not.
+
+    OpenRouter and others answer with status 200 if the model fails after it has begun: the choice has the finish reason
+    ``error``, and the error or nothing. What was written until then is no answer of the model.
+    """
+    error = choice.get("error")
+    if choice.get("finish_reason") != "error" and not error:
+        return None
+    message = error.get("message") if isinstance(error, dict) else error
+    return str(message or "the answer was broken off")
+
+
 def build_model_error(
     kind: ModelFault,
     request: ChatRequest,
