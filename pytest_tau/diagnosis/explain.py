@@ -13,7 +13,7 @@ from ..models import LATE_CALLS, RETRIEVAL, AssistantMessage, ToolMessage, UserM
 from ..policy import PolicyReport
 from ..text import counted, listed, plural, shorten
 from .attacks import attack_report
-from .error_rules import NO_MATCH, NO_MODEL
+from .error_rules import NO_MATCH, NO_MODEL, NO_MONEY
 from .retrieval import retrieval_lines
 from .shared_objects import shared_object_text
 
@@ -211,7 +211,7 @@ def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
     problem, fault = info.get("turning_point_problem"), info.get("blame")
     lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
     if fault and not (simulation.outcome == "error" and fault["party"] == "agent"):  # it has no verdict
-        neither = fault["reason"] in (NO_MATCH, NO_MODEL)
+        neither = fault["reason"] in (NO_MATCH, NO_MODEL, NO_MONEY)
         whose = "neither side failed" if neither else f"looks like the {fault['party']}'s fault"
         text = f"{whose}: {fault['reason']}"
         text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
