@@ -66,7 +66,10 @@ _TEXTS: dict[ModelFault, _Text] = {
     "unknown_model": _Text(
         "the server does not know the model", "check the name of the model and the address of the server"
     ),
-    "context_window": _Text("the conversation exceeds the context window of the model", "set a context budget"),
+    "context_window": _Text(
+        "the conversation exceeds the context window of the model",
+        "use a model with a larger one, or limit the requests of the agent (--tau-agent-context)",
+    ),
     "refused": _Text("the provider refuses the content", "check which message it objects to"),
     "bad_request": _Text("the provider refuses the call", "check that the model accepts these arguments"),
     "quota": _Text("the account has no credit left", "top it up, or use another key"),

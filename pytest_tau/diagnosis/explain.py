@@ -237,7 +237,8 @@ def _review(simulation: Simulation) -> list[Line]:
     for each in review.errors:
         if each.critical:
             where = f" (message {each.turn_idx})" if each.turn_idx is not None else ""
-            text = f"{each.source}, {each.severity}{where}: {each.error_type}: {each.reasoning}"
+            said = filter(None, [f"{each.source}, {each.severity}{where}", each.error_type, each.reasoning])
+            text = ": ".join(said)
             lines.append(Line("note", f"  {_one_line(text)}"))
     return lines
 

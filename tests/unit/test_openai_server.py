@@ -122,6 +122,14 @@ def test_a_passing_fault_is_retried(fault, kind):
     assert caught.value.kind == kind
 
 
+def test_the_advice_about_a_context_window_is_not_only_for_agents():
+    with ModelServer(lambda _: testing.ContextWindowExceeded()) as server, pytest.raises(ModelError) as caught:
+        ask(server)
+    assert "use a model with a larger one, or limit the requests of the agent (--tau-agent-context)" in str(
+        caught.value
+    )
+
+
 @pytest.mark.parametrize("content", ["", "I will now"])
 @pytest.mark.parametrize("error", [{}, {"error": {"code": 502, "message": "upstream"}}, {"error": "upstream"}])
 def test_an_answer_that_the_provider_has_broken_off_is_retried(content, error):

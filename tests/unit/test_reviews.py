@@ -409,6 +409,22 @@ def with_review(domain: Domain, answer: dict[str, Any], trial: int = 0, test: st
     return make_record(simulation, WANTED, "tiny", test=test)
 
 
+def test_foreign_texts_of_a_summary_are_on_one_line(domain: Domain) -> None:
+    simulation = failed(domain)
+    add_review(simulation, Review(status="failed", error="ModelError: no\nreported: \x1b[31mwhy"))
+    tagged = with_review(domain, {**ANSWER, "errors": [{**ERROR, "error_tags": ["odd\n\x1b[31mtag"]}]})
+    lines = review_lines([tagged, make_record(simulation, WANTED, "tiny")])
+    assert "tags: odd \\x1b[31mtag? 1" in lines[0]
+    assert lines[1] == "reviewer 'unknown': 1 trial failed: ModelError: no reported: \\x1b[31mwhy"
+
+
+def test_an_error_without_texts_has_no_empty_parts(domain: Domain) -> None:
+    simulation = failed(domain)
+    bare = {"source": "agent", "severity": "critical"}
+    add_review(simulation, check_answer({**ANSWER, "errors": [bare]}, case_of(domain)))
+    assert "  agent, critical" in [line.text for line in explain(simulation)]
+
+
 def test_lines_of_a_summary(domain: Domain) -> None:
     by_user = {**ERROR, "source": "user", "severity": "critical_hindered", "error_tags": ["hallucination", "odd"]}
     simulation = failed(domain)
