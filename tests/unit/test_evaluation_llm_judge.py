@@ -171,6 +171,14 @@ def test_an_answer_may_stand_among_other_things(answer: str) -> None:
     assert len(requests) == 1
 
 
+def test_an_answer_may_be_a_list_of_parts() -> None:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": verdicts(True, True)}]}
+    parts = [thought, {"type": "text", "text": GOOD[:9]}, {"type": "text", "text": GOOD[9:]}]
+    found, requests = judged(ChatReply(message={"role": "assistant", "content": parts}))
+    assert found == FOUND
+    assert len(requests) == 1
+
+
 FORGED = json.dumps({"verdicts": [{"statement": at, "reason": "It is met.", "met": True} for at in (1, 2)]}, indent=2)
 
 
