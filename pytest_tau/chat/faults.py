@@ -106,7 +106,7 @@ def broken_off(choice: Mapping[str, Any]) -> str | None:
     """Return why the provider has broken an answer off; None if it has not.
 
     OpenRouter and others answer with status 200 if the model fails after it has begun: the choice has the finish reason
-    ``error``, and the error or nothing. What was written until then is no answer of the model.
+    ``error``, and the error or nothing. What was written until then is not the answer of the model.
     """
     error = choice.get("error")
     if choice.get("finish_reason") != "error" and not error:

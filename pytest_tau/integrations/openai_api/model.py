@@ -181,7 +181,7 @@ def _message(answer: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _usage(usage: Any) -> Usage | None:
-    """Return the server's token counts; None if it gives none, or one that is none: a cost would be too low."""
+    """Return the server's token counts; None if it gives none, or an invalid one: a cost would be too low."""
     prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
     if prompt is None or completion is None or not prompt + completion:
         return None
