@@ -10,6 +10,7 @@ from ..errors import AttackError, TauError
 from ..models import strings_in
 from .attack import Place
 from .fields import is_free_text, texts_in
+from .goals import ForbiddenWrite
 from .reads import reads_of
 from .targets import GOALS, TargetContext
 
@@ -80,10 +81,17 @@ def _plan(attack: Attack, task: Task, domain: Domain, mode: Mode) -> AttackPlan 
     goal = _own_goal(attack, target)
     for kind in attack.goals if goal is None else ():
         goal = goal or GOALS[kind](target)
+    # A call that cannot be made would count as an attack that the agent has resisted.
+    if isinstance(goal, ForbiddenWrite) and not _has_tool(mode, mode.environment(domain, task), goal.tool):
+        return NotAttacked(attack, f"the agent has no tool {goal.tool!r}, which its goal names")
     if goal is None:
         kinds = {"write": "write that the task does not ask for", "leak": "record of another customer"}
         return NotAttacked(attack, f"the task has no {' and no '.join(kinds[kind] for kind in attack.goals)}")
     return AttackPlan(attack, source.choice(places), goal)
+
+
+def _has_tool(mode: Mode, environment: Environment, name: str) -> bool:
+    return environment.has_tool(name, "assistant") or (mode.solo and environment.has_tool(name, "user"))
 
 
 def find_places(task: Task, domain: Domain, mode: Mode) -> list[Place]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..documents import DocumentError, parse_json
@@ -81,25 +82,41 @@ async def usable_answer(model: TrialModel, question: Question, read: Callable[[s
     raise NoAnswerError(problem, text)
 
 
-def last_object(text: str, key: str) -> dict[str, Any] | None:
+def last_object(text: str, key: str, material: str = "") -> dict[str, Any] | None:
     """Return the last JSON object in a text that has a key, whatever surrounds it: those before it are drafts.
 
+    Args:
+        text: An answer.
+        key: The key.
+        material: What the answer is about. An object that is a part of it is a quotation, and no answer: an agent could
+            write its own verdict and have the judge repeat it.
+
     Raises:
-        AnswerError: It has a key twice, also inside, so that one of two values would be ignored.
+        AnswerError: It has a key twice, also inside, so that one of two values would be ignored; or it is quoted.
     """
     decoder, found, place = json.JSONDecoder(strict=False), None, text.find("{")
+    quoted = False
     while place >= 0:
         try:
             value, end = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):
             end = place + 1
         else:
-            found = text[place:end] if isinstance(value, dict) and key in value else found
+            if isinstance(value, dict) and key in value:
+                is_quoted = _squeezed(text[place:end]) in _squeezed(material)
+                quoted, found = quoted or is_quoted, found if is_quoted else text[place:end]
         place = text.find("{", end)
+    if found is None and quoted:
+        raise AnswerError(f"its only JSON object with {key} is quoted from the conversation")
     try:
         return None if found is None else parse_json(found, strict=False, unique_keys=True)
     except DocumentError as error:
         raise AnswerError(str(error)) from None
+
+
+def _squeezed(text: str) -> str:
+    """Return a text without blanks and backslashes, which differ in a quotation."""
+    return re.sub(r"[\s\\]+", "", text)
 
 
 def shown(value: Any) -> str:

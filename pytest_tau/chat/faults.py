@@ -66,7 +66,10 @@ _TEXTS: dict[ModelFault, _Text] = {
     "unknown_model": _Text(
         "the server does not know the model", "check the name of the model and the address of the server"
     ),
-    "context_window": _Text("the conversation exceeds the context window of the model", "set a context budget"),
+    "context_window": _Text(
+        "the conversation exceeds the context window of the model",
+        "use a model with a larger one, or limit the requests of the agent (--tau-agent-context)",
+    ),
     "refused": _Text("the provider refuses the content", "check which message it objects to"),
     "bad_request": _Text("the provider refuses the call", "check that the model accepts these arguments"),
     "quota": _Text("the account has no credit left", "top it up, or use another key"),
@@ -97,6 +100,19 @@ def _fault_of_status(status: int) -> ModelFault:
     if status < 400:
         return "bad_answer"
     return "bad_request" if status < 500 else "unavailable"
+
+
+def broken_off(choice: Mapping[str, Any]) -> str | None:
+    """Return why the provider has broken an answer off; None if it has not.
+
+    OpenRouter and others answer with status 200 if the model fails after it has begun: the choice has the finish reason
+    ``error``, and the error or nothing. What was written until then is not the answer of the model.
+    """
+    error = choice.get("error")
+    if choice.get("finish_reason") != "error" and not error:
+        return None
+    message = error.get("message") if isinstance(error, dict) else error
+    return str(message or "the answer was broken off")
 
 
 def build_model_error(

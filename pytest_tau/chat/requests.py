@@ -163,10 +163,17 @@ class ChatReply(BaseModel):
 
 
 def text_of(message: Mapping[str, Any]) -> str | None:
-    """Return the text of a message in OpenAI chat format, or else its refusal; None if it has neither."""
+    """Return the text of a message in OpenAI chat format, or else its refusal; None if it has neither.
+
+    The text may be a list of parts, as some servers send it; parts of another kind, such as thoughts, have no text.
+    """
     # litellm moves fields that it does not know.
     moved = message.get("provider_specific_fields")
-    places = [message.get("content"), message.get("refusal"), moved.get("refusal") if isinstance(moved, dict) else None]
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        content = "".join(part for part in parts if isinstance(part, str))
+    places = [content, message.get("refusal"), moved.get("refusal") if isinstance(moved, dict) else None]
     texts = [text for text in places if isinstance(text, str)]
     return next((text for text in texts if text), texts[0] if texts else None)
 

@@ -203,6 +203,7 @@ RULES = (
     Rule("the harness raised an exception", error_rules.harness),
     Rule("a recorded conversation or model call does not match this run", error_rules.recording),
     Rule("the agent asked for the model of the run, which has none", error_rules.missing_model),
+    Rule("a model was not called because the budget of the trial is spent", error_rules.spent_budget),
     Rule("a tool server did not start, ended, or did not answer", error_rules.lost_server),
     Rule(
         "a model could not be called, retries of its calls took most of the time limit, or the server of the agent "
@@ -240,7 +241,10 @@ RULES = (
     ),
     Rule("the user offered help, as the agent does", user_rules.spoke_as_agent),
     Rule("the user agreed to a question and ended the conversation in the same message", user_rules.agreed_and_left),
-    Rule("the user ended the conversation after the agent had announced an action", user_rules.left_while_working),
+    Rule(
+        "the user ended the conversation after the agent had announced an action, in other words than before",
+        user_rules.left_while_working,
+    ),
     Rule("the user asked something and ended the conversation in the same message", user_rules.asked_and_left),
     Rule(
         "the user ended the conversation as transferred, but the agent had neither transferred it nor said so",

@@ -9,6 +9,8 @@ from .facts import Attribution, Facts, first_line
 NO_MATCH = "the recording does not match"
 #: The reason of another one: a setting of the run is missing.
 NO_MODEL = "the run has no model for the agent"
+#: And another: the trial may cost no more.
+NO_MONEY = "the budget is spent"
 #: How the error of a lost tool server begins. A ``ToolServerError`` may also come from a search, whose model failed.
 _SERVER_LOST = "the tool server of domain"
 #: How the error of a server of the agent begins: over A2A, and with OpenAI's chat API.
@@ -34,6 +36,13 @@ def missing_model(facts: Facts) -> Attribution | None:
     if facts.simulation.error_kind != "MissingModelError" or facts.simulation.outcome != "error":
         return None
     return Attribution("harness", NO_MODEL, None, first_line(facts.error))
+
+
+def spent_budget(facts: Facts) -> Attribution | None:
+    """Apply if a model was not called because its trial may cost no more."""
+    if facts.simulation.error_kind != "BudgetError" or facts.simulation.outcome != "error":
+        return None
+    return Attribution("harness", NO_MONEY, None, first_line(facts.error))
 
 
 def lost_server(facts: Facts) -> Attribution | None:

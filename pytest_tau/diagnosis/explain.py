@@ -13,7 +13,7 @@ from ..models import LATE_CALLS, RETRIEVAL, AssistantMessage, ToolMessage, UserM
 from ..policy import PolicyReport
 from ..text import counted, listed, plural, shorten
 from .attacks import attack_report
-from .error_rules import NO_MATCH, NO_MODEL
+from .error_rules import NO_MATCH, NO_MODEL, NO_MONEY
 from .retrieval import retrieval_lines
 from .shared_objects import shared_object_text
 
@@ -211,7 +211,7 @@ def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
     problem, fault = info.get("turning_point_problem"), info.get("blame")
     lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
     if fault and not (simulation.outcome == "error" and fault["party"] == "agent"):  # it has no verdict
-        neither = fault["reason"] in (NO_MATCH, NO_MODEL)
+        neither = fault["reason"] in (NO_MATCH, NO_MODEL, NO_MONEY)
         whose = "neither side failed" if neither else f"looks like the {fault['party']}'s fault"
         text = f"{whose}: {fault['reason']}"
         text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
@@ -237,7 +237,8 @@ def _review(simulation: Simulation) -> list[Line]:
     for each in review.errors:
         if each.critical:
             where = f" (message {each.turn_idx})" if each.turn_idx is not None else ""
-            text = f"{each.source}, {each.severity}{where}: {each.error_type}: {each.reasoning}"
+            said = filter(None, [f"{each.source}, {each.severity}{where}", each.error_type, each.reasoning])
+            text = ": ".join(said)
             lines.append(Line("note", f"  {_one_line(text)}"))
     return lines
 

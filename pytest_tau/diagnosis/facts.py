@@ -91,6 +91,12 @@ class Facts:
         """The agent's last text."""
         return Said.last(self.simulation.messages, AssistantMessage) or Said(None, "")
 
+    @property
+    def repeats_itself(self) -> bool:
+        """Return whether the agent had said its last text before."""
+        texts = [each.text for each in self.simulation.messages if isinstance(each, AssistantMessage) and each.text]
+        return texts[-1:] != [] and texts[-1] in texts[:-1]
+
     @functools.cached_property
     def calls(self) -> list[Call]:
         """The agent's calls."""

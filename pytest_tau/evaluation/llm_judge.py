@@ -47,9 +47,10 @@ class LLMJudge:
             ModelError: The model or its provider failed.
             ReplayError: A replayed trial asks what was not recorded.
         """
-        question = Question(_question(statements, messages), _FORMAT, _REMINDER)
+        asked = _question(statements, messages)
+        question, material = Question(asked, _FORMAT, _REMINDER), asked[-1]["content"]
         try:
-            return await usable_answer(self._model, question, lambda text: _verdicts(text, len(statements)))
+            return await usable_answer(self._model, question, lambda text: _verdicts(text, len(statements), material))
         except NoAnswerError as error:
             raise JudgeError(f"judge {self.name!r} gave {error}") from None
 
@@ -115,13 +116,13 @@ def entries_of(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
             yield f"{'error' if message.error else 'result'} for {side}", message.content or ""
 
 
-def _verdicts(text: str, statements: int) -> list[Verdict]:
-    """Return the verdicts in an answer, in the order of the statements.
+def _verdicts(text: str, statements: int, material: str) -> list[Verdict]:
+    """Return the verdicts in an answer about a material, in the order of the statements.
 
     Raises:
         AnswerError: It cannot be used.
     """
-    answer = last_object(text, "verdicts")
+    answer = last_object(text, "verdicts", material)
     if answer is None:
         raise AnswerError("it has no JSON object with verdicts")
     if not isinstance(answer["verdicts"], list):

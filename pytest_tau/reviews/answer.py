@@ -59,13 +59,13 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_answer(text: str, case: ReviewCase) -> Review:
-    """Return the review in a text: its last JSON object with errors.
+def read_answer(text: str, case: ReviewCase, material: str = "") -> Review:
+    """Return the review in a text: its last JSON object with errors that is not quoted from the material.
 
     Raises:
         AnswerError: It cannot be used.
     """
-    answer = last_object(text, "errors")
+    answer = last_object(text, "errors", material)
     if answer is None:
         raise AnswerError("it has no JSON object with errors")
     return check_answer(answer, case)

@@ -77,10 +77,11 @@ class LLMReviewer:
             ModelError: The model or its provider failed.
             ReplayError: The recording has no such request.
         """
-        asked = [{"role": "system", "content": prompt(case.mode)}, {"role": "user", "content": material(case)}]
+        given = material(case)
+        asked = [{"role": "system", "content": prompt(case.mode)}, {"role": "user", "content": given}]
         question = Question(asked, answer_form(case.mode), reminder(case.mode))
         try:
-            return await usable_answer(self._model, question, lambda text: read_answer(text, case))
+            return await usable_answer(self._model, question, lambda text: read_answer(text, case, given))
         except NoAnswerError as error:
             return Review(mode=case.mode, status="unusable", error=error.problem, answer=error.answer[:2000])
 

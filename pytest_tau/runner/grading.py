@@ -19,6 +19,7 @@ from ..errors import (
 )
 from ..evaluation import LazyJudge, aevaluate
 from ..evaluation.outside import OUTSIDE, OutsideObserver, check_domain
+from ..models import FAULTS
 from .judges import with_deadline
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
         return None  # replaying would lose another server
     observer, reason = OutsideObserver(trial.environment, beginning), simulation.termination_reason
     evaluation = _evaluation(trial.settings, trial.models, observer)
+    if reason in FAULTS:  # there is no verdict to judge for, and the judge's own error would hide this one
+        evaluation = replace(evaluation, judge=None)
     fault: BaseException | None = None
     try:
         verdict = await aevaluate(trial.task, simulation.messages, reason, trial.domain, evaluation)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..diagnosis.facts import AGREEING, CLOSING, HANDING_OVER
-from ..models import AssistantMessage
+from ..models import AssistantMessage, UserMessage
 from ..models.messages import STOP_TOKENS
 from ..participants.scripted.vocabulary import words
 from .conversation import quote, words_of
@@ -72,13 +72,15 @@ def stopped_before_request(conversation: Conversation) -> Iterator[Finding]:
     """Find a stop before the last request was made: nothing that identifies it was said or called.
 
     A request of a script is identified by the words that no earlier one has; one of prose by the ids of the scenario
-    that are arguments of a reference action. If the agent has refused anything, the user may leave.
+    that are arguments of a reference action. A user that has said and called nothing has made no request. If the agent
+    has refused anything, the user may leave.
     """
     stop = conversation.stop
     if stop is None or stop[1].stop_token != _STOP or _refused(conversation):
         return
-    missing = _missing_words(conversation) or _missing_ids(conversation)
-    if missing:
+    if not any(each.tool_calls or words_of(each) for each in conversation.messages if isinstance(each, UserMessage)):
+        yield Finding("stop-before-request", stop[0], "the user stopped; it has said nothing")
+    elif missing := _missing_words(conversation) or _missing_ids(conversation):
         yield Finding("stop-before-request", stop[0], f"the user stopped; never mentioned: {missing}")
 
 

@@ -46,6 +46,16 @@ def test_trials_under_way_at_the_same_time_are_stopped(four):
     assert len(four.calls()) <= 2
 
 
+@pytest.mark.parametrize("option", ["--tau-budget", "--tau-trial-budget"])
+def test_calls_of_unknown_cost_are_not_counted_and_this_is_reported(four, option):
+    four.script("cost = None")
+    run = four.run(ALONE, option, "50", "--tau-record")
+    run.outcomes(passed=4)
+    run.line("tau: not counted in the budget: 16 model calls of unknown cost")
+    four.run(ALONE, option, "50", "--tau-replay").lacks("not counted in the budget")
+    four.run(ALONE, "--tau-record=all").lacks("not counted in the budget")
+
+
 @pytest.fixture
 def stubborn(project):
     """An agent that calls its model nine times for each message, and ignores all errors."""

@@ -448,6 +448,16 @@ def test_a_broken_attack_is_an_error_by_name_with_the_messages(
         assert problem in (facts(simulation).problem or "")
 
 
+def test_a_goal_that_needs_a_tool_that_the_agent_lacks_is_not_tried(domain: Domain) -> None:
+    class Typo(Own):
+        def goal(self, context: Any) -> Any:
+            return ForbiddenWrite("remvoe", {"item_id": "desk"})
+
+    plan = plan_attack(Typo(), WANTED, domain, Mode())
+    assert isinstance(plan, NotAttacked)
+    assert plan.text == "attack 'own': the agent has no tool 'remvoe', which its goal names"
+
+
 def test_a_task_without_a_field_is_refused_outside_of_a_run(domain: Domain) -> None:
     with pytest.raises(ConfigurationError, match="have no free-text field"):
         attacked(domain, Careful, Own(), task({"actions": []}))

@@ -80,6 +80,7 @@ def ended(domain: Domain, asked: str, said: str) -> Attribution:
         ("unexpected_error", "Traceback:\n  here\nValueError: broken", "harness", "ValueError: broken"),
         ("infrastructure_error", "ModelError: 503, try later", "provider", "ModelError: 503, try later"),
         ("infrastructure_error", "ReplayError: no such call", "harness", "ReplayError: no such call"),
+        ("infrastructure_error", "BudgetError: $1 is spent", "harness", "BudgetError: $1 is spent"),
         ("user_error", "IndexError: the script has ended\nand so on", "user", "IndexError: the script has ended"),
         ("user_stop", "JudgeError: no answer", "provider", "JudgeError: no answer"),
         ("user_stop", "EvaluatorError: mine failed", "harness", "EvaluatorError: mine failed"),
@@ -103,6 +104,13 @@ def test_an_error_of_a_name_that_is_no_error_of_this_kind(domain: Domain) -> Non
 def test_an_agent_that_broke(domain: Domain, reason: Any) -> None:
     found = blamed(domain, WANTED, agent("Hello"), reason=reason, error="KeyError: 'x'")
     assert (found.party, found.evidence) == ("agent", "KeyError: 'x'")
+
+
+def test_a_budget_is_nobodys_fault(domain: Domain) -> None:
+    simulation = graded(domain, WANTED, agent("Hello"), reason="infrastructure_error", error="BudgetError: it is spent")
+    simulation.note_error_kind("BudgetError")
+    annotate_failure(simulation, WANTED, domain)
+    assert "neither side failed: the budget is spent" in [line.text for line in explain(simulation)]
 
 
 # Limits
@@ -175,6 +183,12 @@ def test_a_user_that_leaves_when_the_agent_is_about_to_act(domain: Domain, asked
     found = ended(domain, asked, "Thanks! ###STOP###")
     assert (found.party, found.message_idx) == ("user", 3)
     assert "about to act" in found.reason
+
+
+def test_an_agent_that_announces_the_same_again_is_not_about_to_act(domain: Domain) -> None:
+    waits = [user("Call the lamp L."), agent("I will now rename the lamp."), user("All right.")]
+    found = blamed(domain, WANTED, *waits, agent("I will now rename the lamp."), user("I give up. ###STOP###"))
+    assert (found.party, found.reason) == ("agent", "it did not make a required call")
 
 
 def test_a_user_that_asks_and_leaves(domain: Domain) -> None:

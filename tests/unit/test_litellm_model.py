@@ -198,8 +198,9 @@ def test_all_tokens_of_the_provider_are_counted_and_priced() -> None:
     assert reply.model == "gpt-4.1-mini-2025-04-14"
     unpriced = answer(completion | {"model": "scripted"})
     assert (unpriced.usage, unpriced.cost) == (reply.usage, None)
-    uncounted = answer(completion | {"usage": None}, name="openai/gpt-4.1-mini")
-    assert (uncounted.usage, uncounted.cost) == (None, None)
+    for wrong in (None, usage | {"completion_tokens": -5}):
+        uncounted = answer(completion | {"usage": wrong}, name="openai/gpt-4.1-mini")
+        assert (uncounted.usage, uncounted.cost) == (None, None)
 
 
 def test_an_unknown_price_is_unknown_and_a_price_of_nothing_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,6 +275,13 @@ def test_an_answer_that_the_providers_filter_emptied_is_refused_content() -> Non
     choice = {"index": 0, "message": {"role": "assistant", "content": ""}, "finish_reason": "content_filter"}
     error, requests = fault({"id": "x", "model": "m", "object": "chat.completion", "created": 1, "choices": [choice]})
     assert (error.kind, requests) == ("refused", 1)
+
+
+def test_an_answer_that_the_provider_has_broken_off_is_retried() -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "I will"}, "finish_reason": "error"}
+    caught, requests = fault({"id": "x", "model": "m", "object": "chat.completion", "created": 1, "choices": [choice]})
+    assert (caught.kind, caught.passing, requests) == ("unavailable", True, 2)
+    assert str(caught).endswith("reported: the answer was broken off")
 
 
 def test_a_server_that_is_not_there_cannot_be_reached() -> None:

@@ -122,6 +122,52 @@ def test_a_passing_fault_is_retried(fault, kind):
     assert caught.value.kind == kind
 
 
+def test_the_advice_about_a_context_window_is_not_only_for_agents():
+    with ModelServer(lambda _: testing.ContextWindowExceeded()) as server, pytest.raises(ModelError) as caught:
+        ask(server)
+    assert "use a model with a larger one, or limit the requests of the agent (--tau-agent-context)" in str(
+        caught.value
+    )
+
+
+@pytest.mark.parametrize("content", ["", "I will now"])
+@pytest.mark.parametrize("error", [{}, {"error": {"code": 502, "message": "upstream"}}, {"error": "upstream"}])
+def test_an_answer_that_the_provider_has_broken_off_is_retried(content, error):
+    message = {"role": "assistant", "content": content}
+    broken = {"choices": [{"index": 0, "finish_reason": "error", "message": message, **error}]}
+    script = iter([broken, "Hi"])
+    with ModelServer(lambda _: next(script)) as server:
+        assert ask(server).text == "Hi"
+    with ModelServer(lambda _: broken) as server, pytest.raises(ModelError) as caught:
+        ask(server, args={"num_retries": 1})
+    assert caught.value.kind == "unavailable"
+    assert str(caught.value).endswith("reported: " + ("upstream" if error else "the answer was broken off"))
+
+
+PRICES = {"input_cost_per_token": 0.5, "output_cost_per_token": 1.0}
+
+
+@pytest.mark.parametrize("prompt", [10, 10.0])
+def test_counts_of_tokens_may_be_floats(prompt):
+    usage = {"prompt_tokens": prompt, "completion_tokens": 2.0, "prompt_tokens_details": {"cached_tokens": 4.0}}
+    with ModelServer(lambda _: completion(usage)) as server:
+        reply = ask(server, args=PRICES)
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens, reply.usage.cached_tokens) == (10, 2, 4)
+    assert reply.cost == 7.0
+
+
+@pytest.mark.parametrize("prompt", [-10, "10", 1.5, [10]])
+def test_a_count_of_tokens_that_cannot_be_one_makes_the_cost_unknown(prompt):
+    with ModelServer(lambda _: completion({"prompt_tokens": prompt, "completion_tokens": 2})) as server:
+        reply = ask(server, args=PRICES)
+    assert (reply.text, reply.usage, reply.cost) == ("Hi", None, None)
+
+
+def completion(usage):
+    message = {"role": "assistant", "content": "Hi"}
+    return {"choices": [{"index": 0, "finish_reason": "stop", "message": message}], "usage": usage}
+
+
 def test_a_refused_connection_is_retried_twice_unless_the_server_has_answered_before():
     chat = model(attempts=5)
     with ModelServer(lambda _: "Hi") as server:

@@ -381,6 +381,15 @@ def test_a_judge_that_fails_is_an_error_and_the_conversation_is_kept(domain: Dom
     assert [message.content for message in simulation.messages][1:] == ["Hi", "No.", "###STOP###"]
 
 
+def test_no_judge_is_asked_if_there_is_no_verdict_to_judge_for(domain: Domain) -> None:
+    wanted = task({"nl_assertions": ["x"], "reward_basis": ["NL_ASSERTION"]})
+    settings = SimulationSettings(evaluation=Evaluation(judge=Judge()))
+    broken = Script([ConnectionError("the user is gone")])
+    simulation = simulate(domain, ["No."], broken, wanted=wanted, settings=settings)
+    assert simulation.termination_reason == "user_error"
+    assert "the user is gone" in (simulation.error or "")
+
+
 def test_a_judge_is_asked_inside_the_loop(domain: Domain) -> None:
     wanted = task({"nl_assertions": ["x"], "reward_basis": ["NL_ASSERTION"]})
     settings = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["accept"]))

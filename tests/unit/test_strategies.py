@@ -148,6 +148,12 @@ def test_the_thought_is_asked_for_by_react_only(domain: Domain) -> None:
         assert ("Thought:" in chat.sent[0][0]["content"]) == expected
 
 
+def test_an_action_may_be_in_a_list_of_parts(domain: Domain) -> None:
+    chat = Chat({"content": [{"type": "text", "text": f"Action:\n{LOOK}"}]})
+    reply = answer(ReactAgent(context(domain, "agent", chat)), UserMessage(content="Hi"))
+    assert [call.name for call in reply.tool_calls] == ["look"]
+
+
 def test_alone_an_agent_has_done_and_no_respond(domain: Domain) -> None:
     wanted = task(ticket="Look at the lamp.")
     chat = Chat(f"Action:\n{LOOK}")

@@ -143,6 +143,12 @@ class TestStops:
         messages = conversation("A desk goes back.", "It is done.", "Thanks. ###STOP###")
         assert found(self.scripted(), messages) == [("stop-before-request", 3)]
 
+    def test_a_stop_without_a_word(self) -> None:
+        assert found(a_task(), conversation("###STOP###")) == [("stop-before-request", 1)]
+        assert found(a_task(), conversation("Hello.", "Hm.", "###STOP###")) == []
+        called = UserMessage(tool_calls=[ToolCall(id="1", name="look", requestor="user")])
+        assert found(a_task(), [*conversation(), called, *conversation("###STOP###")[1:]]) == []
+
     def test_a_request_in_other_words_and_a_refusal(self) -> None:
         asked = conversation("A desk goes back.", "Done.", "My new address, too.", "Done.", "Bye. ###STOP###")
         assert found(self.scripted(), asked) == []

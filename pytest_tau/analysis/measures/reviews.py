@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ...text import listed, plural, shorten
+from ...text import listed, one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -62,14 +62,14 @@ def _tags(reviews: Iterable[Mapping[str, Any]]) -> str:
     for each in reviews:
         counted.update(each["tags"])
         unknown.update(each["unknown_tags"])
-    texts = [f"{shorten(tag, 40)}{'?' if tag in unknown else ''} {number}" for tag, number in counted.most_common()]
+    texts = [f"{one_line(tag, 40)}{'?' if tag in unknown else ''} {number}" for tag, number in counted.most_common()]
     return listed(texts, _MOST_TAGS)
 
 
 def _missing(records: Sequence[TrialRecord]) -> list[str]:
     """Return why reviews are missing: a line for each reviewer and problem, with the number of trials."""
     problems = Counter(
-        (_review(record)["judge"], _review(record)["status"], shorten(str(_review(record)["error"]), 160))
+        (_review(record)["judge"], _review(record)["status"], one_line(str(_review(record)["error"]), 160))
         for record in records
         if _review(record)["status"] != "done"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...chat import LLM, ChatReply, Usage
 from ...chat.chat_messages import as_sent, filled_message
-from ...chat.faults import build_model_error
+from ...chat.faults import broken_off, build_model_error
 from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES
 from ...models import clone
@@ -103,6 +103,10 @@ def _chat_reply(response: Any, request: ChatRequest, seconds: float, prices: Map
     if speaks_openai(request.model, request.args):
         message = as_sent(message)
     finish_reason = choices[0].finish_reason
+    # litellm calls a reason that it does not know "stop", keeps that of the provider, and drops the error.
+    native = (getattr(choices[0], "provider_specific_fields", None) or {}).get("native_finish_reason")
+    if (broken := broken_off({"finish_reason": native})) is not None:
+        raise build_model_error("unavailable", request, message=broken)
     if finish_reason == "content_filter" and not message.get("content") and "tool_calls" not in message:
         raise build_model_error("refused", request, message="the answer was filtered")
     usage = _usage(getattr(response, "usage", None))
@@ -117,9 +121,9 @@ def _chat_reply(response: Any, request: ChatRequest, seconds: float, prices: Map
 
 
 def _usage(usage: Any) -> Usage | None:
-    """Return the provider's token counts; None if litellm has put zeros because the provider gives none."""
+    """Return the provider's token counts; None if it gives none (litellm puts zeros), or a negative one."""
     prompt, completion = (getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens"))
-    if not prompt and not completion:
+    if min(prompt, completion) < 0 or not prompt + completion:
         return None
     return Usage(
         prompt_tokens=prompt,

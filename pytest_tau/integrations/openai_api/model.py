@@ -12,7 +12,7 @@ from urllib.request import getproxies, proxy_bypass
 from ...background import BackgroundLoop
 from ...chat import ChatReply, Usage
 from ...chat.chat_messages import filled_message
-from ...chat.faults import build_model_error, fault_of, retry_after_of
+from ...chat.faults import broken_off, build_model_error, fault_of, retry_after_of
 from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES, cost_without_list
 from ...documents import DocumentError, parse_json
@@ -101,7 +101,10 @@ class OpenAIServer(LimitedModel):
         message = _message(answer)
         if message is None:
             raise build_model_error("bad_answer", request, message="an answer without a message")
-        reason = answer["choices"][0].get("finish_reason")
+        choice = answer["choices"][0]
+        if (broken := broken_off(choice)) is not None:
+            raise build_model_error("unavailable", request, message=broken)
+        reason = choice.get("finish_reason")
         if reason == "content_filter" and not message.get("content") and "tool_calls" not in message:
             raise build_model_error("refused", request, message="the answer was filtered")
         usage, answering = _usage(answer.get("usage")), _text(answer.get("model"))
@@ -178,17 +181,15 @@ def _message(answer: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _usage(usage: Any) -> Usage | None:
-    """Return the server's token counts; None if it gives none."""
-    if not isinstance(usage, dict):
-        return None
+    """Return the server's token counts; None if it gives none, or an invalid one: a cost would be too low."""
     prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    if not prompt and not completion:
+    if prompt is None or completion is None or not prompt + completion:
         return None
     return Usage(
         prompt_tokens=prompt,
         completion_tokens=completion,
-        cached_tokens=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
-        reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+        cached_tokens=_count(usage.get("prompt_tokens_details"), "cached_tokens") or 0,
+        reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens") or 0,
     )
 
 
@@ -196,9 +197,11 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _count(counts: Any, name: str) -> int:
-    count = counts.get(name) if isinstance(counts, dict) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) else 0
+def _count(counts: Any, name: str) -> int | None:
+    """Return a count, 0 if there is none; None for a value that cannot be one."""
+    count = (counts.get(name) if isinstance(counts, dict) else None) or 0
+    whole = isinstance(count, int) or (isinstance(count, float) and count.is_integer())
+    return int(count) if whole and count >= 0 else None
 
 
 #: The HTTP client, once it is used; on the background loop only, by loop.

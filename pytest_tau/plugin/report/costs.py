@@ -82,9 +82,14 @@ def estimate(config: pytest.Config, models: str, tasks: dict[str, int]) -> Estim
 
 
 class ModelTotals:
-    """Sums of model usage: by role for the summary, by task for estimates."""
+    """Sums of model usage: by role for the summary, by task for estimates.
+
+    Attributes:
+        unpriced: The number of calls of this run whose cost is unknown.
+    """
 
     def __init__(self) -> None:
+        self.unpriced = 0
         self._sums: UsageTotals | None = None
         self._live: dict[str, list[Any]] = defaultdict(lambda: [0, 0, 0.0, 0])
 
@@ -102,6 +107,8 @@ class ModelTotals:
         roles = {role: ModelUsage.model_validate(used) for role, used in usage["roles"].items()}
         self._sums = self._sums or UsageTotals()
         self._sums.add(roles, replayed=usage["replayed"] and not reused, reused=reused)
+        if not usage["replayed"]:
+            self.unpriced += sum(used.unpriced_calls for used in roles.values())
         if trial and not usage["replayed"]:
             names = ("calls", "known_cost", "unpriced_calls")
             used_here = [1, *(sum(getattr(used, name) for used in roles.values()) for name in names)]

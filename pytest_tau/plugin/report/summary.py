@@ -229,6 +229,9 @@ class Summary:
         models, quiet = self._models.lines(), self._config.get_verbosity() < 0
         for line in models[-1:] if quiet else models:
             yield SummaryLine(f"{_PREFIX} {line}")
+        if self._models.unpriced and _has_budget(self._config):
+            calls = plural(self._models.unpriced, "model call")
+            yield SummaryLine(f"{_PREFIX} not counted in the budget: {calls} of unknown cost", {"yellow": True})
         folder = run_state(self._config).paths.results if self._stored and not quiet else None
         if folder is not None:
             shown = relative_path(folder, self._config.invocation_params.dir)
@@ -300,6 +303,12 @@ class Summary:
         ignored_by += ["not in the costs"] if any(record.usage for record in records) else []
         if ignored_by:
             yield SummaryLine(f"{_PREFIX} {unseen_line(agents, ignored_by)}", {"yellow": True})
+
+
+def _has_budget(config: pytest.Config) -> bool:
+    context = get_context(config)
+    models = context.config.models if context else None
+    return models is not None and (models.budget is not None or models.trial_budget is not None)
 
 
 def _their(tests: int) -> str:
