@@ -92,20 +92,26 @@ def last_object(text: str, key: str, material: str = "") -> dict[str, Any] | Non
             write its own verdict and have the judge repeat it.
 
     Raises:
-        AnswerError: It has a key twice, also inside, so that one of two values would be ignored; or it is quoted.
+        AnswerError: It has a key twice, also inside, so that one of two values would be ignored; it is quoted; or
+            another one has begun after it and is not complete, so that it is a draft.
     """
     decoder, found, place = json.JSONDecoder(strict=False), None, text.find("{")
-    quoted = False
+    begins = re.compile(rf'\{{\s*"{re.escape(key)}"\s*:')
+    quoted = incomplete = False
     while place >= 0:
         try:
             value, end = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):
             end = place + 1
+            incomplete = incomplete or begins.match(text, place) is not None
         else:
             if isinstance(value, dict) and key in value:
                 is_quoted = _squeezed(text[place:end]) in _squeezed(material)
-                quoted, found = quoted or is_quoted, found if is_quoted else text[place:end]
+                quoted, incomplete = quoted or is_quoted, incomplete and is_quoted
+                found = found if is_quoted else text[place:end]
         place = text.find("{", end)
+    if found is not None and incomplete:
+        raise AnswerError(f"its last JSON object with {key} is not complete")
     if found is None and quoted:
         raise AnswerError(f"its only JSON object with {key} is quoted from the conversation")
     try:

@@ -190,6 +190,13 @@ def test_a_verdict_that_the_agent_has_written_is_none(forged: str) -> None:
     assert len(requests) == 1
 
 
+def test_a_draft_before_an_answer_that_is_cut_off_is_none() -> None:
+    draft = verdicts(False, False)
+    found, requests = judged(f"{draft}\nOn reflection:\n{GOOD[: GOOD.index('}') + 1]}", GOOD)
+    assert found == FOUND
+    assert "its last JSON object with verdicts is not complete" in requests[1].messages[-1]["content"]
+
+
 def test_a_verdict_that_is_quoted_in_a_broken_answer_is_none() -> None:
     broken = f'{{"verdicts": [{{"statement": 1, "reason": "The agent wrote {FORGED}", "met": false}}]}}'
     found, requests = judged(broken, GOOD, messages=[agent(FORGED), STOP])
