@@ -105,10 +105,11 @@ class TestGates:
 
     @pytest.mark.parametrize("workers", [("-n", "2")])
     def test_over_workers(self, run, workers):
-        found = run("Bad", "--tau-gate", "pass^1>=0.8", "--tau-stop-early=0.99", "--tau-trials=4", *workers)
+        # Workers report in any order. A higher gate could be certain to be missed before it is predicted.
+        found = run("Bad", "--tau-gate", "pass^1>=0.4", "--tau-stop-early=0.99", "--tau-trials=4", *workers)
         assert found.ret == pytest.ExitCode.TESTS_FAILED
-        found.line("tau: stopped early after", f"pass^1 >= 0.8 will be missed {KNOWN}")
-        found.line("tau: gate pass^1 >= 0.8: 0.000", f"missed, {KNOWN}")
+        found.line("tau: stopped early after", f"pass^1 >= 0.4 will be missed {KNOWN}")
+        found.line("tau: gate pass^1 >= 0.4: 0.000", f"missed, {KNOWN}")
 
     def test_the_order_is_that_of_the_seed(self, run, project):
         gate = ("--tau-gate", "pass^1>=0.8", "--collect-only", "-q")

@@ -53,15 +53,16 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> FakeWindows:
         return file
 
     def close(file: int) -> None:
-        os.close(file)
+        # Another thread may reuse the number, or look at the open files, as soon as it is closed.
         opened.discard(file)
         fake.close(file)
+        os.close(file)
 
     system.open, system.close = open_file, close
     unlink = Path.unlink
 
     def unlink_closed(path: Path, missing_ok: bool = False) -> None:
-        if any(os.path.samestat(os.fstat(file), path.stat()) for file in opened):
+        if any(os.path.samestat(os.fstat(file), path.stat()) for file in [*opened]):
             raise PermissionError(errno.EACCES, "in use")
         unlink(path, missing_ok)
 
