@@ -17,8 +17,7 @@ import pytest
 import pytest_tau
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.evaluation import STRICT, Evaluation
-from pytest_tau.models import REWARD_TYPES
-from pytest_tau.orchestrator import GREETING
+from pytest_tau.models import GREETING, REWARD_TYPES
 from pytest_tau.runner import SimulationSettings
 from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains.airline import domain as spec

@@ -12,8 +12,7 @@ import pytest_tau
 from pytest_tau import Evaluation, SimulationSettings
 from pytest_tau.errors import TaskFormatError, ToolError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, STRICT, passes_without_agent
-from pytest_tau.models import REWARD_TYPES, AssistantMessage, Task, ToolMessage, UserMessage, parse_task
-from pytest_tau.orchestrator import GREETING
+from pytest_tau.models import GREETING, REWARD_TYPES, AssistantMessage, Task, ToolMessage, UserMessage, parse_task
 
 if TYPE_CHECKING:
     from pytest_tau import Environment

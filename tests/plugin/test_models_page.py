@@ -99,6 +99,10 @@ CLAIMS = {
     "| text and tool calls": (HERE, "test_text_next_to_calls_is_not_delivered_and_calls_run_in_order"),
     "| several tool calls": (HERE, "test_text_next_to_calls_is_not_delivered_and_calls_run_in_order"),
     "| an answer that is cut off": (LIMITS, "test_an_answer_that_was_cut_off_is_marked_and_counted"),
+    "| an answer that the provider has broken off": (
+        LITELLM,
+        "test_an_answer_that_the_provider_has_broken_off_is_retried",
+    ),
     "| a refusal": (LIMITS, "test_a_refusal_is_what_the_agent_has_said"),
     "| an empty message": (USER, "test_a_user_that_stays_empty_is_an_error_and_no_failure"),
     "| a model that calls one tool": (HERE, "test_a_model_that_calls_one_tool_forever_fails"),
@@ -128,7 +132,11 @@ CLAIMS = {
     "3. the price": (U + "test_prices.py", "test_a_price_list_wins_over_litellms_and_has_answering_names_too"),
     "4. the price": (U + "test_prices.py", "test_the_answering_name_decides_then_the_requested_one"),
     "A list is searched": (U + "test_prices.py", "test_the_answering_name_decides_then_the_requested_one"),
-    "If neither has a price": (LIMITS, "test_a_gate_on_the_cost_is_missed_if_the_cost_is_unknown"),
+    "If neither has a price": (
+        U + "test_openai_server.py",
+        "test_a_count_of_tokens_that_cannot_be_one_makes_the_cost_unknown",
+    ),
+    "A gate on the cost is missed": (LIMITS, "test_a_gate_on_the_cost_is_missed_if_the_cost_is_unknown"),
     "With a budget": (LIMITS, "test_a_price_list_prices_a_model_and_its_budget_stops_it"),
     "The file of prices": (U + "test_prices.py", "test_a_price_list_has_the_models_that_no_other_list_has"),
     "`cached` is for": (U + "test_prices.py", "test_without_a_price_for_cached_tokens_they_cost_as_much_as_others"),
@@ -140,6 +148,7 @@ CLAIMS = {
     "A trial whose own budget": (BUDGET, "test_a_trial_has_a_budget_of_its_own"),
     "Its conversation is stored": (HERE, "test_the_conversation_of_a_trial_without_money_is_stored"),
     "Both budgets": (BUDGET, "test_replayed_calls_are_not_charged_to_the_budget_of_a_trial"),
+    "Calls of unknown cost": (BUDGET, "test_calls_of_unknown_cost_are_not_counted_and_this_is_reported"),
     "`--tau-prompt-cache` adds": (MORE, "test_the_ends_of_tools_system_message_and_last_messages_are_marked"),
     "Models of other providers": (MORE, "test_nothing_is_marked_unless_asked_for_and_for_other_models"),
     "Without the option": (MORE, "test_the_lines_of_the_docs_switch_the_cache_on_too"),
@@ -158,6 +167,10 @@ CLAIMS = {
     "The hook `pytest_tau_make_model`": (HERE, "test_the_hook_of_the_page_replaces_litellm"),
     "`--tau-judge-llm MODEL` judges": (HERE, "test_the_judge_is_asked_again_and_its_conversation_is_kept"),
     "An invalid reply": (HERE, "test_the_judge_is_asked_again_and_its_conversation_is_kept"),
+    "A verdict that the judge quotes": (
+        U + "test_evaluation_llm_judge.py",
+        "test_a_verdict_that_the_agent_has_written_is_none",
+    ),
     "If the judge keeps failing": (HERE, "test_the_judge_is_asked_again_and_its_conversation_is_kept"),
 }
 
