@@ -141,6 +141,29 @@ class TestArguments:
         )
         project.run("-s").usage_error("marker tau: test_it would pass without a conversation", "remove the marker")
 
+    @pytest.mark.parametrize("fixture", ["tau_simulation", "tau_trial"])
+    def test_a_unittest_class_cannot_request_fixtures_by_another_one(self, project, fixture):
+        project.write(
+            "test_case.py",
+            f"""
+            import unittest
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task")
+            class TestCase(unittest.TestCase):
+                @pytest.fixture(autouse=True)
+                def given(self, {fixture}):
+                    print("ran")
+
+                def test_it(self):
+                    print("ran")
+            """,
+        )
+        run = project.run("-s")
+        run.outcomes(errors=1)
+        run.line("test_it is a method of unittest.TestCase, which cannot have a task: use a plain class")
+        run.lacks("ran")
+
     @pytest.mark.parametrize(
         ("arguments", "outcomes"),
         [

@@ -26,8 +26,23 @@ def _tau_spec(request: pytest.FixtureRequest) -> TaskSpec:
     """Return the task with its domain and settings: of a task item, or as the marker selected it."""
     from ..items import is_task_item
 
-    spec: TaskSpec = request.node.task_spec if is_task_item(request.node) else request.param
+    spec: TaskSpec = request.node.task_spec if is_task_item(request.node) else _parameter(request)
     return spec
+
+
+def _parameter(request: pytest.FixtureRequest) -> Any:
+    """Return what the marker selected for a test.
+
+    Raises:
+        ConfigurationError: pytest gives no parameters to methods of ``unittest.TestCase``.
+    """
+    from ...errors import ConfigurationError
+
+    if not hasattr(request, "param"):
+        raise ConfigurationError(
+            f"{request.node.name} is a method of unittest.TestCase, which cannot have a task: use a plain class"
+        )
+    return request.param
 
 
 @pytest.fixture
@@ -51,7 +66,7 @@ def tau_trial(request: pytest.FixtureRequest) -> Iterator[TauTrial]:
     """
     from .tau_trial import TauTrial
 
-    trial = TauTrial.of(request.node.trial if hasattr(request.node, "trial") else request.param, request)
+    trial = TauTrial.of(request.node.trial if hasattr(request.node, "trial") else _parameter(request), request)
     yield trial
     trial.close()
 
