@@ -516,7 +516,7 @@ def test_the_openai_client_sees_each_fault_as_what_it_is(openai: Any, client_of:
     ]
     faults = dict(enumerate((fault for fault, _ in expected), start=1))
     with ModelServer(says("Hi"), faults=faults) as server:
-        client = client_of(server, timeout=0.2)
+        client = client_of(server, timeout=1.0)
         for _, error in expected:
             with pytest.raises(error):
                 client.chat.completions.create(model="m", messages=HELLO)
