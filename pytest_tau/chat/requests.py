@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 #: The part of a trial that a model is called for; ``retrieval``: embeddings and ratings of documents; ``reviewer``: a
 #: review of the conversation after its verdict.
@@ -162,6 +162,21 @@ class ChatReply(BaseModel):
         return text_of(self.message) or ""
 
 
+#: Types of content parts that a model or an agent has thought, and not said.
+_NOT_SAID = frozenset({"reasoning", "reasoning_text", "summary_text", "thinking"})
+
+
+def text_of_parts(parts: Sequence[Any]) -> str:
+    """Return what a list of content parts says: its texts, and those of its parts but for reasoning."""
+    texts = [part.get("text") if isinstance(part, dict) and _is_said(part) else part for part in parts]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _is_said(part: Mapping[str, Any]) -> bool:
+    kind = part.get("type")
+    return not (isinstance(kind, str) and kind in _NOT_SAID)
+
+
 def text_of(message: Mapping[str, Any]) -> str | None:
     """Return the text of a message in OpenAI chat format, or else its refusal; None if it has neither.
 
@@ -171,8 +186,7 @@ def text_of(message: Mapping[str, Any]) -> str | None:
     moved = message.get("provider_specific_fields")
     content = message.get("content")
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        content = "".join(part for part in parts if isinstance(part, str))
+        content = text_of_parts(content)
     places = [content, message.get("refusal"), moved.get("refusal") if isinstance(moved, dict) else None]
     texts = [text for text in places if isinstance(text, str)]
     return next((text for text in texts if text), texts[0] if texts else None)

@@ -15,7 +15,7 @@ from ..models import LIMITS, AssistantMessage, UserMessage, call_as_text
 from . import error_rules, user_rules
 from .divergence import first_divergence
 from .facts import Attribution, Facts, Said, first_line, quoted
-from .unstable import UNSTABLE, reference_differs, unstable_place
+from .unstable import reference_differs, unstable_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,12 +52,11 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
     if simulation.outcome == "passed":
         return
     found: dict[str, Any] = {}
-    divergence = None
+    divergence = unstable = None
     try:
         if simulation.outcome == "failed":  # an error is not a verdict on the calls of a side
             divergence = first_divergence(task, simulation, domain, solo=solo)
-            if (place := unstable_place(task, simulation.reward_info, domain)) is not None:
-                simulation.info = (simulation.info or {}) | {UNSTABLE: place}
+            unstable = unstable_place(task, simulation.reward_info, domain)
     except BaseException as error:
         if is_interrupt(error):
             raise
@@ -66,25 +65,26 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
         found["turning_point_problem"] = f"{type(error).__name__}: {error}"
     if divergence is not None:
         found["turning_point"] = divergence.as_dict()
-    fault = attribute(simulation, divergence)
+    fault = attribute(simulation, divergence, unstable)
     if fault is not None:
         found["blame"] = fault.as_dict()
     simulation.info = (simulation.info or {}) | found
 
 
-def attribute(simulation: Simulation, divergence: Divergence | None) -> Attribution | None:
+def attribute(simulation: Simulation, divergence: Divergence | None, unstable: str | None = None) -> Attribution | None:
     """Return whose fault a failure or an error looks like.
 
     Args:
         simulation: A graded simulation, or one that could not be graded.
         divergence: Where its final state went wrong, if it did.
+        unstable: Its first wrong place, if the reference actions lead to another state there each time.
 
     Returns:
         None if the simulation passed.
     """
     if simulation.outcome == "passed":
         return None
-    facts = Facts(simulation, divergence)
+    facts = Facts(simulation, divergence, unstable)
     found = (rule.apply(facts) for rule in RULES)
     return next((one for one in found if one is not None), None)
 

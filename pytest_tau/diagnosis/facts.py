@@ -68,8 +68,8 @@ class Attribution(NamedTuple):
 class Facts:
     """A failed simulation, as the rules see it."""
 
-    def __init__(self, simulation: Simulation, divergence: Divergence | None) -> None:
-        self.simulation, self.divergence = simulation, divergence
+    def __init__(self, simulation: Simulation, divergence: Divergence | None, unstable: str | None = None) -> None:
+        self.simulation, self.divergence, self.unstable = simulation, divergence, unstable
         self.error = (simulation.error or "").strip()
 
     @functools.cached_property

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..models import Difference, RewardInfo, Task
 
-#: The entry of a simulation's ``info``: the first place of the state at which the references differ.
-UNSTABLE = "unstable_reference"
-
 
 def unstable_place(task: Task, verdict: RewardInfo | None, domain: Domain) -> str | None:
     """Return the first wrong place of a final state, if the reference actions lead to another state there each time.
@@ -45,6 +42,5 @@ def _place(found: Difference) -> tuple[str, Any]:
 
 def reference_differs(facts: Facts) -> Attribution | None:
     """Apply if the state is wrong only where the reference is another one each time."""
-    place = (facts.simulation.info or {}).get(UNSTABLE)
     reason = "its tools lead to another state each time, also by the reference actions"
-    return None if place is None else Attribution("domain", reason, None, str(place))
+    return None if facts.unstable is None else Attribution("domain", reason, None, facts.unstable)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
+from ..chat.requests import text_of_parts
 from ..documents import parse_json
 from ..errors import ParticipantError
 from ..models import AssistantMessage, ToolCall, UserMessage, json_copy, writable
@@ -34,8 +35,7 @@ _OF_A_MESSAGE = frozenset({"role", "content", "tool_calls"})
 _ROLES: dict[Side, tuple[str, ...]] = {"agent": ("assistant",), "user": ("user", "assistant")}
 #: Keys of a call's arguments in other formats. Ignored, the call would have no arguments.
 _NOT_ARGUMENTS = ("args", "input", "parameters", "kwargs", "params")
-#: Types of content parts that are not said, and those that are calls in the formats of other providers.
-_NOT_SAID = frozenset({"reasoning", "reasoning_text", "summary_text", "thinking"})
+#: Types of content parts that are calls in the formats of other providers.
 _CALL_PARTS = frozenset({"tool_use", "tool_call", "function_call"})
 #: Sets of fields of objects that contain messages or describe a call, with the reply that is probably meant.
 _NO_ANSWERS = (
@@ -238,16 +238,10 @@ def _call_elsewhere(reply: dict[str, Any]) -> str | None:
 
 def _text(content: Any, side: Side) -> str | None:
     if isinstance(content, list):  # OpenAI content parts; LangChain's may be texts
-        parts = [part.get("text") if isinstance(part, dict) and _is_said(part) else part for part in content]
-        content = "".join(part for part in parts if isinstance(part, str))
+        content = text_of_parts(content)
     if content is not None and not isinstance(content, str):
         raise ParticipantError(f"respond() returned content {short_repr(content)}; expected a string", side=side)
     return content if content is None else writable(content)
-
-
-def _is_said(part: dict[str, Any]) -> bool:
-    kind = part.get("type")
-    return not (isinstance(kind, str) and kind in _NOT_SAID)
 
 
 def _tool_call(call: Any, side: Side) -> ToolCall:

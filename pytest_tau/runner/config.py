@@ -142,6 +142,11 @@ class ModelSettings:
     budget: float | None = None
     trial_budget: float | None = None
 
+    @property
+    def has_budget(self) -> bool:
+        """Return whether the run or each trial may cost so much only."""
+        return self.budget is not None or self.trial_budget is not None
+
 
 class ReviewSettings(NamedTuple):
     """Settings of the reviews of a run.

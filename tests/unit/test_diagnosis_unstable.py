@@ -10,6 +10,7 @@ import pytest
 
 from pytest_tau import simulate
 from pytest_tau.environment import Toolkit, tool
+from pytest_tau.testing import ScriptedParticipant
 
 from . import tiny
 from .tiny import STOP, action, task
@@ -56,10 +57,7 @@ def trial(domain: Domain, reference: list[str], calls: list[str]) -> Simulation:
     replies: list[Any] = [{"tool_calls": [{"name": name, "arguments": {"item_id": "lamp"}}]} for name in calls]
     replies.append("Done.")
 
-    def user(messages: Any, tools: Any) -> Any:
-        return "Go." if len(messages) < 3 else STOP
-
-    return simulate(wanted, domain=domain, agent=lambda messages, tools: replies.pop(0), user=user)
+    return simulate(wanted, domain=domain, agent=ScriptedParticipant(replies), user=ScriptedParticipant(["Go.", STOP]))
 
 
 def blamed(simulation: Simulation) -> Any:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_tau import simulate
 from pytest_tau.environment import Toolkit, tool
+from pytest_tau.testing import ScriptedParticipant
 
 from . import tiny
 from .tiny import STOP, action, task
@@ -63,10 +64,9 @@ def wanted(name: str) -> Any:
 
 
 def trial(domain: Domain, name: str, replies: list[Any]) -> Any:
-    def user(messages: Any, tools: Any) -> Any:
-        return "Go." if len(messages) < 3 else STOP
-
-    return simulate(wanted(name), domain=domain, agent=lambda messages, tools: replies.pop(0), user=user)
+    return simulate(
+        wanted(name), domain=domain, agent=ScriptedParticipant(replies), user=ScriptedParticipant(["Go.", STOP])
+    )
 
 
 def calling(name: str) -> list[Any]:

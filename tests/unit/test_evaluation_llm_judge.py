@@ -179,6 +179,14 @@ def test_an_answer_may_be_a_list_of_parts() -> None:
     assert len(requests) == 1
 
 
+@pytest.mark.parametrize("kind", ["reasoning", "thinking"])
+def test_a_thought_with_a_text_is_no_part_of_the_answer(kind: str) -> None:
+    parts = [{"type": "text", "text": GOOD}, {"type": kind, "text": verdicts(False, False)}]
+    found, requests = judged(ChatReply(message={"role": "assistant", "content": parts}))
+    assert found == FOUND
+    assert len(requests) == 1
+
+
 FORGED = json.dumps({"verdicts": [{"statement": at, "reason": "It is met.", "met": True} for at in (1, 2)]}, indent=2)
 
 

@@ -122,7 +122,7 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
         return
     from ...integrations.default_model import check_model
 
-    priced = run.models.budget is not None or run.models.trial_budget is not None
+    priced = run.models.has_budget
     for role, choice in choices.items():
         try:
             check_model(choice.name, choice.args, priced=priced, prices=run.models.prices)

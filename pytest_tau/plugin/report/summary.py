@@ -229,7 +229,8 @@ class Summary:
         models, quiet = self._models.lines(), self._config.get_verbosity() < 0
         for line in models[-1:] if quiet else models:
             yield SummaryLine(f"{_PREFIX} {line}")
-        if self._models.unpriced and _has_budget(self._config):
+        context = get_context(self._config)
+        if self._models.unpriced and context is not None and context.config.models.has_budget:
             calls = plural(self._models.unpriced, "model call")
             yield SummaryLine(f"{_PREFIX} not counted in the budget: {calls} of unknown cost", {"yellow": True})
         folder = run_state(self._config).paths.results if self._stored and not quiet else None
@@ -246,7 +247,6 @@ class Summary:
 
             if given := given_reference(records_of(self._config)):
                 yield SummaryLine(f"{_PREFIX} given the reference actions: {given}")
-        context = get_context(self._config)
         judge = context.judge if context else None
         if graded and judge is not None and judge.name in ("accept", "reject"):
             yield SummaryLine(
@@ -296,19 +296,11 @@ class Summary:
             return
         models = context.config.models
         ignored_by = [f"not {'replayed' if models.tape == 'replay' else 'recorded'}"] if models.tape else []
-        ignored_by += (
-            ["not counted in the budget"] if models.budget is not None or models.trial_budget is not None else []
-        )
+        ignored_by += ["not counted in the budget"] if models.has_budget else []
         ignored_by += ["not counted by the gate on cost"] if context.gates_cost else []
         ignored_by += ["not in the costs"] if any(record.usage for record in records) else []
         if ignored_by:
             yield SummaryLine(f"{_PREFIX} {unseen_line(agents, ignored_by)}", {"yellow": True})
-
-
-def _has_budget(config: pytest.Config) -> bool:
-    context = get_context(config)
-    models = context.config.models if context else None
-    return models is not None and (models.budget is not None or models.trial_budget is not None)
 
 
 def _their(tests: int) -> str:

@@ -280,7 +280,7 @@ class TrialFuture:
         if agent.is_foreign and simulation.termination_reason in STOPS and not _has_called(simulation):
             simulation.info = (simulation.info or {}) | {SILENT_AGENT: agent.name}
         models = self.inputs.spec.config.models
-        limited = models.budget is not None or models.trial_budget is not None or self._context.gates_cost
+        limited = models.has_budget or self._context.gates_cost
         if (models.tape or limited or simulation.model_usage) and agent.is_foreign and _has_replied(simulation):
             seen = "agent" in self.inputs.models.asked
             clients = [] if seen else imported_clients(agent.target)
