@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .capability import Capability, FactColumn, TrialStages, TrialView
     from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment, domain_of
     from .episodes import Episode
@@ -16,50 +17,61 @@ if TYPE_CHECKING:
     from .orchestrator import Limits
     from .participants.own_loop import AgentTrial, own_loop
     from .runner import SimulationSettings, asimulate, simulate
+    from .settings import option
 
 #: Where each public name lives; resolved at first use, so that importing the package stays light.
 _HOMES = {
     "AgentTrial": "participants.own_loop",
+    "Capability": "capability",
     "Domain": "environment",
     "DomainSpec": "environment",
     "Environment": "environment",
     "Episode": "episodes",
     "Evaluation": "evaluation",
+    "FactColumn": "capability",
     "Limits": "orchestrator",
     "RewardInfo": "models",
     "Simulation": "models",
     "SimulationSettings": "runner",
     "Task": "models",
     "TauError": "errors",
+    "TrialStages": "capability",
+    "TrialView": "capability",
     "asimulate": "runner",
     "domain_names": "domains",
     "domain_of": "environment",
     "evaluate": "evaluation",
     "load_domain": "domains",
     "mcp_domain": "integrations.mcp",
+    "option": "settings",
     "own_loop": "participants.own_loop",
     "simulate": "runner",
 }
 
 __all__ = [
     "AgentTrial",
+    "Capability",
     "Domain",
     "DomainSpec",
     "Environment",
     "Episode",
     "Evaluation",
+    "FactColumn",
     "Limits",
     "RewardInfo",
     "Simulation",
     "SimulationSettings",
     "Task",
     "TauError",
+    "TrialStages",
+    "TrialView",
     "asimulate",
     "domain_names",
     "domain_of",
     "evaluate",
     "load_domain",
     "mcp_domain",
+    "option",
     "own_loop",
     "simulate",
 ]

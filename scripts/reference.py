@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from pydantic import BaseModel
 
 import pytest_tau.plugin
@@ -258,7 +259,7 @@ the combination selects no task, the test is an error at collection.
 def options_chapter() -> str:
     """Describe the options of the command line and the keys of the ini file."""
     recorder = OptionRecorder()
-    pytest_tau.plugin.pytest_addoption(recorder)  # type: ignore[arg-type]
+    pytest_tau.plugin.pytest_addoption(recorder, pytest.PytestPluginManager())  # type: ignore[arg-type]
     rows = ["| option | |", "|---|---|"]
     for name, keywords in recorder.options:
         value = keywords.get("metavar")

@@ -1,7 +1,8 @@
 """The columns of a trial: each fact with its name, its value, and every place that shows it.
 
 CSV exports, the table of the HTML report, what the summary says of a trial, and the metrics of gates are made of this
-table. A new column is a line here, and the field of ``TrialRecord`` that its value is recorded in.
+table and of the columns of capabilities. A new column of the core is a line here, and the field of ``TrialRecord`` that
+its value is recorded in.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from ..evaluation.partial import COUNTS, SHARES
 from ..runs.record import GROUPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from ..capability import NamedColumn
     from ..models import ModelUsage, Simulation
     from ..runs.record import TrialRecord
 
@@ -171,6 +173,7 @@ def _of_all_roles(name: str) -> Value:
     return lambda record: sum(getattr(used, name) for used in record.usage.values()) if record.usage else None
 
 
+#: The columns of the core.
 COLUMNS: tuple[Column, ...] = (
     Column("domain", lambda record: record.domain, page=PageColumn("domain", "domain", "Domain")),
     Column("task_id", lambda record: record.task_id, page=PageColumn("task", "task", "Task")),
@@ -266,11 +269,6 @@ COLUMNS: tuple[Column, ...] = (
         page=PageColumn("duration", "seconds", "Time"),
         metric=MeanMetric("duration"),
     ),
-    Column(
-        "tool_faults",
-        lambda record: None if record.tool_faults is None else sum(record.tool_faults.values()),
-        page=PageColumn("tool_faults", "number", "Tool faults", optional=True),
-    ),
     Column("retrieval", _retrieval("variant")),
     Column("searches", _retrieval("searches"), page=PageColumn("searches", "number", "Searches", optional=True)),
     Column("documents_read", _retrieval("read")),
@@ -304,3 +302,32 @@ COLUMNS: tuple[Column, ...] = (
     Column("simulation_id", from_simulation=lambda simulation: simulation.id),
     Column("test", lambda record: record.test),
 )
+
+
+def with_facts(columns: Iterable[NamedColumn]) -> tuple[Column, ...]:
+    """Return the columns of the core, and those of capabilities, each name once."""
+    known = {each.name for each in COLUMNS}
+    chosen = {named.column.name: named for named in columns if named.column.name not in known}
+    return (*COLUMNS, *map(_of_facts, chosen.values()))
+
+
+def _of_facts(named: NamedColumn) -> Column:
+    column = named.column
+
+    def value(record: TrialRecord) -> Any:
+        return named.value(record.facts)
+
+    kind: Any = column.kind
+    return Column(
+        column.name,
+        value,
+        page=PageColumn(column.name, kind, column.label, optional=True) if column.label else None,
+        metric=MeanMetric(
+            column.name,
+            column.most,
+            counts=lambda record: named.capability in record.facts,
+            lacking=f"no trial has facts of {named.capability!r}",
+        )
+        if column.metric
+        else None,
+    )

@@ -24,7 +24,7 @@ _LIMITS = {"max_steps": 200, "max_errors": 10}
 #: How users behave without a persona. Source: τ²-bench v1.0.1.
 _PERSONA = {"verbosity": "standard", "interrupt_tendency": "waits", "behaviour": "cooperative"}
 _MOST, _LONGEST = 3, 60
-_OWN_PROTOCOL, _BUNDLED, _FAULTS = "protocol tau", "bundled data", "tool faults"
+_OWN_PROTOCOL, _BUNDLED = "protocol tau", "bundled data"
 
 
 @dataclass(frozen=True)
@@ -36,19 +36,21 @@ class Comparability:
         deviations: What was changed.
         incomplete: What is missing for a submission: trials and tasks.
         models: The models that were not the agent's, which are stated with a score: user and judge.
+        changed: The deviations that are settings of capabilities, without the number of trials.
     """
 
     kind: str
     deviations: tuple[str, ...] = ()
     incomplete: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """Return the line of a report. Of a run over bundled tasks that did not ask for more, it says only that."""
         if {_OWN_PROTOCOL, _BUNDLED} <= set(self.deviations):
-            faults = "".join(f"; {each}" for each in self.deviations if each.startswith(_FAULTS))
-            return f"{self.kind} ({_BUNDLED}, not the tasks of τ²-bench{faults})"
+            changed = "".join(f"; {each}" for each in self.deviations if each.startswith(self.changed))
+            return f"{self.kind} ({_BUNDLED}, not the tasks of τ²-bench{changed})"
         parts = [self.kind + (f" ({'; '.join(self.deviations)})" if self.deviations else "")]
         parts += [f"incomplete ({', '.join(self.incomplete)})"] if self.incomplete else []
         return ", ".join([*parts, *self.models])
@@ -75,7 +77,8 @@ def comparability(records: Iterable[TrialRecord]) -> Comparability | None:
     if len(known) < len(chosen):
         deviations.append(f"{plural(len(chosen) - len(known), 'trial')} without recorded conditions")
     kind = "custom" if deviations else "standard"
-    return Comparability(kind, tuple(deviations), tuple(_incomplete(chosen)), tuple(_models(known)))
+    changed = tuple({text: None for record in known for text in _changed(record.conditions or {})})
+    return Comparability(kind, tuple(deviations), tuple(_incomplete(chosen)), tuple(_models(known)), changed)
 
 
 #: Conditions whose difference makes runs hard to compare, by the words of a warning. Agents are what is compared.
@@ -166,7 +169,7 @@ def _of_conditions(found: Mapping[str, Any]) -> list[str]:
     deviations += [f"persona {' '.join(f'{name}={value}' for name, value in persona.items())}"] if persona else []
     deviations += [f"attack {found['attack']}"] if found.get("attack") else []
     deviations += [f"grading {found['grading']}"] if found.get("grading") != "official" else []
-    deviations += [f"{_FAULTS} {' '.join(map(str, found['tool_faults']))}"] if found.get("tool_faults") else []
+    deviations += _changed(found)
     judge = found.get("judge")
     deviations += [f"judge {judge}"] if judge not in (None, "llm") else []
     for limit, usual in _LIMITS.items():
@@ -177,6 +180,12 @@ def _of_conditions(found: Mapping[str, Any]) -> list[str]:
         if role != "agent" and arguments not in ({}, {"temperature": 0.0}, {"temperature": 0}):
             deviations.append(f"arguments of the {role}'s model")
     return deviations
+
+
+def _changed(found: Mapping[str, Any]) -> list[str]:
+    """Return the settings of capabilities that verdicts depend on."""
+    changed = found.get("changed")
+    return [f"{name} {value}" for name, value in changed.items()] if isinstance(changed, dict) else []
 
 
 def _of_outcomes(records: Sequence[TrialRecord]) -> list[str]:

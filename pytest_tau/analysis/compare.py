@@ -11,10 +11,10 @@ from ..text import listed, one_line, plural
 from .attacks import attack_differences
 from .comparability import differing_conditions
 from .design.power import POWER
+from .measures.facts import differing_settings, fact_lines, rates_name
 from .measures.partial import difference_lines
 from .measures.policy import policy_difference_lines
 from .measures.reviews import review_counts
-from .measures.tool_faults import differing_rules, rates_name
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
 from .users.comparison import user_lines
 
@@ -167,7 +167,7 @@ class Comparison:
     def changed(self) -> list[str]:
         """Return what verdicts depend on that differs between the runs, as far as both have recorded it."""
         found = changed_parts(self.before.info.get("hashes"), self.after.info.get("hashes"), self.pairs)
-        found += differing_rules(self.before.info, self.after.info)
+        found += differing_settings(self.before.info, self.after.info)
         return found + differing_conditions(self.before.records, self.after.records)
 
     def lines(self, *, verdict: bool = True) -> list[str]:
@@ -194,6 +194,7 @@ class Comparison:
         if len(self.variants) == 1:
             pairs = [*self._records.values()]
             lines += [*difference_lines(pairs), *policy_difference_lines(pairs)]
+        lines += fact_lines(self.before, self.after)
         lines += user_lines(self.before.records, self.after.records)
         lines += self._reviews()
         for word, tasks in (("worse", self.worse), ("better", self.better)):

@@ -145,7 +145,7 @@ def options_schema() -> dict[str, Any]:
     """
 
     def ask(config: Any) -> dict[str, Any]:
-        found: dict[str, Any] = config.hook.pytest_tau_options_schema()
+        found: dict[str, Any] = config.hook.pytest_tau_options_schema(config=config)
         return found
 
     # Whatever the settings of this project are.

@@ -128,7 +128,7 @@ def _changed_outside(facts: Facts) -> Attribution | None:
 def _reference_failed(facts: Facts) -> Attribution | None:
     """Apply if the reference actions were carried out, and nothing but the task and its domain can have failed them."""
     conditions = facts.simulation.conditions or {}
-    disturbed = conditions.get("attack") or conditions.get("tool_faults")
+    disturbed = conditions.get("attack") or conditions.get("changed")
     if conditions.get("agent") != "gold" or conditions.get("user") not in ("gold", "scripted") or disturbed:
         return None
     verdict = facts.simulation.reward_info

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..attacks import AttackFacts
+from ..capability import failure_lines, installed
 from ..evaluation import components_of
 from ..evaluation.component_reports import BY_USER, NEAREST, NOT_MADE, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
 from ..evaluation.partial import COUNTS, SHARES
 from ..models import LATE_CALLS, RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
 from ..policy import PolicyReport
-from ..text import counted, listed, plural, shorten
+from ..text import counted, plural, shorten
 from .attacks import attack_report
 from .error_rules import NO_MATCH, NO_MODEL, NO_MONEY
 from .retrieval import retrieval_lines
@@ -20,6 +21,7 @@ from .shared_objects import shared_object_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from ..capability import Capability
     from ..evaluation import Evaluator
     from ..models import Message, RewardInfo, Simulation, ToolCall
 
@@ -30,7 +32,6 @@ _LONGEST_ERROR = 48
 #: Breaches of rules of the policy that are shown.
 _MOST_BREACHES = 10
 #: Calls with a fault of their tool that are named.
-_MOST_FAULTS = 5
 _COMMANDS = ("record again: ", "record it: ")
 
 
@@ -73,6 +74,7 @@ def explain(
     *,
     last_messages: bool = True,
     partial: bool = False,
+    capabilities: Sequence[Capability] | None = None,
 ) -> list[Line]:
     """Return the report of a failed simulation: verdict, unmet checks, last messages, the command that runs it again.
 
@@ -83,6 +85,7 @@ def explain(
         hint: A fact about the run that puts the fault in doubt; shown below whose fault it looks like.
         last_messages: Whether the end of the conversation is part of the report.
         partial: Whether partial credit is shown.
+        capabilities: The capabilities of the run; None for those that are installed.
     """
     info = simulation.reward_info
     early = info is not None and _ended_early(info)
@@ -97,7 +100,7 @@ def explain(
         lines += _of_verdict(simulation, info, evaluators, partial=partial)
     lines += policy_lines(PolicyReport.from_info(simulation.info))
     lines += _cut_off(simulation)
-    lines += _tool_faults(simulation)
+    lines += [Line("note", line) for line in failure_lines(capabilities or installed(), simulation)]
     lines += _late_calls(simulation)
     lines += _shared_objects(simulation)
     if found := (simulation.info or {}).get(RETRIEVAL):
@@ -163,13 +166,6 @@ def policy_lines(found: PolicyReport | None) -> list[Line]:
     lines += [Line("bad", f"  {each.rule}, {each.line()}") for each in found.breaches[:_MOST_BREACHES]]
     lines += [Line("note", f"  and {number - _MOST_BREACHES} more")] if number > _MOST_BREACHES else []
     return lines + [Line("bad", f"rule {name!r} could not be checked: {why}") for name, why in found.problems.items()]
-
-
-def _tool_faults(simulation: Simulation) -> list[Line]:
-    """Return a line with the calls that met a fault of a tool, which was put in on purpose."""
-    struck = [made for made in simulation.calls if made.result is not None and made.result.fault]
-    named = [f"message {made.message_idx} {made.call.name} ({made.result.fault})" for made in struck if made.result]
-    return [Line("note", f"tool faults: {listed(named, _MOST_FAULTS)}")] if named else []
 
 
 def _late_calls(simulation: Simulation) -> list[Line]:

@@ -67,9 +67,6 @@ FOREIGN_AGENT = "foreign_agent"
 #: (``message_idx``, ``tool``, ``query``, ids ``found`` and ``read``), the ids ``read`` in all and ``required`` by the
 #: task, ``recall``, and ``recall_at`` by the number of documents of each search.
 RETRIEVAL = "retrieval"
-#: The entry of a simulation's ``info`` about ``--tau-tool-faults``: the ``rules``, the number of ``calls``, and the
-#: ``faults``, each with ``message_idx``, ``tool``, ``requestor`` and ``kind``.
-TOOL_FAULTS = "tool_faults"
 #: The entry of a simulation's ``info`` about calls of an agent on its own loop that came after the conversation, and
 #: were refused: their number by tool.
 LATE_CALLS = "late_calls"
@@ -181,6 +178,7 @@ class Simulation(BaseModel):
         replay_differences: The differences of a replayed conversation from its recording.
         conditions: The conditions under which it was run, such as participants, prompts and limits; None for results of
             others.
+        facts: What capabilities know of it, by the name of the capability. Those of one that is not there are kept.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -204,6 +202,7 @@ class Simulation(BaseModel):
     replay_differences: list[str] = []
     info: dict[str, Any] | None = None
     conditions: dict[str, Any] | None = None
+    facts: dict[str, Any] = {}
 
     def __repr__(self) -> str:
         return (

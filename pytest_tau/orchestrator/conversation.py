@@ -19,10 +19,10 @@ from .clock import Clock
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from ..capability import StageCalls
     from ..environment import Environment
     from ..models import Message, Task, TerminationReason, ToolCall, ToolMessage
     from ..participants import Incoming, Participant, Reply, Side
-    from .tool_faults import ToolFaults
 
 #: Seconds for a participant to handle its cancellation.
 _GRACE = 1.0
@@ -85,7 +85,7 @@ class Conversation:
         clock: Dates the messages.
         unusable: It ended by a reply that cannot be used, after which the protocol may run it again.
         retry_seconds: Returns the time that a side's model calls have spent on retries; None if it calls no model.
-        tool_faults: Makes tools fail on purpose; None for no faults.
+        stages: The stages of the trial's capabilities; None for none.
         one_call: Only the first call of a message of the agent is made.
         enforces_protocol: A message with both text and tool calls ends it, as an error of its sender.
         fault: The exception that has ended it; None if it was ended otherwise.
@@ -107,7 +107,7 @@ class Conversation:
         self.on_message: Callable[[Message], None] | None = None
         self.clock, self.unusable = Clock(), False
         self.enforces_protocol = False
-        self.tool_faults: ToolFaults | None = None
+        self.stages: StageCalls | None = None
         self.one_call = False
         self.retry_seconds: Callable[[Side], float] | None = None
         self.fault: BaseException | None = None
@@ -153,8 +153,6 @@ class Conversation:
         """
         self._history = messages
         self._steps, self._errors, self._calls = steps, errors, calls
-        if self.tool_faults is not None:
-            self.tool_faults.continue_from(messages[len(self._task.message_history or ()) :])
 
     def _is_out_of_time(self) -> bool:
         # A participant that blocks the event loop cannot be interrupted, but gets no further turn.
@@ -212,6 +210,8 @@ class Conversation:
 
     async def _start(self) -> tuple[Side | None, Incoming | None]:
         history = self._history
+        for begin in self.stages.begin if self.stages else ():
+            begin(clone(history[len(self._task.message_history or ()) :]))
         if history:
             self.messages += clone(history)
             return self._after_history(history)
@@ -260,14 +260,15 @@ class Conversation:
         return caller, results[0] if len(results) == 1 else MultiToolMessage(tool_messages=results)
 
     async def _run_tool(self, call: ToolCall) -> ToolMessage:
-        if self.tool_faults is None:
+        if self.stages is None:
             return await self._execute(call)
-        kind, rule = self.tool_faults.before(call)
-        if kind in ("error", "timeout"):
-            return self.tool_faults.refusal(call, kind)
-        if kind == "delay" and rule is not None:
-            await asyncio.sleep(rule.delay)
-        return self.tool_faults.after(call, await self._execute(call), kind)
+        for replace in self.stages.call:
+            if (given := await replace(call)) is not None:
+                return given
+        result = await self._execute(call)
+        for alter in self.stages.result:
+            result = await alter(call, result)
+        return result
 
     async def _execute(self, call: ToolCall) -> ToolMessage:
         if self._environment.waits_for(call.name):
@@ -362,6 +363,8 @@ class Conversation:
         self.messages.append(message)
         if self.on_message:
             self.on_message(clone(message))
+        for observe in self.stages.message if self.stages else ():
+            observe(clone(message))
 
 
 class _Ended(Exception):  # noqa: N818 - no error: the conversation is over

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .options import MARKER, OptionValues, asks_for_trials, pytest_addoption, repetitions
+from . import capabilities
+from .options import MARKER, OptionValues, add_options, asks_for_trials, repetitions
 from .run.fixtures import (
     _tau_models,
     _tau_spec,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = [
     "_tau_models",
     "_tau_spec",
-    "pytest_addoption",
     "tau_agent",
     "tau_agent_client",
     "tau_env",
@@ -57,6 +57,12 @@ _SNAPSHOTS = "tausnap"
 
 
 # The start of pytest
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the options of the core and of the capabilities."""
+    add_options(parser)
+    capabilities.register(parser, pluginmanager)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -364,8 +370,8 @@ def pytest_tau_provided(config: pytest.Config) -> Any:
     return for_commands.pytest_tau_provided(config)
 
 
-def pytest_tau_options_schema() -> dict[str, Any]:
+def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any]:
     """Return the JSON Schema of the options."""
     from . import for_commands
 
-    return for_commands.pytest_tau_options_schema()
+    return for_commands.pytest_tau_options_schema(config)

@@ -28,6 +28,7 @@ from ..runner import (
     SimulationSettings,
     UserFault,
 )
+from .capabilities import active_capabilities
 from .options import OptionValues, named_domains, repetitions
 from .person import is_played
 
@@ -64,7 +65,7 @@ def run_config(config: pytest.Config) -> RunConfig:
         review=_review(values),
         folder=values.folder("agent"),
         models=_models(values),
-        simulation=_simulation(values, data_dir),
+        simulation=replace(_simulation(values, data_dir), capabilities=active_capabilities(config)),
     )
     with_models, without = DEFAULT_CONCURRENCY
     usual = with_models if any(run.choice(role) for role in MODEL_ROLES) else without
@@ -115,7 +116,6 @@ def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettin
         retrieval=_retrieval(values),
         enforce_protocol=values.get("enforce_protocol"),
         user_persona=values.get("user_persona") or {},
-        tool_faults=values.get("tool_faults"),
         prompting={"agent": _agent_prompting(values), "user": _user_prompting(values, data_dir)},
         user_fault=values.get("user_fault") or UserFault(),
     )

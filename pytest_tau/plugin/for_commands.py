@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..settings import flag
 from .hook_calls import domains_of_plugins, evaluators_of_plugins
-from .option_types import difficulty, flag, json_object, model_arguments, outcome_names
-from .options import named_domains
-from .options_table import OPTIONS
+from .option_types import difficulty, json_object, model_arguments, outcome_names
+from .options import named_domains, run_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..environment import DomainSpec
     from ..evaluation import Evaluator
-    from .options_table import Option
+    from ..settings import Option
 
     _Provided = tuple[dict[str, DomainSpec], tuple[Evaluator, ...], tuple[str, ...]]
 
@@ -31,9 +33,14 @@ def pytest_tau_provided(config: pytest.Config) -> _Provided:
 
 
 @pytest.hookimpl
-def pytest_tau_options_schema() -> dict[str, Any]:
-    """Return the schema, with a property for each ini key of the plugin."""
-    keys = {option.dest: _option(option) for option in OPTIONS.values()}
+def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any]:
+    """Return the schema of the options that the plugins of a configuration have."""
+    return options_schema(run_options(config).values())
+
+
+def options_schema(options: Iterable[Option]) -> dict[str, Any]:
+    """Return the schema of options, with a property for each ini key."""
+    keys = {option.dest: _option(option) for option in options}
     keys["tau_files"] = {**_STRINGS, "description": "patterns of task files (default: *.tau.json)"}
     keys["tau_tasks"] = {**_STRINGS, "description": "folders in which every JSON file is a task file"}
     names = {"anyOf": [{"not": {"pattern": "^tau_"}}, {"enum": list(keys)}]}

@@ -15,6 +15,7 @@ import pytest
 
 if TYPE_CHECKING:
     from ..attacks import Attack
+    from ..capability import Capability
     from ..chat import LLM, ChatModel, Role
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
@@ -38,6 +39,17 @@ def pytest_tau_domains(config: pytest.Config) -> list[DomainSpec] | None:
     Use in conftest plugins: any conftest.py that pytest loads before the first task or domain is needed. These are the
     root one, those next to the command line's paths, and if neither command line nor ini names a domain, those of the
     folders that are collected up to the first with tasks.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_capabilities() -> list[Capability] | None:
+    """Add capabilities; collect-all. Called once in each process, when the plugin is registered.
+
+    Returns:
+        Capabilities, or None. The settings of each become options and ini keys. ``-p no:tau_NAME`` removes one.
+
+    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
     """
 
 

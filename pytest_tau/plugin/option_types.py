@@ -1,4 +1,4 @@
-"""Types of option values: functions that turn what a user wrote into a value, as argparse has them.
+"""Types of single options: functions that turn what a user wrote into a value, as argparse has them.
 
 Each takes the text of an option (of a repeated option, the list of its texts) and raises a ``ValueError`` whose text
 follows the name of the option in the usage error. They are called when a value is first used and not by argparse,
@@ -12,12 +12,12 @@ import re
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from ..settings import flag, names, quoted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..analysis.gates import Gate
     from ..environment import Difficulty
-    from ..orchestrator import FaultRule
     from ..runner.config import UserFault
 
 #: Arguments of a model call that the request itself sets.
@@ -67,66 +67,6 @@ def _written(value: Any, kind: Callable[[Any], Any]) -> str:
     return str(value)
 
 
-def _short(value: str) -> str:
-    """Return what was written, for a message."""
-    from ..text import shorten
-
-    return repr(shorten(value))
-
-
-def flag(value: bool) -> bool:
-    """Return the value of an option that takes none."""
-    return value
-
-
-def text(value: str) -> str:
-    """Return a text as it is."""
-    return value
-
-
-def texts(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the texts of a repeated option as they are."""
-    return tuple(values)
-
-
-def integer(least: int | None = None, most: int = 2**63 - 1) -> Callable[[str], int]:
-    """Return the type of whole numbers from ``least`` to ``most``; without ``least``, from ``-most``."""
-    return _number(int, "a whole number", least, most)
-
-
-def real(least: float) -> Callable[[str], float]:
-    """Return the type of numbers that are not below ``least``."""
-    return _number(float, "a number", least, inf)
-
-
-def _number(convert: Callable[[str], Any], kind: str, least: float | None, most: float) -> Callable[[str], Any]:
-    expected = kind if least is None else f"{kind} of at least {least:g}"
-    smallest = -most if least is None else least
-
-    def number(value: str) -> Any:
-        try:
-            found = convert(value)
-        except ValueError:
-            # Python converts no integer of thousands of digits.
-            found = inf if re.fullmatch(r"[0-9]{100,}", value) else None
-        # Not ``found < smallest``, which is false for a NaN.
-        if found is None or not found >= smallest:
-            raise ValueError(f"expected {expected}, got {_short(value)}")
-        if found > most:
-            raise ValueError(f"expected {kind} of at most {most:,}, got {_short(value)}")
-        return found
-
-    return number
-
-
-def share(value: str) -> float:
-    """Return a number above 0 and at most 1."""
-    found = real(0)(value)
-    if not 0 < found <= 1:
-        raise ValueError(f"expected a share above 0 and at most 1, such as 0.05, got {_short(value)}")
-    return found
-
-
 def certainty(value: str) -> float | None:
     """Return a probability above 0.5, 1 for certainty; None for ``false``, as an ini file has it."""
     if value.lower() in ("false", "no", "off", "0"):
@@ -136,15 +76,9 @@ def certainty(value: str) -> float | None:
     except ValueError:
         found = -1.0
     if not 0.5 < found <= 1:
-        problem = f"expected a probability above 0.5 and at most 1, such as 0.99, got {_short(value)}"
+        problem = f"expected a probability above 0.5 and at most 1, such as 0.99, got {quoted(value)}"
         raise ValueError(f"{problem} (without one, write the option after the paths)")
     return found
-
-
-def names(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in comma-separated lists, each once."""
-    found = (name.strip() for value in values for name in value.split(","))
-    return tuple(dict.fromkeys(name for name in found if name))
 
 
 def group_names(values: Iterable[str]) -> tuple[str, ...]:
@@ -166,17 +100,6 @@ def outcome_names(value: str) -> frozenset[str]:
         if name not in _OUTCOMES:
             raise ValueError(f"expected 'failed', 'error' or 'failed,error', got {name!r}")
     return frozenset(found)
-
-
-def gates(values: Iterable[str]) -> list[Gate]:
-    """Return gates from their expressions."""
-    from ..analysis.gates import Gate
-    from ..errors import ConfigurationError
-
-    try:
-        return [Gate.parse(value) for value in values]
-    except ConfigurationError as error:
-        raise ValueError(str(error)) from None
 
 
 def model_name(value: str) -> str:
@@ -231,7 +154,7 @@ def _persona_pairs(value: str) -> dict[str, dict[str, Any]]:
         key = before.strip() if equals else key
         name, colon, weight = after.partition(":")
         if not key or not name.strip():
-            raise ValueError(f"expected KEY=VALUE, such as verbosity=minimal:0.8,standard:0.2, got {_short(value)}")
+            raise ValueError(f"expected KEY=VALUE, such as verbosity=minimal:0.8,standard:0.2, got {quoted(value)}")
         found.setdefault(key, {})[name.strip()] = weight.strip() if colon else 1
     return found
 
@@ -252,20 +175,13 @@ def _weights(key: str, given: Any) -> dict[str, float]:
         try:
             found[name] = float(weight)
         except (TypeError, ValueError):
-            raise ValueError(f"{key}={name}: expected a weight such as 0.8, got {_short(str(weight))}") from None
+            raise ValueError(f"{key}={name}: expected a weight such as 0.8, got {quoted(str(weight))}") from None
         if not 0 <= found[name] < inf:
-            raise ValueError(f"{key}={name}: expected a weight of at least 0, got {_short(str(weight))}")
+            raise ValueError(f"{key}={name}: expected a weight of at least 0, got {quoted(str(weight))}")
     kept = {name: weight for name, weight in found.items() if weight}
     if not kept:
         raise ValueError(f"{key}: expected a value with a weight above 0")
     return kept
-
-
-def tool_faults(values: Iterable[str]) -> tuple[FaultRule, ...]:
-    """Return the rules by which tools fail."""
-    from ..orchestrator import parse_rule
-
-    return tuple(map(parse_rule, values))
 
 
 def user_fault(value: str) -> UserFault:
@@ -276,7 +192,7 @@ def user_fault(value: str) -> UserFault:
         return UserFault("count" if value == "count" else "exclude")
     name, colon, number = value.partition(":")
     if name != "rerun" or (colon and re.fullmatch(r"[1-9][0-9]?", number) is None):
-        raise ValueError(f"expected count, exclude, rerun, or rerun:N with N from 1 to 99, got {_short(value)}")
+        raise ValueError(f"expected count, exclude, rerun, or rerun:N with N from 1 to 99, got {quoted(value)}")
     return UserFault("rerun", int(number) if colon else 1)
 
 
@@ -286,7 +202,7 @@ def provider_limits(value: str) -> dict[str, int]:
     for part in value.split(","):
         name, _, number = (each.strip() for each in part.partition("="))
         if not name or re.fullmatch(r"[1-9][0-9]{0,5}", number) is None:
-            raise ValueError(f"expected a list of NAME=N, such as openai=40,gemini=20, got {_short(part.strip())}")
+            raise ValueError(f"expected a list of NAME=N, such as openai=40,gemini=20, got {quoted(part.strip())}")
         found[name] = int(number)
     return found
 
@@ -304,7 +220,7 @@ def fork_restore(value: str) -> dict[str, str]:
     for part in value.split(","):
         side, _, way = part.strip().partition("=")
         if side not in ("agent", "user") or way not in ("history", "replay"):
-            raise ValueError(f"expected agent=HOW or user=HOW with history or replay, got {_short(value)}")
+            raise ValueError(f"expected agent=HOW or user=HOW with history or replay, got {quoted(value)}")
         found[side] = way
     return found
 
@@ -314,7 +230,7 @@ def run_name(value: str) -> str:
     from ..files import file_name_of
 
     if not value or file_name_of(value) != value:
-        raise ValueError(f"expected letters, digits and _.+-[], got {_short(value)}")
+        raise ValueError(f"expected letters, digits and _.+-[], got {quoted(value)}")
     return value
 
 
@@ -330,7 +246,7 @@ def difficulty(value: str) -> Difficulty:
         name, _, number = (each.strip() for each in part.partition("="))
         if name not in known or re.fullmatch(r"[0-9]{1,3}", number) is None:
             expected = ", ".join(f"{each}=N" for each in known)
-            raise ValueError(f"expected a list of {expected}, each N from 0 to 999, got {_short(part.strip())}")
+            raise ValueError(f"expected a list of {expected}, each N from 0 to 999, got {quoted(part.strip())}")
         found[name] = int(number)
     return Difficulty(**found)
 

@@ -7,38 +7,51 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..settings import flag
 from .compat import ini_keys, native_ini
-from .option_types import as_written, flag
+from .option_types import as_written
 from .options_table import OPTIONS
 
 if TYPE_CHECKING:
-    from .options_table import Option
+    from ..settings import Option
 
 MARKER = (
     "tau(domain, tasks, split, num_tasks, trials, at_least, stop_early, agent, user): run the test on each selected "
     "task and trial"
 )
+#: The name of the plugin that has the options of capabilities.
+CAPABILITIES = "tau-capabilities"
 #: Patterns of files that are collected as tasks wherever they are found.
 DEFAULT_FILES = ("*.tau.json",)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the ``--tau-…`` options and their ``tau_…`` ini keys."""
+def add_options(parser: pytest.Parser) -> None:
+    """Add the ``--tau-…`` options of the core and their ``tau_…`` ini keys."""
     group = parser.getgroup("tau", "agent evaluation (pytest-tau)")
     for option in OPTIONS.values():
-        # Without argparse's own ``type``, ``choices`` and ``default``: values come from the ini file as well.
-        keywords: dict[str, Any] = {"dest": option.dest, "default": None, "help": option.full_help}
-        if option.type is flag:
-            keywords |= {"action": "store_true"}
-        else:
-            keywords |= {"metavar": option.metavar, "action": "append" if option.repeat else "store"}
-        if option.bare:
-            keywords |= {"nargs": "?", "const": option.bare}
-        group.addoption(f"--tau-{option.name}", **keywords)
-        kind: Any = "args" if option.repeat else "bool" if option.type is flag else "string"
-        parser.addini(option.dest, f"default of --tau-{option.name}", type=kind, default=None)
+        add_option(parser, group, option)
     parser.addini("tau_files", "patterns of task files (default: *.tau.json)", type="args", default=list(DEFAULT_FILES))
     parser.addini("tau_tasks", "folders in which every JSON file is a task file", type="paths", default=[])
+
+
+def add_option(parser: pytest.Parser, group: Any, option: Option) -> None:
+    """Add an option to a group of ``--help``, and its ini key."""
+    # Without argparse's own ``type``, ``choices`` and ``default``: values come from the ini file as well.
+    keywords: dict[str, Any] = {"dest": option.dest, "default": None, "help": option.full_help}
+    if option.type is flag:
+        keywords |= {"action": "store_true"}
+    else:
+        keywords |= {"metavar": option.metavar, "action": "append" if option.repeat else "store"}
+    if option.bare:
+        keywords |= {"nargs": "?", "const": option.bare}
+    group.addoption(f"--tau-{option.name}", **keywords)
+    kind: Any = "args" if option.repeat else "bool" if option.type is flag else "string"
+    parser.addini(option.dest, f"default of --tau-{option.name}", type=kind, default=None)
+
+
+def run_options(config: pytest.Config) -> dict[str, Option]:
+    """Return the options of a run by key: those of the core, and those of its capabilities."""
+    return {**OPTIONS, **getattr(config.pluginmanager.get_plugin(CAPABILITIES), "options", {})}
 
 
 class OptionValues:
@@ -49,11 +62,15 @@ class OptionValues:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        self._config = config
+        self._config, self._options = config, run_options(config)
+
+    def has(self, name: str) -> bool:
+        """Return whether the run has an option."""
+        return name in self._options
 
     def given(self, name: str) -> Any:
         """Return what the user wrote on the command line, else in the ini file; None if neither has the option."""
-        option = OPTIONS[name]
+        option = self._options[name]
         written = self._config.getoption(option.dest, None)
         if written is not None:
             return written
@@ -77,7 +94,7 @@ class OptionValues:
         Raises:
             pytest.UsageError: The type or the choices do not allow it.
         """
-        option, written = OPTIONS[name], self.given(name)
+        option, written = self._options[name], self.given(name)
         if written is None:
             return option.default
         if option.choices:
@@ -101,11 +118,11 @@ class OptionValues:
 
     def from_ini(self, name: str) -> bool:
         """Return whether the command line does not have the option."""
-        return self._config.getoption(OPTIONS[name].dest, None) is None
+        return self._config.getoption(self._options[name].dest, None) is None
 
     def label(self, name: str) -> str:
         """Return the name of an option as the user wrote it: the option, or the ini key if it is from there."""
-        option = OPTIONS[name]
+        option = self._options[name]
         return option.dest if self.from_ini(name) else f"--tau-{option.name}"
 
     def folder(self, name: str) -> Path:
@@ -122,7 +139,7 @@ def path_options() -> frozenset[str]:
 
 def options_given(config: pytest.Config) -> bool:
     """Return whether the command line has any option of the plugin: the user wants to run tasks."""
-    return any(config.getoption(option.dest, None) is not None for option in OPTIONS.values())
+    return any(config.getoption(option.dest, None) is not None for option in run_options(config).values())
 
 
 def asks_for_trials(config: pytest.Config) -> bool:

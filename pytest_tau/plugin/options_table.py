@@ -1,119 +1,33 @@
 """The table of options: everything that is known of an option, but for the code that uses its value.
 
-An option with a plain value is a row here and the line that uses it. If ``run.json`` is to record it, it is a field of
-``RunConfig`` and a line of ``store.manifest.recorded_settings`` too. ``tests/architecture/test_options_table.py`` keeps
-what other packages state of options equal to this table.
+An option of the core with a plain value is a row here and the line that uses it. If ``run.json`` is to record it, it is
+a field of ``RunConfig`` and a line of ``store.manifest.recorded_settings`` too. What other packages state of options is
+kept equal to this table by ``tests/architecture/test_options_table.py``. An option of a capability is a field of its
+settings.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from ..settings import Option, flag, integer, names, real, share, text, texts
 from .option_types import (
     certainty,
     difficulty,
-    flag,
     fork_restore,
     fork_turns,
-    gates,
     group_names,
-    integer,
     json_object,
     markdown_file,
     model_arguments,
     model_name,
-    names,
     outcome_names,
     persona,
     provider_limits,
-    real,
     run_name,
     shard,
-    share,
-    text,
-    texts,
-    tool_faults,
     user_fault,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-#: What the value of an option affects. An earlier run is comparable if it has the same values of "verdict".
-Affects: TypeAlias = Literal[
-    "verdict",  # the verdict of a trial
-    "content",  # data, tasks and prompts: their fingerprints are compared instead of the value
-    "selection",  # which of the tasks and trials are run
-    "calls",  # if model calls are recorded or replayed
-    "speed",  # time and cost
-    "session",  # which trials are taken from an earlier run or skipped, and how their outcomes count; never recorded
-    "output",  # what is written and where; never recorded
-]
-
-
-class Option(NamedTuple):
-    """An option of the command line and its ini key.
-
-    Attributes:
-        name: The name without ``--tau-``.
-        type: A function from the text to the value (:mod:`.option_types`); a :class:`Path` starts from the folder of
-            the ini file, or from the current folder if it is from the command line.
-        affects: What the value affects.
-        metavar: The placeholder of the value in ``--help``.
-        help: The text for ``--help``; ``%(default)s`` stands for the default.
-        default: The value if there is neither option nor ini key; None if the code that uses it decides.
-        choices: The texts that are allowed; empty for all that the type accepts.
-        example: The value that a usage error proposes.
-        repeat: The option may be repeated; its ini key has a list.
-        bare: The text that stands for the option without a value; None if a value is required.
-        path: Values may be paths that exist, which pytest's search for its ini file must ignore.
-        selects: A run with it has fewer than all tasks and trials.
-        rerun: The group of options in a command that runs a trial again, from 1; 0 if it is not repeated there.
-        recorded_as: The key of ``run.json`` if it is not the name.
-    """
-
-    name: str
-    type: Callable[[Any], Any]
-    affects: Affects
-    metavar: str | None = None
-    help: str = ""
-    default: Any = None
-    choices: tuple[str, ...] = ()
-    example: str | None = None
-    repeat: bool = False
-    bare: str | None = None
-    path: bool = False
-    selects: bool = False
-    rerun: int = 0
-    recorded_as: str | None = None
-
-    @property
-    def key(self) -> str:
-        """Return the name as an identifier, by which the code asks for the value."""
-        return self.name.replace("-", "_")
-
-    @property
-    def dest(self) -> str:
-        """Return the ini key, which is also the name of the attribute of ``config.option``."""
-        return f"tau_{self.key}"
-
-    @property
-    def setting(self) -> str:
-        """Return the key of the value in ``run.json``, if it is recorded."""
-        return self.recorded_as or self.key
-
-    @property
-    def full_help(self) -> str:
-        """Return the help with the default in it."""
-        shown = self.default
-        if isinstance(shown, float):
-            shown = f"{shown:g}"
-        elif isinstance(shown, dict):
-            shown = json.dumps(shown)
-        return self.help.replace("%(default)s", str(shown))
-
 
 #: The most trials of a task.
 MOST_TRIALS = 10_000
@@ -191,10 +105,6 @@ _ROWS = (
                 "repeated, a comma-separated list, or all"),
     Option("attack-only", flag, "selection", default=False,
            help="with --tau-attack, do not run the tasks without an attack as well"),
-    Option("tool-faults", tool_faults, "verdict", "RULE", default=(), repeat=True, rerun=1,
-           example="get_*:0.1,timeout=0.02",
-           help="make tools fail on purpose, seeded: PATTERN:RATE[,KIND=RATE…], kinds: error, timeout, delay, stale, "
-                "partial; 'user:PATTERN:…' for tools of the user; may be repeated"),
     Option("user-fault", user_fault, "verdict", "WHAT", rerun=1, example="exclude",
            help="trials in which the simulated user makes a fault: count (default) only reports them, exclude excludes "
                 "them from rates, rerun[:N] runs such a trial again, up to N times (1)"),
@@ -321,7 +231,7 @@ _ROWS = (
            help="write a summary for CI: markdown (to $GITHUB_STEP_SUMMARY if set, else printed), or markdown:FILE"),
     Option("html", Path, "output", "FILE", path=True,
            help="write an HTML report of the run: one file that needs no network"),
-    Option("gate", gates, "session", "EXPR", default=(), repeat=True,
+    Option("gate", texts, "session", "EXPR", default=(), repeat=True,
            help="fail the run if this condition is not met, and not for single trials: [domain:]metric OP value, such "
                 "as 'pass^1>=0.8', 'retail:errors<=0.02'; may be repeated"),
     Option("stop-early", certainty, "session", "P", bare="1",

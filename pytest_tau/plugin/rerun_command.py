@@ -11,7 +11,7 @@ from typing import Any
 from ..chat.requests import shown_arguments, without_login
 from ..documents import parse_json
 from .option_types import json_object, model_arguments
-from .options_table import OPTIONS
+from .options import run_options
 
 
 def rerun_command(item: Any, record: str | None = None, *, recorded: bool = False) -> str:
@@ -27,7 +27,8 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
         path, separator, rest = nodeid.partition("::")
         nodeid = os.path.relpath(item.config.rootpath / path, item.config.invocation_params.dir) + separator + rest
     parts = ["pytest", nodeid]
-    for option in sorted((each for each in OPTIONS.values() if each.rerun), key=attrgetter("rerun")):
+    options = run_options(item.config)
+    for option in sorted((each for each in options.values() if each.rerun), key=attrgetter("rerun")):
         value = getattr(item.config.option, option.dest, None)
         if option.key == "domain" and item.nodeid.split("::")[0] in (value or []):
             continue  # the node id has it

@@ -34,7 +34,7 @@ def pytest_tau_provided(
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_tau_options_schema() -> dict[str, Any] | None:
+def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any] | None:
     """Return the JSON Schema of the options; first result. Called by ``tau schema``."""
 
 

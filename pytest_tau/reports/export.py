@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from ..analysis.columns import COLUMNS
+from ..analysis.columns import with_facts
 from ..models import RETRIEVAL, writable
 from ..runs.groups import Group
 from ..runs.make_record import make_record
@@ -128,7 +128,7 @@ def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
         domain: Only this one's.
     """
     table = csv.writer(file, lineterminator="\n")
-    columns = [each for each in COLUMNS if each.exported]
+    columns = [each for each in with_facts(run.fact_columns) if each.exported]
     table.writerow(each.name for each in columns)
     written = 0
     for trial in _of(run, domain):

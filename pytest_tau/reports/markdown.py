@@ -7,10 +7,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..analysis.attacks import rate_lines
-from ..analysis.measures.tool_faults import fault_line
 from ..analysis.summary import ending
 from ..analysis.unseen import unseen_line
 from ..analysis.variants import MOST_PAIRS
+from ..capability import installed, summary_lines
 from ..runs.groups import distinguish
 from ..text import by_numbers, distinct_lines, one_line, plural, visible
 from .text import LONGEST_NAME, format_floor, format_stats, format_usage, frequencies
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..analysis.scores import Rate, Scores
     from ..analysis.summary import DomainSummary
     from ..analysis.variants import Variants
+    from ..capability import Capability
     from ..runs.groups import Group
     from ..runs.record import TrialRecord
 
@@ -103,6 +104,7 @@ def markdown(
     summaries: Sequence[DomainSummary],
     failing: Sequence[FailingTask],
     decisions: Sequence[tuple[str, bool | None]] = (),
+    capabilities: Sequence[Capability] | None = None,
 ) -> str:
     """Return the page.
 
@@ -110,15 +112,17 @@ def markdown(
         summaries: Of each domain.
         failing: The tasks that did not pass every time, of all domains.
         decisions: What gates and baseline say, each with whether it is met; None for a line that nothing depends on.
+        capabilities: The capabilities of the run; None for those that are installed.
     """
     marks = {True: "✅ ", False: "❌ ", None: ""}
     lines = [f"- {marks[met]}{escaped(line)}" for line, met in decisions]
     pages = ["\n".join(["### Gates and baseline", "", *lines])] if lines else []
-    pages += [_domain(each, [task for task in failing if task.domain == each.name]) for each in summaries]
+    known = installed() if capabilities is None else capabilities
+    pages += [_domain(each, [task for task in failing if task.domain == each.name], known) for each in summaries]
     return "\n\n".join(pages) + "\n"
 
 
-def _domain(summary: DomainSummary, failing: Sequence[FailingTask]) -> str:
+def _domain(summary: DomainSummary, failing: Sequence[FailingTask], capabilities: Sequence[Capability]) -> str:
     scores = summary.scores
     counts = [
         (scores.passed, "passed"),
@@ -134,7 +138,7 @@ def _domain(summary: DomainSummary, failing: Sequence[FailingTask]) -> str:
         _rates(summary),
         _variants(summary.variants) if summary.variants else "",
         _attacks(summary),
-        _facts(summary),
+        _facts(summary, capabilities),
         *(_groups(name, groups) for name, groups in summary.groups.items() if groups),
         _failures(failing),
     ]
@@ -159,7 +163,7 @@ def _rates(summary: DomainSummary) -> str:
     return _table(rows)
 
 
-def _facts(summary: DomainSummary) -> str:
+def _facts(summary: DomainSummary, capabilities: Sequence[Capability]) -> str:
     scores = summary.scores
     rows = [["", ""]]
     if scores.mean_reward is not None:
@@ -178,8 +182,8 @@ def _facts(summary: DomainSummary) -> str:
         rows += [["broken rules", ", ".join(summary.policy.rules)]] if summary.policy.rules else []
     if summary.policy:
         rows += [["not checked", line] for line in summary.policy.unchecked]
-    if faults := fault_line([record for records in summary.records.values() for record in records]):
-        rows.append(["tool faults", faults])
+    records = [record for found in summary.records.values() for record in found]
+    rows += [[*line.partition(": ")[::2]] for line in summary_lines(capabilities, records)]
     if summary.user_faults and summary.user_faults.parts:
         rows.append(["user faults", ", ".join(summary.user_faults.parts)])
     if summary.restored:

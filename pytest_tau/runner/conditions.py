@@ -9,6 +9,7 @@ from ..environment import DEFAULT_SPLIT
 from ..errors import TauError
 from ..evaluation import LazyJudge
 from ..participants import BY_MODEL, OFFICIAL_GUIDELINES, Prompting
+from ..settings import as_text, changed_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,13 +65,24 @@ def conditions_of(played: Played) -> dict[str, Any]:
         "enforce_protocol": settings.enforce_protocol,
         "persona": dict(played.persona),
         "attack": settings.attack.name if settings.attack else None,
-        "tool_faults": [rule.text for rule in settings.tool_faults],
+        "changed": changed_conditions(settings),
         "one_call": settings.prompting.get("agent", Prompting()).one_call,
         "grading": settings.evaluation.grading.name,
         "max_steps": settings.limits.max_steps,
         "max_errors": settings.limits.max_errors,
     }
     return {name: value for name, value in found.items() if value not in (None, False, {}, [])}
+
+
+def changed_conditions(settings: SimulationSettings) -> dict[str, str]:
+    """Return what capabilities have changed that verdicts depend on, by label: ``{"tool faults": "get_*:0.1"}``."""
+    return {
+        option.label: as_text(value)
+        for each in settings.capabilities
+        if each.settings is not None
+        for option, value in changed_values(each.settings)
+        if option.affects == "verdict"
+    }
 
 
 def base_size(domain: Domain, task: Task) -> int | None:

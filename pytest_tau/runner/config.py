@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from ..chat import ModelArguments, Role
 from ..environment import Difficulty
 from ..evaluation import Evaluation
-from ..orchestrator import FaultRule, Limits
+from ..orchestrator import Limits
 from ..participants import calls_no_model, is_endpoint
 from ..participants.behaviours import BEHAVIOURS
 from ..protocol import TAU, Protocol
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..attacks import Attack
+    from ..capability import ActiveCapability
     from ..chat import LLM
     from ..chat.prices import Price
     from ..environment import Retrieval
@@ -70,7 +71,7 @@ class SimulationSettings:
         user_persona: How simulated users behave: by key, the weight of each value.
         attack: The attack by texts in tool results; None for none.
         policy_rules: Whether the rules of the domain's policy are checked; the reward does not depend on it.
-        tool_faults: How often tools fail on purpose.
+        capabilities: The capabilities that are switched on, each with its settings.
         behaviours: The behaviours that a persona can have, by name.
         user_fault: What is done with trials in which the simulated user makes a fault.
     """
@@ -88,7 +89,7 @@ class SimulationSettings:
     user_persona: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     attack: Attack | None = None
     policy_rules: bool = True
-    tool_faults: Sequence[FaultRule] = ()
+    capabilities: Sequence[ActiveCapability] = ()
     behaviours: Mapping[str, Behaviour] = field(default_factory=lambda: BEHAVIOURS)
     user_fault: UserFault = UserFault()  # noqa: RUF009 - immutable
 

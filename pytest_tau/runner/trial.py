@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..capability import StageCalls, TrialView
 from ..chat import TrialModels
 from ..diagnosis.attribution import annotate_failure
 from ..errors import (
@@ -22,7 +23,7 @@ from ..errors import (
 from ..evaluation import LazyJudge
 from ..evaluation.outside import Beginning
 from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, clone
-from ..orchestrator import Clock, Conversation, Ending, ToolFaults, ending_by, record_faults
+from ..orchestrator import Clock, Conversation, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
 from ..validity import check_simulation
@@ -88,6 +89,7 @@ class Trial:
         self.late_calls: Sequence[str] = ()
         self.uses = Uses(SharedObjects())
         self._unusable = False
+        self._stages: StageCalls | None = None
         self.persona = draw_persona(settings.user_persona, seed)
         self._injection: Injection | None = None
         self.behaviour = behaviour_of(self.persona, settings)
@@ -179,14 +181,15 @@ class Trial:
         discarded: list[dict[str, Any]] = []
         while True:
             simulation, beginning = self._begin(clock), Beginning.of(self.environment)
+            self._stages = self._make_stages()
             self._unusable = False
             await self._converse(simulation, clock, agent, user)
             if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
                 raise self.models.out_of_budget
             if not self._unusable:
                 self._measure_retrieval(simulation)
-                record_faults(simulation, self.settings.tool_faults)
                 await self._grade(simulation, beginning)
+                simulation.facts = self._stages.facts(simulation) if self._stages else {}
                 if self.settings.policy_rules:
                     note_policy(simulation, self.task, self.domain, self.environment, agent.name)
             if not self._unusable or initial is None or len(discarded) + 1 == attempts:
@@ -202,6 +205,11 @@ class Trial:
                 simulation.error = f"{simulation.error} (in the last of {attempts} conversations)"
             simulation.info = (simulation.info or {}) | {DISCARDED: discarded}
         return simulation
+
+    def _make_stages(self) -> StageCalls | None:
+        active = self.settings.capabilities
+        view = partial(TrialView, self.task, self.domain, self.environment, self.seed)
+        return StageCalls(active, view) if active else None
 
     def context(
         self, side: Side, greeting: str | None = None, *, needs_reference: bool = False, from_start: bool = False
@@ -326,8 +334,7 @@ class Trial:
                 return failed
         first, second = participants
         conversation = Conversation(self.task, self.environment, first, second, limits)
-        if rules := self.settings.tool_faults:
-            conversation.tool_faults = ToolFaults(rules, f"{self.seed} {self.task.id}", self.environment)
+        conversation.stages = self._stages
         if self.beginning is not None:
             conversation.continue_from(clone(list(self.beginning.messages)), *self.beginning.steps())
         conversation.clock, conversation.on_message = clock, self.on_message

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..attacks import AttackFacts
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
-from ..models import FOREIGN_AGENT, RETRIEVAL, SILENT_AGENT, TOOL_FAULTS, any_review, paired_calls
+from ..models import FOREIGN_AGENT, RETRIEVAL, SILENT_AGENT, any_review, paired_calls
 from ..policy import PolicyReport
 from ..runner.fork import FORK
 from ..text import one_line
@@ -77,7 +76,7 @@ def make_record(
         fork=info.get(FORK),
         attack=_attack(AttackFacts.read(info)),
         policy=_policy(info),
-        tool_faults=_tool_faults(info.get(TOOL_FAULTS)),
+        facts=simulation.facts,
         review=review.facts() if (review := any_review(info)) else None,
         inputs=info.get(INPUTS) or {},
     )
@@ -185,15 +184,6 @@ def _policy(info: Mapping[str, Any]) -> dict[str, Any] | None:
         "problems": {name: one_line(why, _PROBLEM) for name, why in found.problems.items()},
     }
     return {name: value for name, value in values.items() if value}
-
-
-def _tool_faults(found: Any) -> dict[str, int] | None:
-    """Return the number of faults by kind; what is not a fault of ours is skipped."""
-    if not isinstance(found, dict):
-        return None
-    faults = found.get("faults")
-    kinds = (each.get("kind") for each in faults if isinstance(each, dict)) if isinstance(faults, list) else ()
-    return dict(Counter(kind for kind in kinds if isinstance(kind, str)))
 
 
 def _sum(*costs: float | None) -> float | None:

@@ -100,6 +100,13 @@ class Resumed(_Part):
     dirty: bool | None
 
 
+class RecordedCapability(_Part):
+    """A capability that was switched on: its settings that are not defaults, and its columns."""
+
+    settings: dict[str, Any]
+    columns: list[dict[str, Any]]
+
+
 class Manifest(_Part):
     """The metadata of a run, in run.json.
 
@@ -111,6 +118,7 @@ class Manifest(_Part):
         commit: The last commit of the project; null without git.
         dirty: Whether tracked files had changed since; null without git.
         settings: The settings that were given.
+        capabilities: By name, the settings and the columns of the capabilities that were switched on.
         participants: Who played agent and user, if fixtures, hooks or markers have chosen others than the settings.
         user_prompts: The templates of the system message of the user's model, without tools and with tools.
         saw_reference: The sides that were given the reference actions.
@@ -129,6 +137,7 @@ class Manifest(_Part):
     commit: str | None
     dirty: bool | None
     settings: dict[str, Any]
+    capabilities: dict[str, RecordedCapability] = Field(default_factory=dict)
     participants: dict[Literal["agent", "user"], list[str]] = Field(default_factory=dict)
     user_prompts: dict[Literal["user", "user_tools"], str] = Field(default_factory=dict)
     saw_reference: list[Literal["agent", "user"]] = Field(default_factory=list)

@@ -6,6 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..capability import columns_in, columns_of, installed
 from ..documents import parse_json
 from ..errors import ConfigurationError, unknown_name
 from ..garbage import without_collections
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterator
 
+    from ..capability import NamedColumn
     from ..models import Simulation, Task
     from .results.entries import StoredSimulation
 
@@ -73,6 +75,11 @@ class Run:
         self.recognise: Callable[[Counter[str]], str | None] | None = None
         self._own = self._as_written = path.is_dir() and not (path / RESULTS_INDEX).is_file()
         self.info = read_manifest(path) if path.is_dir() else {}
+
+    @property
+    def fact_columns(self) -> list[NamedColumn]:
+        """The columns of the capabilities of the run, and of the installed ones."""
+        return [*columns_in(self.info), *columns_of(installed())]
 
     def trials(self) -> Iterator[StoredTrial]:
         """Yield the simulations, one at a time; of a test that was run again, the last.

@@ -55,7 +55,7 @@ class TrialRecord:
         partial: Partial credit by name, None where there is nothing to measure; empty if it was not measured.
         policy: What the rules of the policy found: the names that were ``checked``, the ``counts`` of breaches by rule,
             the first breaches as ``lines`` (rule and text), and ``problems`` by rule; None if there are no rules.
-        tool_faults: The number of calls that met a fault of a tool, by its kind; None if tools did not fail on purpose.
+        facts: What capabilities know of it, by the name of the capability.
         review: The facts of a model's review (``Review.facts``); None if there is none.
         inputs: The parameters of its test that have no part in the trial, each with its value as a text.
     """
@@ -93,7 +93,7 @@ class TrialRecord:
     partial: Mapping[str, float | None] = field(default_factory=dict)
     attack: Mapping[str, Any] | None = None
     policy: Mapping[str, Any] | None = None
-    tool_faults: Mapping[str, int] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
     user_faults: tuple[str, ...] = ()
     excluded: bool = False
     attempts: int = 0
@@ -206,4 +206,4 @@ TUPLES = ("failed_checks", "saw_reference", "outside_tools", "user_faults")
 #: Fields that are written whatever their values.
 _ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
 #: Fields that are written if they are known, even 0 or empty.
-_IF_KNOWN = frozenset({"first_reward", "tool_faults"})
+_IF_KNOWN = frozenset({"first_reward"})

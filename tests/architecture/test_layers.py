@@ -23,11 +23,12 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 #: ``documents``, ``garbage``, ``background``, ``terminal``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
-_GROUND = {"errors", "text", "terminal", "files", "documents", "garbage", "background"}
+_GROUND = {"errors", "text", "terminal", "files", "documents", "garbage", "background", "settings"}
 _LAYERS = {
     *_GROUND,
     "models",
     "environment",
+    "capability",
     "chat",
     "knowledge",
     "endpoint",
@@ -48,22 +49,25 @@ MAY_IMPORT: dict[str, set[str]] = {
     "documents": set(),
     "garbage": set(),
     "background": set(),
+    "settings": {"text"},
     "models": _GROUND,
     "environment": {*_GROUND, "models"},
+    # What a capability is, not which there are: the core loops over them.
+    "capability": {*_GROUND, "models", "environment"},
     "chat": {*_GROUND, "models"},
     # The tools of searches are tools of an environment; some of them call models.
     "knowledge": {*_GROUND, "models", "environment", "chat"},
     "endpoint": {*_GROUND, "models", "environment", "chat"},
     "protocol": {*_GROUND, "models", "environment"},
     "participants": {*_GROUND, "models", "environment", "chat", "endpoint", "protocol"},
-    "orchestrator": {*_GROUND, "models", "environment", "participants"},
+    "orchestrator": {*_GROUND, "models", "environment", "capability", "participants"},
     "evaluation": {*_GROUND, "models", "environment", "chat", "protocol"},
     # Own attacks are called as participants are.
     "attacks": {*_GROUND, "models", "environment", "participants"},
     # Rules look at a conversation and its state, never at a verdict.
     "policy": {*_GROUND, "models", "environment"},
     # What an agent announces is read as the scripted user reads it.
-    "diagnosis": {*_GROUND, "models", "environment", "participants", "evaluation", "attacks", "policy"},
+    "diagnosis": {*_GROUND, "models", "environment", "capability", "participants", "evaluation", "attacks", "policy"},
     "validity": {*_GROUND, "models", "environment", "participants", "diagnosis"},
     # A reviewer is code of others as a participant is, and is called in the same way.
     "reviews": {*_GROUND, "models", "environment", "chat", "participants", "evaluation", "diagnosis"},
@@ -83,6 +87,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "integrations": {*_LAYERS, "domains", "episodes"},
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},
     "cli": {*_LAYERS, *_STORED, "submission", "domains", "episodes", "play", "integrations", "serving"},
+    # Ideas: each imports the core, and no other idea.
+    "capabilities": {*_LAYERS, *_STORED},
     # The public names, resolved at first use.
     "__init__": {*_LAYERS, "domains", "episodes", "integrations"},
     "__main__": {"cli"},
@@ -103,6 +109,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "runner": {"pydantic"},
     "episodes": {"typing_extensions"},
     "runs": {"pydantic"},
+    "capabilities": {"pydantic"},
     "submission": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project
     "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet"},

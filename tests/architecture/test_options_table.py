@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
+from pytest_tau.capability import bundled_options
 from pytest_tau.chat import ModelArguments
 from pytest_tau.environment import Difficulty, Retrieval
 from pytest_tau.evaluation import PROFILES
-from pytest_tau.orchestrator import Limits, parse_rule
+from pytest_tau.orchestrator import Limits
 from pytest_tau.participants import Prompting
-from pytest_tau.plugin.option_types import flag
-from pytest_tau.plugin.options_table import OPTIONS, Affects, Option
+from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.plugin.store.manifest import recorded_settings
 from pytest_tau.protocol import Protocol, Texts
 from pytest_tau.runner import (
@@ -32,6 +32,7 @@ from pytest_tau.runner import (
     UserFault,
 )
 from pytest_tau.runs.manifest import NON_VERDICT_SETTINGS
+from pytest_tau.settings import Affects, Option, flag
 
 from .sources import nodes_of
 
@@ -129,7 +130,6 @@ def settings_recorded() -> set[str]:
             policy="p",
             retrieval=Retrieval("r", {"top_k": 1}),
             enforce_protocol=True,
-            tool_faults=(parse_rule("*:0.1"),),
             user_persona={"verbosity": {"minimal": 1.0}},
             user_fault=UserFault("exclude"),
             prompting=prompting,
@@ -186,13 +186,13 @@ def test_every_row_is_requested() -> None:
     assert {option.dest for option in OPTIONS.values()} - found - roles == {"tau_dry_run"}
 
 
-def test_every_option_that_a_text_mentions_is_a_row() -> None:
+def test_every_option_that_a_text_mentions_is_declared() -> None:
     mentioned = {
         (file.name, name)
         for file in FILES
         for name in re.findall(r"--tau-([a-z]+(?:-[a-z]+)*)", file.read_text("utf-8"))
     }
-    known = {option.name for option in OPTIONS.values()}
+    known = {option.name for option in (OPTIONS | bundled_options()).values()}
     assert len(mentioned) > 30
     assert {(file, name) for file, name in mentioned if name not in known} == set()
 

@@ -226,21 +226,6 @@ def test_steps_before_count(stored):
     run.line("cut off: too many steps")
 
 
-@pytest.mark.parametrize("rules", ["*:0.3", "*:partial=0.3,stale=0.4,timeout=0.3"])
-def test_calls_meet_the_faults_of_their_numbers(project, rules):
-    """The first trial has the seed of the stored one, so that the same agent has the same conversation."""
-    task = (*AIRLINE, "--tau-agent", "rules", "--tau-tool-faults", rules, "--tau-seed", "2")
-    project.run(*task, "--tau-run-name", "lost")
-    project.run(*task, "--tau-fork", "lost", "--tau-run-name", "again")
-    (before,) = simulations(project, "lost")
-    assert before["info"]["tool_faults"]["faults"]
-    said = [(each["role"], each["content"], each.get("fault")) for each in before["messages"]]
-    again = simulations(project, "again")
-    assert len(again) > 2
-    for found in again:
-        assert [(each["role"], each["content"], each.get("fault")) for each in found["messages"]] == said
-
-
 def test_faults_before_do_not_count_as_errors():
     messages = [
         {"role": "assistant", "content": "Hello."},

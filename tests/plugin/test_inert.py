@@ -12,7 +12,11 @@ import pytest
 #: The modules that a run imports which never asks for pytest-tau. A module more is paid for by every project.
 IMPORTED = [
     "pytest_tau",
+    "pytest_tau.capabilities",
+    "pytest_tau.capabilities.tool_faults",
+    "pytest_tau.capability",
     "pytest_tau.plugin",
+    "pytest_tau.plugin.capabilities",
     "pytest_tau.plugin.compat",
     "pytest_tau.plugin.hookspecs",
     "pytest_tau.plugin.option_types",
@@ -21,6 +25,7 @@ IMPORTED = [
     "pytest_tau.plugin.run",
     "pytest_tau.plugin.run.fixtures",
     "pytest_tau.plugin.seams",
+    "pytest_tau.settings",
 ]
 
 #: Writes the modules of ours, and what is heavy, at the end of a process.

@@ -315,7 +315,6 @@ class TestNativeValues:
         "gate": ('["pass^1>=0.5"]', ["pass^1>=0.5"]),
         "fail_on": ('"regression"', "regression"),
         "agent_text_protocol": ('"tau1"', "tau1"),
-        "tool_faults": ('["get_*:0.1"]', ["get_*:0.1"]),
     }
     NUMBERS = {"llm_timeout": "1.5", "budget": "0.25", "timeout": "60"}
 

@@ -50,7 +50,7 @@ def test_the_summary_and_the_stored_run_have_the_faults(run_faulty, project, wor
     assert info["settings"]["tool_faults"] == ["create_*:0.5"]
     assert "tool faults create_*:0.5" in info["comparability"]["deviations"]
     entries = [json.loads(each) for each in (folder / "simulations.jsonl").read_text(encoding="utf-8").splitlines()]
-    faults = [fault for each in entries for fault in each["info"]["tool_faults"]["faults"]]
+    faults = [fault for each in entries for fault in each["facts"]["tool_faults"]["faults"]]
     assert f"tool faults: {len(faults)} of " in line
     assert len(faults) > 0
     assert {fault["kind"] for fault in faults} == {"error"}
@@ -64,7 +64,7 @@ def test_workers_and_one_process_meet_the_same_faults(run_faulty, project):
         run_faulty("--tau-tool-faults", "create_*:0.5", "--tau-results", name, *workers)
         (folder,) = (project.path / name).iterdir()
         lines = [json.loads(each) for each in (folder / "simulations.jsonl").read_text(encoding="utf-8").splitlines()]
-        found.append({each["task_id"]: each["info"]["tool_faults"] for each in lines})
+        found.append({each["task_id"]: each["facts"]["tool_faults"] for each in lines})
     assert found[0] == found[1]
 
 
@@ -158,6 +158,27 @@ def test_an_agent_on_its_own_loop_meets_them(run_faulty):
     run.outcomes(failed=8)
     run.line("24 of 24 calls met a fault (24 error)")
     run.lacks("outside of the conversation")
+
+
+@pytest.mark.parametrize("rules", ["*:0.3", "*:partial=0.3,stale=0.4,timeout=0.3"])
+def test_a_continued_conversation_meets_the_faults_of_its_calls_numbers(project, rules):
+    """The first trial has the seed of the stored one, so that the same agent has the same conversation."""
+    task = ("--tau-domain", "airline", "--tau-task", "cancel-fresh-booking", "--tau-agent", "rules")
+    task = (*task, "--tau-tool-faults", rules, "--tau-seed", "2")
+    project.run(*task, "--tau-run-name", "lost")
+    project.run(*task, "--tau-fork", "lost", "--tau-run-name", "again")
+    (before,), again = (
+        [
+            json.loads(line)
+            for line in (project.path / ".tau/runs" / name / "simulations.jsonl").read_text().splitlines()
+        ]
+        for name in ("lost", "again")
+    )
+    assert before["facts"]["tool_faults"]["faults"]
+    said = [(each["role"], each["content"], each.get("fault")) for each in before["messages"]]
+    assert len(again) > 2
+    for found in again:
+        assert [(each["role"], each["content"], each.get("fault")) for each in found["messages"]] == said
 
 
 def test_the_example_of_the_pages(project):

@@ -14,12 +14,13 @@ import pytest
 from jsonschema import Draft7Validator
 
 from pytest_tau import load_domain
+from pytest_tau.capability import bundled_options
 from pytest_tau.cli import main
 from pytest_tau.domains import domain_names
 from pytest_tau.environment.arguments import misfits
 from pytest_tau.environment.task_schema import task_file_schema
 from pytest_tau.models import load_task_file
-from pytest_tau.plugin.for_commands import pytest_tau_options_schema
+from pytest_tau.plugin.for_commands import options_schema
 from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.runs.schemas import manifest_schema, simulation_schema
 
@@ -28,6 +29,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+ALL_OPTIONS = OPTIONS | bundled_options()
 ROOT = Path(__file__).parents[2]
 TASK_FILES = [
     path
@@ -263,7 +265,9 @@ def test_the_manifest_of_a_run_with_an_agent_of_a_fixture_is_valid(pytester: pyt
     ],
 )
 def test_settings_are_valid(text: str) -> None:
-    assert [error.message for error in validator(pytest_tau_options_schema()).iter_errors(tomllib.loads(text))] == []
+    assert [
+        error.message for error in validator(options_schema(ALL_OPTIONS.values())).iter_errors(tomllib.loads(text))
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -282,12 +286,12 @@ def test_settings_are_valid(text: str) -> None:
 )
 @pytest.mark.parametrize("table", ["pytest", "tool.pytest", "tool.pytest.ini_options"])
 def test_settings_that_cannot_be_used_are_refused(table: str, line: str) -> None:
-    assert not validator(pytest_tau_options_schema()).is_valid(tomllib.loads(f"[{table}]\n{line}\n"))
+    assert not validator(options_schema(ALL_OPTIONS.values())).is_valid(tomllib.loads(f"[{table}]\n{line}\n"))
 
 
 def test_every_ini_key_has_a_description() -> None:
-    keys = pytest_tau_options_schema()["definitions"]["options"]["properties"]
-    assert set(keys) == {*(option.dest for option in OPTIONS.values()), "tau_files", "tau_tasks"}
+    keys = options_schema(ALL_OPTIONS.values())["definitions"]["options"]["properties"]
+    assert set(keys) == {*(option.dest for option in ALL_OPTIONS.values()), "tau_files", "tau_tasks"}
     assert all(key["description"] for key in keys.values())
 
 
@@ -310,7 +314,7 @@ def test_all_schemas_are_printed_or_written(
     assert list(printed) == ["task", "run", "simulation", "options"]
     for schema in printed.values():
         Draft7Validator.check_schema(schema)
-    assert printed["options"] == pytest_tau_options_schema()
+    assert printed["options"] == options_schema(ALL_OPTIONS.values())
     assert main(["schema", "-o", "schemas"]) == 0
     assert capsys.readouterr().out.splitlines() == [f"schemas/{kind}.schema.json" for kind in printed]
     for kind, schema in printed.items():
@@ -342,7 +346,7 @@ def test_the_schema_of_the_options_does_not_depend_on_the_project(
     tmp_path.joinpath("conftest.py").write_text("import no_such_module\n")
     monkeypatch.chdir(tmp_path)
     assert main(["schema", "options"]) == 0
-    assert json.loads(capsys.readouterr().out) == pytest_tau_options_schema()
+    assert json.loads(capsys.readouterr().out) == options_schema(ALL_OPTIONS.values())
 
 
 def test_the_commands_of_the_page_write_schemas(

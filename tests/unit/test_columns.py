@@ -6,11 +6,12 @@ import csv
 import io
 from collections import Counter
 
-from pytest_tau.analysis.columns import COLUMNS
+from pytest_tau.analysis.columns import COLUMNS, with_facts
 from pytest_tau.analysis.gates.metrics import METRICS
 from pytest_tau.analysis.summary import summarise
+from pytest_tau.capability import columns_of, installed
 from pytest_tau.reports.export import write_csv
-from pytest_tau.reports.html.data import FIELDS, page_columns
+from pytest_tau.reports.html.data import page_columns
 from pytest_tau.reports.text import format_stats
 from pytest_tau.runs.reader import Run
 from pytest_tau.runs.record import TrialRecord
@@ -35,7 +36,9 @@ def test_each_is_where_it_says(tmp_path):
     (tmp_path / "simulations.jsonl").write_text("", encoding="utf-8")
     table = io.StringIO()
     write_csv(Run(tmp_path), table)
-    assert next(csv.reader([table.getvalue()])) == [each.name for each in COLUMNS if each.exported]
+    assert next(csv.reader([table.getvalue()])) == [
+        each.name for each in with_facts(columns_of(installed())) if each.exported
+    ]
     assert set(METRICS) == {"errors", "user_valid", *(each.metric.name for each in COLUMNS if each.metric)}
     shown = [each.page for each in COLUMNS if each.page and each.page.kind != "data"]
     optional = {page.label for page in shown if page.optional}
@@ -46,12 +49,10 @@ def test_each_is_where_it_says(tmp_path):
         attack={"name": "a", "success": True},
         policy={"checked": ["confirmation"]},
         user_faults=("made-up-detail",),
-        tool_faults={"error": 1},
     )
-    assert {each["label"] for each in page_columns([])} == {page.label for page in shown} - optional
-    columns = page_columns([searched])
+    assert {each["label"] for each in page_columns(COLUMNS, [])} == {page.label for page in shown} - optional
+    columns = page_columns(COLUMNS, [searched])
     assert {each["label"] for each in columns} == {page.label for page in shown}
-    assert {each["name"] for each in columns} - {"domain"} <= set(FIELDS)
 
 
 def test_the_summary_shows_the_mean_of_each_that_has_a_unit():

@@ -480,7 +480,7 @@ def test_a_failure_of_gold_is_one_of_the_task_or_its_domain(domain: Domain) -> N
     assert simulation.info["blame"]["party"] == "task"
     report = "\n".join(line.text for line in explain(simulation))
     assert "looks like the task's fault: gold carries out the reference actions, so the task or its domain is" in report
-    simulation.conditions = {**(simulation.conditions or {}), "tool_faults": ["timeout"]}
+    simulation.conditions = {**(simulation.conditions or {}), "changed": {"tool faults": "*:0.1"}}
     found = attribute(simulation, None)
     assert found is not None
     assert found.party == "agent"

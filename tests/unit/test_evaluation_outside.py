@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau import Capability, TrialStages
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.environment import ToolError, Toolkit, domain_of, tool
 from pytest_tau.evaluation import OFFICIAL
@@ -23,8 +24,7 @@ from pytest_tau.evaluation.outside import (
     undeclared_in,
     undeclared_write,
 )
-from pytest_tau.models import Difference, Simulation
-from pytest_tau.orchestrator import parse_rule
+from pytest_tau.models import Difference, Simulation, ToolMessage
 from pytest_tau.participants import load_source
 from pytest_tau.runner import SimulationSettings, Trial
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_tau.environment import Domain, Environment
-    from pytest_tau.models import Task
+    from pytest_tau.models import Task, ToolCall
 
 WANTED = task({"actions": [action("rename", item_id="lamp", name="Light")], "reward_basis": ["DB"]})
 
@@ -481,7 +481,12 @@ def test_calls_that_were_not_made_are_skipped_and_the_next_are_not(mislabelled: 
 
 
 def test_only_calls_that_were_executed_explain_executions(domain: Domain) -> None:
-    faulty = {"tool_faults": (parse_rule("rename:1"),)}
+    class Refusing(TrialStages):
+        async def call(self, call: ToolCall) -> ToolMessage | None:
+            refused = ToolMessage(id=call.id, content="Error: no", requestor=call.requestor, error=True, fault="error")
+            return refused if call.name == "rename" else None
+
+    faulty = {"capabilities": [Capability("refusals", trial=lambda _view: Refusing()).with_settings()]}
 
     def twice(made: Any) -> Callable[[Environment], Any]:
         def reply(environment: Environment) -> Any:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.models import ToolCall, ToolMessage
-from pytest_tau.orchestrator import Conversation, Limits, conversation as module
+from pytest_tau.models import ToolCall
+from pytest_tau.orchestrator import Conversation, Limits
 from pytest_tau.participants.base import BuiltIn
 
 from .tiny import agent, call, run, task, user
@@ -70,42 +69,6 @@ def test_without_settings_all_calls_are_made_and_text_may_come_with_them(domain:
     assert [len(message.tool_calls) for message in talk.messages if getattr(message, "tool_calls", None)] == [2]
     with pytest.raises(FrozenInstanceError):
         Limits().timeout = 1.0  # type: ignore[misc]
-
-
-class Faults:
-    """Faults of tools by the number of the call."""
-
-    def __init__(self, *kinds: str | None) -> None:
-        self._kinds = list(kinds)
-
-    def before(self, _call: ToolCall) -> tuple[str | None, Any]:
-        class Rule:
-            delay = 1.5
-
-        return self._kinds.pop(0), Rule()
-
-    def after(self, _call: ToolCall, result: ToolMessage, _kind: str | None) -> ToolMessage:
-        return result
-
-    def refusal(self, call: ToolCall, kind: str) -> ToolMessage:
-        return ToolMessage(id=call.id, content=kind, error=True)
-
-
-def test_only_a_delay_waits(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
-    waited: list[float] = []
-    here, real = threading.get_ident(), asyncio.sleep
-
-    async def sleep(seconds: float) -> None:
-        if threading.get_ident() != here:  # a loop that another test has left in a thread
-            await real(seconds)
-        else:
-            waited.append(seconds)
-
-    monkeypatch.setattr(module.asyncio, "sleep", sleep)
-    talk = between(domain, [agent(None, COUNT), agent(None, COUNT), agent("Yes.")], [user("Hi"), STOP])
-    talk.tool_faults = Faults("partial", "delay")  # type: ignore[assignment]
-    assert run(talk.run()).reason == "user_stop"
-    assert waited == [1.5]
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,6 @@ def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path)
     facts: list[dict[str, Any]] = [
         {"attack": {"name": "important-message", "style": "s", "success": True}, "test": "t[attack.a-trial-0]"},
         {"user_faults": ("made-up-detail", "stop-while-asked"), "policy": {"checked": ["confirmation"]}},
-        {"tool_faults": {"error": 2}},
         {},
     ]
     (tmp_path / "run").mkdir()
@@ -207,14 +206,13 @@ def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path)
     report(tmp_path / "some.html", domain, Run(tmp_path / "run"))
     opened(page, tmp_path / "some.html")
     heads, rows = page.texts(".row.head .cell"), [row.split("\n") for row in page.texts(".rows .row")]
-    assert len(rows) == 4
+    assert len(rows) == 3
     shown = [dict(zip(heads, row, strict=True)) for row in rows]
-    assert [row["Attack"] for row in shown] == ["important-message", "–", "–", "–"]
-    assert [row["Success"] for row in shown] == ["1", "–", "–", "–"]
-    assert [row["User faults"] for row in shown] == ["–", "made-up-detail; stop-while-asked", "–", "–"]
-    assert [row["Policy"] for row in shown] == ["–", "1", "–", "–"]
-    assert [row["Tool faults"] for row in shown] == ["–", "–", "2", "–"]
-    assert [row["Failed checks"] for row in shown] == ["DB"] * 4
+    assert [row["Attack"] for row in shown] == ["important-message", "–", "–"]
+    assert [row["Success"] for row in shown] == ["1", "–", "–"]
+    assert [row["User faults"] for row in shown] == ["–", "made-up-detail; stop-while-asked", "–"]
+    assert [row["Policy"] for row in shown] == ["–", "1", "–"]
+    assert [row["Failed checks"] for row in shown] == ["DB"] * 3
 
 
 def test_a_click_on_a_column_sorts_by_it(page: Page, files: dict[str, Path]) -> None:

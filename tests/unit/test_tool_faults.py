@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,12 @@ import pytest
 import pytest_tau
 from pytest_tau import SimulationSettings
 from pytest_tau.analysis.comparability import comparability
+from pytest_tau.capabilities.tool_faults import ToolFaultSettings, capability
+from pytest_tau.capabilities.tool_faults.rules import ToolFaults, check_rules, parse_rule, shortened
+from pytest_tau.capability import TrialView
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.evaluation import evaluate
-from pytest_tau.models import TOOL_FAULTS, ToolCall, ToolMessage
-from pytest_tau.orchestrator import ToolFaults, check_rules, parse_rule
-from pytest_tau.orchestrator.tool_faults import shortened
+from pytest_tau.models import ToolCall, ToolMessage
 from pytest_tau.regrade.replay_diff import replay
 from pytest_tau.reports.html.environment_changes import state_history
 from pytest_tau.runs.make_record import make_record
@@ -32,8 +34,24 @@ RENAME = call("rename", item_id="lamp", name="Light")
 LOOK = call("look", item_id="lamp")
 
 
+def settings_with(*rules: str, **options: Any) -> SimulationSettings:
+    faults = capability.with_settings(tool_faults=tuple(map(parse_rule, rules)))
+    return SimulationSettings(capabilities=(faults,) if rules else (), **options)
+
+
+def faults_of(domain: Domain, rule: str, seed: int = 7) -> ToolFaults:
+    settings = ToolFaultSettings(tool_faults=(parse_rule(rule),))
+    return ToolFaults(TrialView(WANTED, domain, domain.environment(WANTED), seed, settings))
+
+
+def draw(faults: ToolFaults, made: ToolCall) -> str | None:
+    """Return the kind of fault of a call; none of them is a delay."""
+    asyncio.run(faults.call(made))
+    return faults._kind
+
+
 def talk(domain: Domain, replies: list[Any], *rules: str, **options: Any) -> Simulation:
-    settings = SimulationSettings(tool_faults=tuple(map(parse_rule, rules)), **options)
+    settings = settings_with(*rules, **options)
     user = Script(["Hi", "###STOP###"])
     return pytest_tau.simulate(WANTED, domain=domain, agent=Script([*replies, "Done"]), user=user, settings=settings)
 
@@ -87,9 +105,11 @@ def test_a_rule_that_cannot_be_used_is_refused(text: str, problem: str) -> None:
 
 def test_a_rule_must_be_about_a_tool_of_its_side() -> None:
     tools: Any = [("assistant", "look"), ("user", "toggle")]
-    assert check_rules([parse_rule("l*:0.1"), parse_rule("user:*:0.1")], tools) is None
-    assert "unknown tool of the agent 'toggle'" in str(check_rules([parse_rule("toggle:0.1")], tools))
-    assert "the user has no tools" in str(check_rules([parse_rule("user:*:0.1")], tools[:1]))
+    check_rules(ToolFaultSettings((parse_rule("l*:0.1"), parse_rule("user:*:0.1"))), tools)
+    with pytest.raises(ValueError, match="unknown tool of the agent 'toggle'"):
+        check_rules(ToolFaultSettings((parse_rule("toggle:0.1"),)), tools)
+    with pytest.raises(ValueError, match="the user has no tools"):
+        check_rules(ToolFaultSettings((parse_rule("user:*:0.1"),)), tools[:1])
 
 
 @pytest.mark.parametrize(("kind", "said"), [("error", "unavailable"), ("timeout", "timed out")])
@@ -111,40 +131,35 @@ def test_a_call_that_fails_changes_nothing(domain: Domain, kind: str, said: str)
 def test_without_the_fault_the_same_conversation_passes(domain: Domain) -> None:
     assert talk(domain, [RENAME]).reward == 1.0
     found = talk(domain, [RENAME], "rename:0")
-    assert (found.reward, (found.info or {})[TOOL_FAULTS]["faults"]) == (1.0, [])
+    assert (found.reward, found.facts["tool_faults"]["faults"]) == (1.0, [])
 
 
 def test_an_agent_that_tries_again_passes(domain: Domain) -> None:
     # The first two calls of the tool by this seed: one that fails, one that does not.
-    rule = parse_rule("rename:0.5")
-    draws = [_draws(domain, f"{seed} {WANTED.id}", rule) for seed in range(50)]
-    seed = draws.index(["error", None])
-    settings = SimulationSettings(tool_faults=(rule,))
+    made = talk(domain, [RENAME]).calls[0].call
+    trials = [faults_of(domain, "rename:0.5", seed) for seed in range(50)]
+    seed = [[draw(faults, made), draw(faults, made)] for faults in trials].index(["error", None])
+    settings = settings_with("rename:0.5")
     agent, user = Script([RENAME, RENAME, "Done"]), Script(["Hi", "###STOP###"])
     found = pytest_tau.simulate(WANTED, domain=domain, agent=agent, user=user, seed=seed, settings=settings)
     assert [result.fault for result in results(found)] == ["error", None]
     assert found.reward == 1.0
-    assert (found.info or {})[TOOL_FAULTS] == {
+    assert found.facts["tool_faults"] == {
         "rules": ["rename:0.5"],
         "calls": 2,
+        "count": 1,
         "faults": [{"message_idx": 2, "tool": "rename", "requestor": "assistant", "kind": "error"}],
     }
 
 
-def _draws(domain: Domain, seed: str, rule: Any) -> list[str | None]:
-    faults = ToolFaults([rule], seed, domain.environment(WANTED))
-    return [faults.before(talk(domain, [RENAME]).calls[0].call)[0] for _ in range(2)]
-
-
 def test_other_tools_do_not_change_the_draws_of_a_tool(domain: Domain) -> None:
     calls = {each.call.name: each.call for each in talk(domain, [RENAME, LOOK]).calls}
-    environment = domain.environment(WANTED)
-    alone, mixed = (ToolFaults([parse_rule("*:0.5")], "7", environment) for _ in range(2))
-    expected = [alone.before(calls["rename"])[0] for _ in range(20)]
+    alone, mixed = faults_of(domain, "*:0.5"), faults_of(domain, "*:0.5")
+    expected = [draw(alone, calls["rename"]) for _ in range(20)]
     found = []
     for _ in range(20):
-        mixed.before(calls["look"])
-        found.append(mixed.before(calls["rename"])[0])
+        draw(mixed, calls["look"])
+        found.append(draw(mixed, calls["rename"]))
     assert found == expected
     assert {None, "error"} == set(expected)
 
@@ -195,7 +210,7 @@ def test_faults_do_not_count_to_the_limit_of_errors(domain: Domain) -> None:
 
 def test_the_agent_does_not_see_that_it_was_a_fault(domain: Domain) -> None:
     agent = Script([LOOK, "Done"])
-    settings = SimulationSettings(tool_faults=(parse_rule("look:1"),))
+    settings = settings_with("look:1")
     user = Script(["Hi", "###STOP###"])
     pytest_tau.simulate(WANTED, domain=domain, agent=agent, user=user, settings=settings)
     (result,) = [message for message in agent.received if message.role == "tool"]
@@ -210,7 +225,7 @@ def test_malformed_and_unknown_calls_meet_no_fault(domain: Domain) -> None:
 
 
 def test_tools_of_the_user_fail_only_if_they_are_named(domain: Domain) -> None:
-    settings = [SimulationSettings(tool_faults=(parse_rule(text),)) for text in ("*:1", "user:*:1")]
+    settings = [settings_with(text) for text in ("*:1", "user:*:1")]
     for each, expected in zip(settings, (None, "error"), strict=True):
         user = Script([call("switch"), "Hi", "###STOP###"])
         found = pytest_tau.simulate(WANTED, domain=domain, agent=Script(["Done"]), user=user, settings=each)
@@ -220,7 +235,7 @@ def test_tools_of_the_user_fail_only_if_they_are_named(domain: Domain) -> None:
 def test_such_a_trial_is_not_comparable_and_says_so(domain: Domain) -> None:
     found = talk(domain, [RENAME], "rename:1", "look:0.1")
     record = make_record(found, WANTED, "mock")
-    assert record.tool_faults == {"error": 1}
+    assert record.facts["tool_faults"]["count"] == 1
     assert TrialRecord.from_dict(record.as_dict()) == record
     compared = comparability([record])
     assert compared is not None
@@ -231,16 +246,9 @@ def test_such_a_trial_is_not_comparable_and_says_so(domain: Domain) -> None:
 
 def test_a_trial_in_which_none_struck_is_known_to_be_one_with_faults(domain: Domain) -> None:
     record = make_record(talk(domain, [RENAME], "look:0.5"), WANTED, "mock")
-    assert record.tool_faults == {}
-    assert TrialRecord.from_dict(record.as_dict()).tool_faults == {}
-    assert make_record(talk(domain, [RENAME]), WANTED, "mock").tool_faults is None
-
-
-@pytest.mark.parametrize("entry", [None, [], {"faults": 3}, {"faults": [3, {"kind": 5}]}])
-def test_an_entry_of_others_is_tolerated(domain: Domain, entry: Any) -> None:
-    found = talk(domain, [RENAME])
-    found.info = {TOOL_FAULTS: entry}
-    assert make_record(found, WANTED, "mock").tool_faults in (None, {})
+    assert record.facts["tool_faults"]["count"] == 0
+    assert TrialRecord.from_dict(record.as_dict()) == record
+    assert make_record(talk(domain, [RENAME]), WANTED, "mock").facts == {}
 
 
 def test_a_rule_cannot_be_changed() -> None:
@@ -253,23 +261,27 @@ def test_half_of_six_are_three() -> None:
 
 
 def test_a_stale_result_is_that_of_the_same_arguments_in_any_order(domain: Domain) -> None:
-    faults = ToolFaults([parse_rule("*:0.5")], "7", domain.environment(WANTED))
+    faults = faults_of(domain, "*:stale=1")
     one = ToolCall(name="look", arguments={"item_id": "lamp", "deep": 1})
     same = ToolCall(name="look", arguments={"deep": 1, "item_id": "lamp"})
-    faults.after(one, ToolMessage(id="1", content="old"), None)
-    assert faults.after(same, ToolMessage(id="2", content="new"), "stale").content == "old"
+    draw(faults, one)
+    asyncio.run(faults.result(one, ToolMessage(id="1", content="old")))
+    assert asyncio.run(faults.result(same, ToolMessage(id="2", content="new"))).content == "old"
 
 
 def test_an_error_stays_an_error(domain: Domain) -> None:
-    faults = ToolFaults([parse_rule("*:0.5")], "7", domain.environment(WANTED))
+    faults = faults_of(domain, "*:partial=1")
     failed = ToolMessage(id="1", content="[1, 2]", error=True)
-    assert faults.after(ToolCall(name="look", arguments={}), failed, "partial") is failed
+    look = ToolCall(name="look", arguments={})
+    assert draw(faults, look) == "partial"
+    assert asyncio.run(faults.result(look, failed)) is failed
 
 
 def test_the_draws_of_a_seed_are_the_same_in_every_version(domain: Domain) -> None:
-    faults = ToolFaults([parse_rule("rename:0.3,timeout=0.3")], "7", domain.environment(WANTED))
+    faults = faults_of(domain, "rename:0.3,timeout=0.3")
+    faults._seed = "7"
     made = talk(domain, [RENAME]).calls[0].call
-    assert [faults.before(made)[0] for _ in range(8)] == [
+    assert [draw(faults, made) for _ in range(8)] == [
         "error",
         "error",
         "timeout",

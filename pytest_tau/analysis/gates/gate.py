@@ -14,8 +14,9 @@ from ..design.predictive import probability_at_least
 from .metrics import UNDER_ATTACK, metric_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from ...capability import NamedColumn
     from ...runs.groups import Group
     from ..statistics import Interval
     from .metrics import Metric, Tasks, TaskTrials
@@ -55,8 +56,12 @@ class Gate:
     bound: float
 
     @classmethod
-    def parse(cls, text: str) -> Gate:
+    def parse(cls, text: str, columns: Iterable[NamedColumn] = ()) -> Gate:
         """Parse a gate.
+
+        Args:
+            text: The expression.
+            columns: The columns of capabilities, some of which are metrics.
 
         Raises:
             ConfigurationError: The expression is not a gate; the error states what is expected.
@@ -73,7 +78,7 @@ class Gate:
             bound = inf
         if not -inf < bound < inf:
             raise ConfigurationError(f"{shown}: expected a number after {operator}, got {shorten(value)!r}")
-        gate = cls(domain, name, metric_named(name), operator, bound)
+        gate = cls(domain, name, metric_named(name, columns), operator, bound)
         gate.check_bound()
         return gate
 

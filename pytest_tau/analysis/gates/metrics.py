@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from ...errors import ConfigurationError, unknown_name
 from ...runs.groups import Group
-from ..columns import COLUMNS
+from ..columns import COLUMNS, Column, with_facts
 from ..design.predictive import Cell
 from ..metrics import pass_hat_k
 from ..statistics import Interval, mean_interval, pass_hat_k_interval, proportion_interval, share_interval
@@ -18,6 +18,7 @@ from ..statistics import Interval, mean_interval, pass_hat_k_interval, proportio
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from ...capability import NamedColumn
     from ...runs.record import TrialRecord
 
 #: The metrics over trials under attack; apart from errors, these trials count for no other.
@@ -265,17 +266,22 @@ class _Mean:
         del tasks
 
 
-#: By name, apart from pass^K. Means are those of columns.
-METRICS: dict[str, Metric] = {
-    "errors": _Errors(),
-    "user_valid": _UserValid(),
-    **{
+def _means(columns: Iterable[Column]) -> dict[str, Metric]:
+    """Return the metrics that are means of columns, by name."""
+    return {
         each.metric.name: _Mean(
             each.metric.value or each.value, each.metric.most, each.metric.counts, *filter(None, [each.metric.lacking])
         )
-        for each in COLUMNS
+        for each in columns
         if each.metric
-    },
+    }
+
+
+#: Of the core, by name, apart from pass^K. Means are those of columns.
+METRICS: dict[str, Metric] = {
+    "errors": _Errors(),
+    "user_valid": _UserValid(),
+    **_means(COLUMNS),
 }
 
 
@@ -285,8 +291,12 @@ def _kept(rule: str) -> _Mean:
     return _Mean(lambda each: each.kept_rule(rule), 1.0, lambda each: each.kept_rule(rule) is not None, why)
 
 
-def metric_named(name: str) -> Metric:
+def metric_named(name: str, columns: Iterable[NamedColumn] = ()) -> Metric:
     """Return the metric of this name.
+
+    Args:
+        name: The name.
+        columns: The columns of capabilities.
 
     Raises:
         ConfigurationError: There is no metric of this name.
@@ -294,11 +304,12 @@ def metric_named(name: str) -> Metric:
     found = _PASS.fullmatch(name)
     if found and int(found[1]) >= 1:
         return _PassHatK(int(found[1]))
-    if name in METRICS:
-        return METRICS[name]
+    metrics = METRICS | _means(with_facts(columns))
+    if name in metrics:
+        return metrics[name]
     if rule := _RULE.fullmatch(name):
         return _kept(rule[1])
-    known = ["pass^1", "pass^4", *METRICS]
+    known = ["pass^1", "pass^4", *metrics]
     others = "; pass^K for any K from 1, policy.RULE for any rule of a policy"
     raise ConfigurationError(unknown_name("metric", name, known, sorted(known)) + others)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...capability import columns_of, installed
 from ...errors import ConfigurationError
 from ...text import plural
 from ..options import add_options
@@ -132,8 +133,9 @@ def _plan(args: argparse.Namespace, earlier: Run | None, records: list[TrialReco
     usage = usage._replace(seconds=args.seconds) if args.seconds is not None else usage
     price = _pair("price", args.price)
     usage = usage.priced(*price) if price[0] is not None and price[1] is not None else usage
+    columns = columns_of(installed())
     source = f"from {earlier.name}" if earlier is not None and args.rate is None else "expected"
-    return _Plan(tasks, trials, population, usage, [Gate.parse(each) for each in args.gate], source)
+    return _Plan(tasks, trials, population, usage, [Gate.parse(each, columns) for each in args.gate], source)
 
 
 def _domain_tasks(args: argparse.Namespace) -> int:

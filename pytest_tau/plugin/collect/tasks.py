@@ -11,10 +11,10 @@ from ...environment import DEFAULT_SPLIT, check_domain, check_history, check_ini
 from ...errors import ConfigurationError, TauError, unknown_name
 from ...evaluation import known_components
 from ...files import ambiguous_names
-from ...orchestrator import check_rules
 from ...participants import domain_agent
 from ...policy import load_rules
 from ...runner import item_id, select, unmatched
+from ...settings import options_of
 from ...text import plural
 from ..context.model_checks import check_retrieval
 from ..hook_calls import modify_tasks
@@ -113,7 +113,7 @@ class TaskSelector:
             raise ConfigurationError("there are no tasks")
         self._context.known_ids += [task.id for task in tasks]
         self._context.unmatched &= set(unmatched(tasks, config.task_patterns))
-        if settings.tool_faults:
+        if any(each.capability.check for each in settings.capabilities):
             self._context.tools |= set(_tools(domain, tasks[0], settings))
         chosen = select(tasks, config.task_patterns, config.num_tasks)
         self._check(chosen, domain, config, file)
@@ -158,7 +158,7 @@ class TaskSelector:
             )
 
     def check_patterns(self) -> None:
-        """Check that each pattern of ``--tau-task`` matches a task, and of ``--tau-tool-faults`` a tool.
+        """Check that each pattern of ``--tau-task`` matches a task, and that capabilities fit the tools.
 
         Call it once everything is collected.
 
@@ -168,9 +168,14 @@ class TaskSelector:
         for pattern in self._context.config.task_patterns:
             if pattern in self._context.unmatched and self._context.known_ids:
                 raise pytest.UsageError(unknown_name("task", pattern, self._context.known_ids))
-        rules = self._context.config.simulation.tool_faults
-        if rules and self._context.tools and (problem := check_rules(rules, sorted(self._context.tools))):
-            raise pytest.UsageError(f"{OptionValues(self.pytest_config).label('tool_faults')}: {problem}")
+        for capability, settings in self._context.config.simulation.capabilities:
+            if capability.check is None or not self._context.tools:
+                continue
+            try:
+                capability.check(settings, sorted(self._context.tools))
+            except ValueError as error:
+                option = next(iter(options_of(settings)))
+                raise pytest.UsageError(f"{OptionValues(self.pytest_config).label(option.key)}: {error}") from None
 
 
 def _tools(domain: Domain, task: Task, settings: SimulationSettings) -> Iterator[tuple[Requestor, str]]:

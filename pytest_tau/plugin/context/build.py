@@ -11,6 +11,7 @@ import pytest
 from ...errors import TauError, unknown_name
 from ...participants.personas import BEHAVIOUR
 from ...runner import add_to_sys_path, load_judge
+from ..capabilities import gates_of
 from ..compat import log_handlers
 from ..config import run_config
 from ..hook_calls import (
@@ -68,7 +69,7 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     context = RunContext(settings, budget, _writer(config, state), unmatched=set(settings.task_patterns))
     context.logs = TrialLogs(partial(log_handlers, config))
     context.log_folder = _log_folder(config)
-    context.gates_cost = any(gate.name == "cost" for gate in OptionValues(config).get("gate"))
+    context.gates_cost = any(gate.name == "cost" for gate in gates_of(config))
     context.domain_specs = domains_of_plugins(config)
     context.late_domain = partial(late_domain, config)
     context.evaluators = evaluators_of_plugins(config)

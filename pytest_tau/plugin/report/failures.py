@@ -11,6 +11,7 @@ from ...errors import TauError
 from ...evaluation import Line
 from ...models import FAULTS, FOREIGN_AGENT
 from ...validity import UserValidity
+from ..capabilities import capabilities_of
 from ..context.run_state import require_context
 from ..failure_repr import FailureRepr, message_repr
 from ..items import spec_of
@@ -31,7 +32,8 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
         rerun = rerun_command(item, recorded=error.simulation.outcome != "error")
         hint = _unseen_calls(item, error.simulation)
         partial = OptionValues(item.config).get("partial")
-        lines = explain(error.simulation, rerun, require_context(item.config).evaluators, hint, partial=partial)
+        evaluators, capabilities = require_context(item.config).evaluators, capabilities_of(item.config)
+        lines = explain(error.simulation, rerun, evaluators, hint, partial=partial, capabilities=capabilities)
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
         lines = title + _user_lines(error.simulation) + lines + _regrade_lines(item, error.simulation)

@@ -137,6 +137,7 @@ def _settings_lines(
         participants: Show the named or default participants whose names are not known.
     """
     from ...participants.personas import persona_line
+    from ...runner.conditions import changed_conditions
 
     run = context.config
     others = {side for side, name in made.items() if name != _spec_name(context, side)}
@@ -153,7 +154,7 @@ def _settings_lines(
     parts += ["protocol enforced"] if run.simulation.enforce_protocol else []
     parts += [f"attack {', '.join(attack.name for attack in run.attacks)}"] if run.attacks else []
     parts += [f"persona {persona_line(run.simulation.user_persona)}"] if run.simulation.user_persona else []
-    parts += [f"tool faults {' '.join(rule.text for rule in faults)}"] if (faults := run.simulation.tool_faults) else []
+    parts += [f"{name} {value}" for name, value in changed_conditions(run.simulation).items()]
     user_fault = run.simulation.user_fault
     parts += [f"faults of the user: {user_fault}"] if user_fault.mode != "count" else []
     if context.judge is not None:

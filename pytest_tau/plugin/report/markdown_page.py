@@ -84,8 +84,10 @@ class MarkdownPage:
 
     def _text(self, summaries: list[DomainSummary]) -> str:
         from ...reports.markdown import failing_tasks, markdown
+        from ..capabilities import capabilities_of
 
-        return markdown(summaries, failing_tasks(records_of(self._config)), self._decisions())
+        failing, decisions = failing_tasks(records_of(self._config)), self._decisions()
+        return markdown(summaries, failing, decisions, capabilities_of(self._config))
 
     def _decisions(self) -> list[tuple[str, bool | None]]:
         """Return the lines of gates and baseline, and whether each is met; None for a line that decides nothing."""

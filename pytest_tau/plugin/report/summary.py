@@ -270,13 +270,14 @@ class Summary:
         records, context = records_of(self._config), get_context(self._config)
         if not records:
             return
-        from ...analysis.measures.tool_faults import fault_line
         from ...analysis.outcomes import outside_tools, shared_objects
         from ...analysis.unseen import silent_line, unseen_agents, unseen_line
         from ...analysis.usage import time_limit_line
+        from ...capability import summary_lines
+        from ..capabilities import capabilities_of
 
-        if faults := fault_line(records):
-            yield SummaryLine(f"{_PREFIX} tool faults: {faults}", {"yellow": True})
+        for line in summary_lines(capabilities_of(self._config), records):
+            yield SummaryLine(f"{_PREFIX} {line}", {"yellow": True})
         if limits := time_limit_line(records):
             yield SummaryLine(f"{_PREFIX} {limits}", {"yellow": True})
 

@@ -51,8 +51,10 @@ def pytest_runtest_makereport(
         state.traceback = None  # an error of the teardown has its own
     if report.failed and simulation is not None and not is_task_item(item) and not brief:
         from ...diagnosis import explain, plain_text
+        from ..capabilities import capabilities_of
 
-        lines = explain(simulation, evaluators=require_context(item.config).evaluators)
+        evaluators, capabilities = require_context(item.config).evaluators, capabilities_of(item.config)
+        lines = explain(simulation, evaluators=evaluators, capabilities=capabilities)
         report.sections.append((SIMULATION, printable(plain_text(lines))))
     return report
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
+from ...capability import columns_of
 from ...chat import Recorder, TrialModels
 from ...errors import BudgetError, ConfigurationError
 from ...models import FOREIGN_AGENT, SILENT_AGENT, STOPS, AssistantMessage
@@ -312,6 +313,10 @@ class TrialFuture:
             tau_outcome=simulation.outcome,
             tau_usage=json.dumps(state.usage) if state.usage else None,
             tau_restored=True if self._restored is not None else None,
+            **{
+                f"tau_{named.column.name}": named.value(simulation.facts)
+                for named in columns_of(each.capability for each in inputs.spec.config.simulation.capabilities)
+            },
         )
 
     def _set_fault(self, simulation: Simulation) -> None:

@@ -14,7 +14,7 @@ import pytest
 from ...files import file_name_of
 from ..context.run_state import RUN, run_state
 from ..items import is_task_item, spec_of
-from ..options_table import OPTIONS
+from ..options import run_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
 
 def is_subset(config: pytest.Config) -> bool:
     """Return whether the run has only some of the tests and tasks; then a snapshot of another is not unused."""
-    subset = ["lf", *(option.dest for option in OPTIONS.values() if option.selects)]
+    subset = ["lf", *(option.dest for option in run_options(config).values() if option.selects)]
     asked = any(config.getoption(name, None) for name in subset) or any("::" in given for given in config.args)
     replayed = str(config.getoption("tau_agent", None)).startswith("replay:")  # runs only the tasks of a recording
     # Without a state, a plain test has asked for the fixture while it ran, and nothing was recorded.

@@ -32,6 +32,7 @@ INTERRUPTED = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
 
 def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, counts: RunCounts) -> dict[str, Any]:
     """Return the content of ``run.json``, once it is known what will be run."""
+    from ...capability import recorded
     from ...runs.changes.fingerprints import hashes
     from ...runs.manifest import FORMAT
     from ...runs.provenance import Commit, versions
@@ -45,6 +46,7 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
         "versions": versions(),
         **Commit.of(config.rootpath)._asdict(),
         "settings": recorded_settings(run) | _of_plugin(config),
+        "capabilities": recorded(run.simulation.capabilities),
         **_user_prompts(run),
         **_participants(session.items, run),
         "saw_reference": _sides_with_reference(session.items),
@@ -154,7 +156,6 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
         "retrieval_args": public_arguments(simulation.retrieval.args) if simulation.retrieval else None,
         "enforce_protocol": simulation.enforce_protocol,
         "user_persona": shown_persona(simulation.user_persona) or None,
-        "tool_faults": [rule.text for rule in simulation.tool_faults],
         "user_fault": None if simulation.user_fault.mode == "count" else str(simulation.user_fault),
         "grading": simulation.evaluation.grading.name,
         "max_steps": simulation.limits.max_steps,
@@ -165,7 +166,7 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
         "trial_budget": models.trial_budget,
         "tape": models.tape,
     }
-    found |= _of_models(run) | _strategy(simulation)
+    found |= _of_models(run) | _strategy(simulation) | _of_capabilities(simulation)
     # Not by equality alone: a seed of 0 equals False.
     given = {name: value for name, value in found.items() if value not in (None, [], {}) and value is not False}
     public: dict[str, Any] = without_secrets(json.loads(without_login(json.dumps(given, default=repr))))
@@ -202,6 +203,19 @@ def _strategy(simulation: SimulationSettings) -> dict[str, Any]:
         "agent_examples": _named_examples(agent.examples) if agent.examples else None,
         "agent_num_examples": agent.num_examples if agent.examples else None,
         "user_attempts": user.attempts,
+    }
+
+
+def _of_capabilities(simulation: SimulationSettings) -> dict[str, Any]:
+    """Return the settings of capabilities that verdicts depend on, if they are not their defaults."""
+    from ...settings import changed_values
+
+    return {
+        option.setting: value
+        for each in simulation.capabilities
+        if each.settings is not None
+        for option, value in changed_values(each.settings)
+        if option.affects == "verdict"
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import IO, TYPE_CHECKING, Any
 
-from ...analysis.columns import COLUMNS
+from ...analysis.columns import with_facts
 from ...errors import ConfigurationError
 from ...runs.groups import distinguish, find_variants, match_groups
 from .blocks import BLOCK, ConversationBlocks
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from ...runs.reader import Run
     from ...runs.record import TrialRecord
 
-#: What a row of the table has, in this order: each column by the name that it has in the page.
-FIELDS = tuple(each.page.name for each in COLUMNS if each.page and each.page.kind != "domain")
-_ROW = tuple(each for each in COLUMNS if each.page and each.page.name in FIELDS)
-
 
 def gather(runs: Sequence[Run], domains: DomainSource, file: IO[bytes]) -> dict[str, Any]:
     """Return everything that the page shows before a conversation is opened, as JSON.
@@ -40,7 +36,8 @@ def gather(runs: Sequence[Run], domains: DomainSource, file: IO[bytes]) -> dict[
         ConfigurationError: A run that cannot be read.
         OSError: A file cannot be opened, or the conversations cannot be written.
     """
-    tables = _Tables()
+    columns = with_facts(column for run in runs for column in run.fact_columns)
+    tables = _Tables(columns)
     shown, gathered = [], list[list[Facts]]()
     for number, run in enumerate(runs):
         gatherer = Gatherer(run, domains, compared=len(runs) > 1)
@@ -63,8 +60,8 @@ def gather(runs: Sequence[Run], domains: DomainSource, file: IO[bytes]) -> dict[
         gathered.append(facts)
     return {
         "runs": shown,
-        "fields": FIELDS,
-        "columns": page_columns([one.record for facts in gathered for one in facts]),
+        "fields": tables.fields,
+        "columns": page_columns(columns, [one.record for facts in gathered for one in facts]),
         "tasks": tables.tasks,
         "checks": tables.checks,
         "block": BLOCK,
@@ -90,18 +87,18 @@ def _gather_run(gatherer: Gatherer, blocks: ConversationBlocks) -> tuple[bool, l
     return True, facts
 
 
-def page_columns(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
+def page_columns(columns: Sequence[Column], records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
     """Return the columns of the page's table, in order, with the parts that are shown in brackets after a value."""
     shown = [
         each
-        for each in COLUMNS
+        for each in columns
         if each.page
         and each.page.kind != "data"
         and not (each.page.optional and all(each.value(record) in (None, "") for record in records))
     ]
     found = []
     for column in sorted(shown, key=lambda each: not (each.page and each.page.first)):
-        parts = [[each.page.name, each.unit] for each in COLUMNS if each.page and each.part_of == column.name]
+        parts = [[each.page.name, each.unit] for each in columns if each.page and each.part_of == column.name]
         assert column.page is not None
         name, kind, label = column.page[:3]
         found.append({"name": name, "kind": kind, "label": label, "unit": column.unit, "parts": parts})
@@ -118,20 +115,23 @@ class _Names:
 class _Tables:
     """Texts that many rows have in common, each once."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._columns = [each for each in columns if each.page and each.page.kind != "domain"]
+        #: What a row has, in this order: each column by the name that it has in the page.
+        self.fields = [each.page.name for each in self._columns if each.page]
         self.tasks: list[list[Any]] = []
         self.checks: list[str] = []
         self._task_places: dict[tuple[str, str], int] = {}
         self._check_places: dict[str, int] = {}
 
     def row(self, facts: Facts, names: _Names) -> list[Any]:
-        """Return a row's values, in the order of ``FIELDS``.
+        """Return a row's values, in the order of ``fields``.
 
         Args:
             facts: The simulation.
             names: The names of the groups of its run.
         """
-        return [self._cell(each, facts, names) for each in _ROW]
+        return [self._cell(each, facts, names) for each in self._columns]
 
     def _cell(self, column: Column, facts: Facts, names: _Names) -> Any:
         record, kind = facts.record, column.page and column.page.kind
@@ -141,7 +141,7 @@ class _Tables:
             return [self._check(text) for text in record.failed_checks]
         value = column.value(record)
         if kind == "seconds":
-            return round(value, 2) or None
+            return round(value or 0, 2) or None
         if kind == "text":
             return value or None
         return round(value, 6) if kind in ("score", "money") and value is not None else value

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...analysis.attacks import rate_lines
 from ...analysis.comparability import comparability
-from ...analysis.measures.tool_faults import fault_line
+from ...analysis.measures.facts import changed_settings
 from ...analysis.outcomes import given_reference
 from ...analysis.scores import Scores, outcomes_by_group
 from ...analysis.unseen import unseen_agents, unseen_line
 from ...analysis.variants import Variants, records_by_variant
+from ...capability import installed, summary_lines
 from ...runs.groups import count_tasks
 from ...runs.manifest import NO_REASON
 from .json_text import without_keys
@@ -36,7 +37,6 @@ _SETTINGS = {
     "grading": "Grading",
     "policy": "Policy",
     "retrieval": "Retrieval",
-    "tool_faults": "Tool faults",
     "split": "Split",
     "trials": "Trials",
     "seed": "Seed",
@@ -129,13 +129,14 @@ def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
     if isinstance(settings, dict):
         made = _participants(info)
         facts += [(title, made.get(name, settings.get(name))) for name, title in _SETTINGS.items()]
+        facts += [(name.capitalize(), value) for name, value in changed_settings(info).items()]
     for side in ("agent", "user"):
         part = info.get(f"{side}_info")
         if isinstance(part, dict):
             facts += [(side.capitalize(), part.get("implementation")), (f"{side.capitalize()} model", part.get("llm"))]
     facts.append(("Given the reference actions", given_reference(records)))
     compared = comparability(records)
-    facts.append(("Calls with tool faults", fault_line(records)))
+    facts += [line.partition(": ")[::2] for line in summary_lines(installed(), records)]
     facts.append(("Comparability", compared.text if compared is not None else None))
     unseen = unseen_agents(records) if any(record.usage for record in records) else []
     facts += [("Not in the costs", unseen_line(unseen))] if unseen else []

@@ -75,8 +75,9 @@ def _early_stop(config: pytest.Config, values: OptionValues, gates: list[Gate]) 
 
 def _gates(config: pytest.Config, values: OptionValues) -> list[Gate]:
     from ....errors import unknown_name
+    from ...capabilities import gates_of
 
-    gates, label = list(values.get("gate")), values.label("gate")
+    gates, label = gates_of(config), values.label("gate")
     context = get_context(config)
     known = context.domain_names() if context else []
     for gate in gates if context else ():

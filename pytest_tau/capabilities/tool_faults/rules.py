@@ -6,6 +6,7 @@ other kinds change the result of a tool that was. Grading replays the calls that
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from collections import Counter
@@ -13,16 +14,19 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
-from ..documents import DocumentError, parse_json
-from ..errors import unknown_name
-from ..models import TOOL_FAULTS, ToolMessage, paired_calls
-from ..text import shorten
+from ...capability import TrialStages
+from ...documents import DocumentError, parse_json
+from ...errors import unknown_name
+from ...models import ToolMessage, paired_calls
+from ...text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..environment import Environment
-    from ..models import Message, Requestor, Simulation, ToolCall
+    from ...capability import TrialView
+    from ...models import Message, Requestor, Simulation, ToolCall
+    from . import ToolFaultSettings
+    from .facts import ToolFaultFacts
 
 #: The kinds of faults, in the order in which a draw is compared with their rates.
 KINDS: Final = ("error", "timeout", "delay", "stale", "partial")
@@ -50,6 +54,9 @@ class FaultRule:
     pattern: str
     rates: dict[str, float]
     delay: float = DELAY
+
+    def __str__(self) -> str:
+        return self.text
 
     def matches(self, name: str) -> bool:
         """Return whether the rule is about a tool."""
@@ -97,50 +104,82 @@ def _number(text: str, part: str, value: str, most: float, what: str) -> float:
     return found
 
 
-def check_rules(rules: Iterable[FaultRule], tools: Iterable[tuple[Requestor, str]]) -> str | None:
-    """Return the problem of the first rule that is about none of the tools; None if there is none.
+def check_rules(settings: ToolFaultSettings, tools: Iterable[tuple[Requestor, str]]) -> None:
+    """Check that each rule is about a tool of the run.
 
-    Args:
-        rules: The rules.
-        tools: The tools of the run, each by the side that has it and its name.
+    Raises:
+        ValueError: A rule is about none of the tools; names it.
     """
     known = list(dict.fromkeys(tools))
-    for rule in rules:
+    for rule in settings.tool_faults:
         names = [name for side, name in known if side == rule.requestor]
         if not any(map(rule.matches, names)):
             side = "user" if rule.requestor == "user" else "agent"
-            if not names:
-                return f"{rule.text!r}: the {side} has no tools"
-            return f"{rule.text!r}: {unknown_name(f'tool of the {side}', rule.pattern, names)}"
-    return None
+            problem = unknown_name(f"tool of the {side}", rule.pattern, names) if names else f"the {side} has no tools"
+            raise ValueError(f"{rule.text!r}: {problem}")
 
 
-class ToolFaults:
-    """The faults of one conversation.
+class ToolFaults(TrialStages):
+    """The faults of one trial.
 
-    Args:
-        rules: The rules; the first one that is about a tool decides.
-        seed: What the draws depend on: the trial's seed and its task. The n-th call of a tool meets the same fault in
-            every run with this seed, whatever other tools are called.
-        environment: The environment of the conversation.
+    The n-th call of a tool meets the same fault in every run with this seed, whatever other tools are called.
     """
 
-    def __init__(self, rules: Sequence[FaultRule], seed: str, environment: Environment) -> None:
-        self._rules, self._seed, self._environment = rules, seed, environment
+    def __init__(self, view: TrialView) -> None:
+        self._rules: Sequence[FaultRule] = view.settings.tool_faults
+        self._seed, self._environment = f"{view.seed} {view.task.id}", view.environment
         self._calls: Counter[tuple[str, str]] = Counter()
         self._first: dict[str, str | None] = {}
+        self._kind: str | None = None
 
-    def continue_from(self, messages: Sequence[Message]) -> None:
+    def begin(self, messages: Sequence[Message]) -> None:
         """Count the calls of a conversation that is continued, so that later ones meet the faults of their numbers."""
         for made in paired_calls(messages):
-            _, rule = self.before(made.call)
+            rule = self._draw(made.call)[1]
             result = made.result
             if rule is None or result is None or result.error or result.fault == "partial":
                 continue
             if not self._environment.mutates(made.call.name, made.call.requestor):
                 self._first.setdefault(_key(made.call), result.content)
 
-    def before(self, call: ToolCall) -> tuple[str | None, FaultRule | None]:
+    async def call(self, call: ToolCall) -> ToolMessage | None:
+        """Return what a call results in that is not executed; wait before one that is delayed."""
+        self._kind, rule = self._draw(call)
+        if self._kind in ("error", "timeout"):
+            timed_out = self._kind == "timeout"
+            problem = f"{call.name} " + ("timed out, no answer was received" if timed_out else "is unavailable")
+            return _result(call, f"Error: {problem}. Try again later.", self._kind, failed=True)
+        if self._kind == "delay" and rule is not None:
+            await asyncio.sleep(rule.delay)
+        return None
+
+    async def result(self, call: ToolCall, result: ToolMessage) -> ToolMessage:
+        """Return what a side sees of a call that was executed: the result, or what the fault makes of it."""
+        if result.error or self._rule(call) is None:
+            return result
+        content, kind = result.content, self._kind
+        if not self._environment.mutates(call.name, call.requestor):
+            before = self._first.setdefault(_key(call), content)
+            content = before if kind == "stale" else content
+        if kind == "partial":
+            content = shortened(content)
+        if kind == "delay" or content != result.content:
+            return _result(call, content, kind, failed=False)
+        return result
+
+    def graded(self, simulation: Simulation) -> ToolFaultFacts:
+        """Return the calls that met a fault."""
+        from .facts import Struck, ToolFaultFacts
+
+        calls = simulation.calls
+        struck = [
+            Struck(message_idx=made.message_idx, tool=made.call.name, requestor=made.call.requestor, kind=fault)
+            for made in calls
+            if made.result is not None and (fault := made.result.fault)
+        ]
+        return ToolFaultFacts(rules=[rule.text for rule in self._rules], calls=len(calls), faults=struck)
+
+    def _draw(self, call: ToolCall) -> tuple[str | None, FaultRule | None]:
         """Draw the kind of fault of a call that is about to be made; None for no fault."""
         rule = self._rule(call)
         if rule is None:
@@ -153,27 +192,6 @@ class ToolFaults:
             if draw < 0:
                 return kind, rule
         return None, rule
-
-    def refusal(self, call: ToolCall, kind: str) -> ToolMessage:
-        """Return what a call results in that is not executed."""
-        problem = (
-            f"{call.name} timed out, no answer was received" if kind == "timeout" else f"{call.name} is unavailable"
-        )
-        return _result(call, f"Error: {problem}. Try again later.", kind, failed=True)
-
-    def after(self, call: ToolCall, result: ToolMessage, kind: str | None) -> ToolMessage:
-        """Return what a side sees of a call that was executed: the result, or what the fault makes of it."""
-        if result.error or self._rule(call) is None:
-            return result
-        content = result.content
-        if not self._environment.mutates(call.name, call.requestor):
-            before = self._first.setdefault(_key(call), content)
-            content = before if kind == "stale" else content
-        if kind == "partial":
-            content = shortened(content)
-        if kind == "delay" or content != result.content:
-            return _result(call, content, kind, failed=False)
-        return result
 
     def _rule(self, call: ToolCall) -> FaultRule | None:
         if call.malformed is not None or not self._environment.has_tool(call.name, call.requestor):
@@ -194,20 +212,6 @@ def shortened(content: str | None) -> str | None:
     elif isinstance(value, dict):
         half = dict(list(value.items())[: len(value) // 2])
     return json.dumps(half) if half != value else content
-
-
-def record_faults(simulation: Simulation, rules: Sequence[FaultRule]) -> None:
-    """Record which calls of a conversation met a fault; nothing without rules."""
-    if not rules:
-        return
-    calls = simulation.calls
-    faults = [
-        {"message_idx": made.message_idx, "tool": made.call.name, "requestor": made.call.requestor, "kind": fault}
-        for made in calls
-        if made.result is not None and (fault := made.result.fault)
-    ]
-    found = {"rules": [rule.text for rule in rules], "calls": len(calls), "faults": faults}
-    simulation.info = (simulation.info or {}) | {TOOL_FAULTS: found}
 
 
 def _key(call: ToolCall) -> str:

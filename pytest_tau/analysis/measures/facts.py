@@ -1,0 +1,75 @@
+"""What capabilities have measured or changed, in the comparison of two runs."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ...capability import columns_in
+from ...settings import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ...capability import NamedColumn
+    from ...runs.record import TrialRecord
+
+
+class ComparedRun(Protocol):
+    """A run of a comparison: its records and its manifest."""
+
+    @property
+    def records(self) -> Sequence[TrialRecord]:
+        """Return the records of its trials."""
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """Return its manifest."""
+
+
+def fact_lines(before: ComparedRun, after: ComparedRun) -> list[str]:
+    """Return a line for each metric of a capability that both runs have: its mean in each."""
+    lines = []
+    for named in columns_in(after.info):
+        means = [_mean(named, side.records) for side in (before, after)]
+        if named.column.metric and None not in means:
+            lines.append(f"{named.column.name} {means[0]:.3f} -> {means[1]:.3f}")
+    return lines
+
+
+def _mean(named: NamedColumn, records: Sequence[TrialRecord]) -> float | None:
+    found = [value for record in records if record.ran and (value := named.value(record.facts)) is not None]
+    return fmean(found) if found else None
+
+
+def rates_name(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return the name of the rates of a comparison: it says which of the runs a capability has changed.
+
+    Args:
+        before: The manifest of the earlier run.
+        after: The manifest of the later one.
+    """
+    names = [{*changed_settings(each)} for each in (before, after)]
+    without, no_longer = " and ".join(sorted(names[1] - names[0])), " and ".join(sorted(names[0] - names[1]))
+    if without and not names[0]:
+        return f"pass^1 without -> with {without}"
+    return f"pass^1 with -> without {no_longer}" if no_longer and not names[1] else "pass^1"
+
+
+def differing_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return the settings of capabilities that verdicts depend on and that differ between two runs."""
+    one, two = changed_settings(before), changed_settings(after)
+    return [
+        f"{key} ({one.get(key, 'none')}; now {two.get(key, 'none')})"
+        for key in {**one, **two}
+        if one.get(key) != two.get(key)
+    ]
+
+
+def changed_settings(info: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings of capabilities that verdicts depend on, as text, by label."""
+    capabilities, settings = info.get("capabilities"), info.get("settings")
+    if not isinstance(capabilities, dict) or not isinstance(settings, dict):
+        return {}
+    stored = {key: value for each in capabilities.values() for key, value in each["settings"].items()}
+    return {key.replace("_", " "): as_text(value) for key, value in stored.items() if key in settings}

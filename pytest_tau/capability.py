@@ -1,0 +1,318 @@
+"""Capabilities: ideas that are a folder, and what the core asks of each.
+
+The core is what a run needs that has no further idea. It loops over capabilities and names none. A bundled capability
+is a folder of :mod:`pytest_tau.capabilities`; others come from the hook ``pytest_tau_capabilities`` and from the entry
+point group ``pytest_tau.capabilities``. Every run of pytest imports this module, which imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .settings import changed_values, options_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+
+    from .environment import Domain, Environment
+    from .models import Message, Requestor, Simulation, Task, ToolCall, ToolMessage
+    from .settings import Option
+
+#: Distributions announce a capability under this entry point group: ``name = "module:capability"``.
+ENTRY_POINT_GROUP = "pytest_tau.capabilities"
+#: The key of facts that could not be found: why.
+PROBLEM = "problem"
+
+
+class TrialView(NamedTuple):
+    """What a capability is given of a trial.
+
+    Attributes:
+        task: The task.
+        domain: Its domain.
+        environment: The databases and tools of this trial.
+        seed: The seed of this trial; None for none.
+        settings: The settings of the capability; None if it has none.
+    """
+
+    task: Task
+    domain: Domain
+    environment: Environment
+    seed: int | None
+    settings: Any
+
+
+class TrialStages:
+    """What a capability does in one trial: each method is a stage, and those that are not overridden cost nothing.
+
+    An object is made for each trial. The capabilities are called in the order of their registration.
+    """
+
+    def begin(self, messages: Sequence[Message]) -> None:
+        """Begin the conversation; called once, before the first message.
+
+        Args:
+            messages: What has been said so far if a stored conversation is continued, else nothing.
+        """
+
+    async def call(self, call: ToolCall) -> ToolMessage | None:
+        """Return the result of a call instead of making it; None to make it."""
+
+    async def result(self, call: ToolCall, result: ToolMessage) -> ToolMessage:
+        """Return what the caller sees of the result of a call that was made: the result, or another one."""
+        del call
+        return result
+
+    def message(self, message: Message) -> None:
+        """Observe a message that was added to the trajectory."""
+
+    def graded(self, simulation: Simulation) -> Any:
+        """Return the facts of a trial whose verdict is known: an object of ``Capability.facts``; None for none.
+
+        The verdict cannot be changed. Also called for a trial that ended in an error.
+        """
+
+
+class FactColumn(NamedTuple):
+    """A column of the CSV file, the page, JUnit and the gates: a field of a capability's facts.
+
+    Attributes:
+        name: The name, in CSV, in JUnit (``tau_NAME``) and as a metric of gates.
+        field: The field of the facts; the same as the name if it is empty.
+        label: The head of the column in the page; empty for no column there.
+        kind: How the page shows a value: ``number``, ``seconds``, ``money``, ``score`` or ``text``.
+        metric: Whether the mean over trials is a metric of gates.
+        most: The largest value that a trial can have.
+    """
+
+    name: str
+    field: str = ""
+    label: str = ""
+    kind: str = "number"
+    metric: bool = False
+    most: float = inf
+
+
+class Measured(NamedTuple):
+    """A trial and what a capability knows of it.
+
+    Attributes:
+        record: The record of the trial, a ``pytest_tau.runs.record.TrialRecord``.
+        facts: The facts of the capability.
+    """
+
+    record: Any
+    facts: Any
+
+
+@dataclass(frozen=True)
+class Capability:
+    """An idea that a run can have, and everything that other parts need of it.
+
+    Attributes:
+        name: The name: the key of its facts, and of ``-p no:tau_NAME``.
+        settings: A frozen dataclass whose fields are made by ``pytest_tau.option``; None for no settings.
+        on: Returns whether the settings switch it on; by default if one of them differs from its default. A capability
+            without settings is always on.
+        check: Raises a ``ValueError`` for settings that do not fit the tools of a run, each given by the side that has
+            it and its name. Called once, after collection.
+        trial: Makes the stages of a trial.
+        facts: Makes the facts of their stored form, a mapping; None to leave them as they are.
+        columns: The columns of the facts.
+        summary: Returns the lines of the summary, given the trials that have facts.
+        failure: Returns the lines of the report of a failed trial, given its facts and its simulation.
+    """
+
+    name: str
+    settings: type | None = None
+    on: Callable[[Any], bool] | None = None
+    check: Callable[[Any, Iterable[tuple[Requestor, str]]], None] | None = None
+    trial: Callable[[TrialView], TrialStages] | None = None
+    facts: Callable[..., Any] | None = None
+    columns: tuple[FactColumn, ...] = ()
+    summary: Callable[[Sequence[Measured]], Iterable[str]] | None = None
+    failure: Callable[[Any, Simulation], Iterable[str]] | None = None
+
+    @property
+    def label(self) -> str:
+        """Return what reports call it: ``tool faults`` for ``tool_faults``."""
+        return self.name.replace("_", " ")
+
+    def is_on(self, settings: Any) -> bool:
+        """Return whether settings switch it on."""
+        if self.on is not None:
+            return self.on(settings)
+        return self.settings is None or any(changed_values(settings))
+
+    def with_settings(self, **settings: Any) -> ActiveCapability:
+        """Return the capability switched on with settings, for ``SimulationSettings.capabilities``."""
+        return ActiveCapability(self, None if self.settings is None else self.settings(**settings))
+
+    def read(self, facts: Mapping[str, Any] | None) -> Any:
+        """Return its facts of a stored trial; None if there are none, or they could not be found."""
+        if not isinstance(facts, dict) or not isinstance(found := facts.get(self.name), dict) or PROBLEM in found:
+            return None
+        return found if self.facts is None else self.facts(**found)
+
+
+class ActiveCapability(NamedTuple):
+    """A capability that a run has, with its settings."""
+
+    capability: Capability
+    settings: Any
+
+
+def deferred(place: str) -> Callable[..., Any]:
+    """Return a function that imports ``module:attribute`` when it is called, and calls that.
+
+    It keeps the object of a bundled capability light, which every run of pytest imports.
+    """
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        module, _, name = place.partition(":")
+        return getattr(import_module(module), name)(*args, **keywords)
+
+    return call
+
+
+def bundled() -> tuple[Capability, ...]:
+    """Return the capabilities of this package."""
+    home = f"{__package__}.capabilities"
+    return tuple(import_module(f"{home}.{name}").capability for name in import_module(home).BUNDLED)
+
+
+def bundled_options() -> dict[str, Option]:
+    """Return the options of the capabilities of this package, by key."""
+    found = (option for each in bundled() if each.settings for option in options_of(each.settings))
+    return {option.key: option for option in found}
+
+
+@functools.cache
+def installed() -> tuple[Capability, ...]:
+    """Return the bundled capabilities and those of installed distributions.
+
+    Raises:
+        ConfigurationError: An entry point cannot be loaded, or names something else.
+    """
+    return (*bundled(), *(_load(entry) for entry in entry_points(group=ENTRY_POINT_GROUP)))
+
+
+def _load(entry: Any) -> Capability:
+    from .errors import ConfigurationError
+
+    try:
+        found = entry.load()
+    except Exception as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise ConfigurationError(f"capability {entry.name!r} ({entry.value}): {problem}") from error
+    if not isinstance(found, Capability):
+        raise ConfigurationError(f"capability {entry.name!r} ({entry.value}): expected a Capability, got {found!r}")
+    return found
+
+
+def summary_lines(capabilities: Iterable[Capability], records: Sequence[Any]) -> Iterator[str]:
+    """Yield the lines of the summary, each with the label of its capability before it.
+
+    Args:
+        capabilities: The capabilities.
+        records: Records of trials.
+    """
+    for each in capabilities:
+        measured = [Measured(record, facts) for record in records if (facts := each.read(record.facts)) is not None]
+        if each.summary is not None and measured:
+            yield from (f"{each.label}: {line}" for line in each.summary(measured))
+        problems = [found[PROBLEM] for record in records if PROBLEM in (found := record.facts.get(each.name) or {})]
+        if problems:
+            yield f"{each.label}: no facts of {len(problems)} of {len(records)} trials: {problems[0]}"
+
+
+def failure_lines(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[str]:
+    """Yield the lines of the report of a failed trial, each with the label of its capability before it."""
+    for each in capabilities:
+        facts = each.read(simulation.facts) if each.failure is not None else None
+        if each.failure is not None and facts is not None:
+            yield from (f"{each.label}: {line}" for line in each.failure(facts, simulation))
+        elif PROBLEM in (found := simulation.facts.get(each.name) or {}):
+            yield f"{each.label}: {found[PROBLEM]}"
+
+
+def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:
+    """Return what ``run.json`` records of the capabilities of a run: their settings and columns, by name."""
+    return {
+        each.name: {
+            "settings": {} if settings is None else {row.setting: value for row, value in changed_values(settings)},
+            "columns": [
+                {**column._asdict(), "most": None if column.most == inf else column.most} for column in each.columns
+            ],
+        }
+        for each, settings in active
+    }
+
+
+class NamedColumn(NamedTuple):
+    """A column, and the capability whose facts it shows."""
+
+    capability: str
+    column: FactColumn
+
+    def value(self, facts: Mapping[str, Any]) -> Any:
+        """Return the value of a trial, given the facts of all capabilities; None if it is not known."""
+        found = facts.get(self.capability)
+        return found.get(self.column.field or self.column.name) if isinstance(found, dict) else None
+
+
+def columns_of(capabilities: Iterable[Capability]) -> list[NamedColumn]:
+    """Return the columns of capabilities."""
+    return [NamedColumn(each.name, column) for each in capabilities for column in each.columns]
+
+
+def columns_in(info: Mapping[str, Any]) -> list[NamedColumn]:
+    """Return the columns that a stored run has recorded, whether or not their capabilities are there."""
+    found = info.get("capabilities")
+    return [
+        NamedColumn(name, FactColumn(**{**column, "most": inf if column["most"] is None else column["most"]}))
+        for name, stored in (found.items() if isinstance(found, dict) else ())
+        for column in stored["columns"]
+    ]
+
+
+class StageCalls:
+    """The stages of a trial, of all capabilities: those that override a stage, by the stage."""
+
+    def __init__(self, active: Iterable[ActiveCapability], view: Callable[[Any], TrialView]) -> None:
+        made = [
+            (each.capability, each.capability.trial(view(each.settings))) for each in active if each.capability.trial
+        ]
+        self._made = made
+        self.begin, self.message = self._overriding("begin"), self._overriding("message")
+        self.call: list[Callable[[ToolCall], Awaitable[ToolMessage | None]]] = self._overriding("call")
+        self.result: list[Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]] = self._overriding("result")
+
+    def _overriding(self, stage: str) -> list[Any]:
+        default = getattr(TrialStages, stage)
+        return [getattr(made, stage) for _, made in self._made if getattr(type(made), stage, default) is not default]
+
+    def facts(self, simulation: Simulation) -> dict[str, Any]:
+        """Return the facts of a graded trial in their stored form, by capability.
+
+        An exception does not lose the trial: the facts are then the problem, which reports show.
+        """
+        found = {}
+        for capability, made in self._made:
+            try:
+                facts = made.graded(simulation)
+            except Exception as error:  # noqa: BLE001 - code of others
+                facts = {PROBLEM: f"{type(error).__name__}: {error}"}
+            if facts is not None:
+                found[capability.name] = _stored(facts)
+        return found
+
+
+def _stored(facts: Any) -> dict[str, Any]:
+    dump = getattr(facts, "model_dump", None)
+    return dict(facts) if dump is None else dump(mode="json", round_trip=False)

@@ -1,0 +1,146 @@
+"""The capabilities of a run: the bundled ones, those of plugins, and their options.
+
+Every run of pytest imports this module, which imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..capability import ActiveCapability, Capability, bundled, columns_of, installed
+from ..settings import options_of
+from .options import CAPABILITIES, OptionValues, add_option
+from .options_table import OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..analysis.gates import Gate
+    from ..settings import Option
+
+#: Names that are keys of facts and parts of ``-p no:tau_NAME``.
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
+
+
+def register(parser: pytest.Parser, manager: pytest.PytestPluginManager) -> None:
+    """Add the options of the bundled capabilities; those of plugins follow when a plugin is registered."""
+    manager.register(RunCapabilities(parser, manager), CAPABILITIES)
+
+
+class RunCapabilities:
+    """The capabilities of a run, except for those of entry points.
+
+    Attributes:
+        found: The capabilities in the order of their registration.
+        options: Their options, by key.
+        begun: Whether the command line was read: no option can be added.
+    """
+
+    def __init__(self, parser: pytest.Parser, manager: pytest.PytestPluginManager) -> None:
+        self._parser, self._manager = parser, manager
+        self.found: list[Capability] = []
+        self.options: dict[str, Option] = {}
+        self.begun = False
+        for each in bundled():
+            self._add(each, "pytest_tau")
+
+    def pytest_plugin_registered(self, plugin: object) -> None:
+        """Add the capabilities of a plugin.
+
+        Raises:
+            pytest.UsageError: They cannot be used; names the file.
+        """
+        provide = getattr(plugin, "pytest_tau_capabilities", None)
+        if not callable(provide):
+            return
+        place = getattr(plugin, "__file__", None) or type(plugin).__name__
+        if self.begun:
+            raise pytest.UsageError(
+                f"{place}: pytest_tau_capabilities is called before the command line is read: move it to the "
+                "conftest.py of the root directory, or to a plugin"
+            )
+        for each in provide() or ():
+            self._add(each, place)
+
+    def pytest_configure(self) -> None:
+        """Add no further capabilities."""
+        self.begun = True
+
+    def _add(self, capability: object, place: str) -> None:
+        if not isinstance(capability, Capability):
+            raise pytest.UsageError(f"{place}: pytest_tau_capabilities: expected a Capability, got {capability!r}")
+        name = capability.name
+        if not _NAME.fullmatch(name):
+            raise pytest.UsageError(
+                f"{place}: capability {name!r}: expected a name of lower-case letters, digits and _"
+            )
+        if self._manager.is_blocked(f"tau_{name}"):
+            return
+        if any(each.name == name for each in self.found):
+            raise pytest.UsageError(f"{place}: there are two capabilities of the name {name!r}")
+        self.found.append(capability)
+        try:
+            options = options_of(capability.settings) if capability.settings else ()
+        except TypeError as error:
+            raise pytest.UsageError(f"{place}: capability {name!r}: {error}") from None
+        group = self._parser.getgroup(f"tau: {capability.label}") if options else None
+        for option in options:
+            if option.key in OPTIONS or option.key in self.options:
+                raise pytest.UsageError(f"{place}: capability {name!r}: there are two options --tau-{option.name}")
+            self.options[option.key] = option
+            assert group is not None, "there are options"
+            add_option(self._parser, group, option)
+
+
+def capabilities_of(config: pytest.Config) -> tuple[Capability, ...]:
+    """Return the capabilities of a run, those of entry points last.
+
+    Raises:
+        ConfigurationError: An entry point cannot be loaded.
+    """
+    state: Any = config.pluginmanager.get_plugin(CAPABILITIES)
+    names = {each.name for each in state.found}
+    others = installed()[len(bundled()) :]
+    return (*state.found, *(each for each in others if each.name not in names and not _is_blocked(config, each)))
+
+
+def _is_blocked(config: pytest.Config, capability: Capability) -> bool:
+    return config.pluginmanager.is_blocked(f"tau_{capability.name}")
+
+
+def active_capabilities(config: pytest.Config) -> tuple[ActiveCapability, ...]:
+    """Return the capabilities that the settings switch on, each with its settings.
+
+    Raises:
+        pytest.UsageError: A value of an option cannot be used.
+    """
+    values = OptionValues(config)
+    made = (ActiveCapability(each, _settings(each, values)) for each in capabilities_of(config))
+    return tuple(each for each in made if each.capability.is_on(each.settings))
+
+
+def gates_of(config: pytest.Config) -> list[Gate]:
+    """Return the gates of a run, whose metrics may be columns of capabilities.
+
+    Raises:
+        pytest.UsageError: An expression is not a gate.
+    """
+    from ..analysis.gates import Gate
+    from ..errors import ConfigurationError
+
+    values = OptionValues(config)
+    columns = columns_of(capabilities_of(config))
+    try:
+        return [Gate.parse(text, columns) for text in values.get("gate")]
+    except ConfigurationError as error:
+        raise pytest.UsageError(f"{values.label('gate')}: {error}") from None
+
+
+def _settings(capability: Capability, values: OptionValues) -> Any:
+    if capability.settings is None:
+        return None
+    options: Iterable[Option] = options_of(capability.settings)
+    return capability.settings(**{option.key: values.get(option.key) for option in options if values.has(option.key)})

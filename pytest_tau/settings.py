@@ -1,0 +1,219 @@
+"""Settings: what is known of an option, and settings that are declared as fields of a class.
+
+Every run of pytest imports this module, which imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import MISSING, field, fields
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+#: What the value of an option affects. An earlier run is comparable if it has the same values of "verdict".
+Affects: TypeAlias = Literal[
+    "verdict",  # the verdict of a trial
+    "content",  # data, tasks and prompts: their fingerprints are compared instead of the value
+    "selection",  # which of the tasks and trials are run
+    "calls",  # if model calls are recorded or replayed
+    "speed",  # time and cost
+    "session",  # which trials are taken from an earlier run or skipped, and how their outcomes count; never recorded
+    "output",  # what is written and where; never recorded
+]
+
+
+class Option(NamedTuple):
+    """An option of the command line and its ini key.
+
+    Attributes:
+        name: The name without ``--tau-``.
+        type: A function from the text to the value; a :class:`Path` starts from the folder of the ini file, or from the
+            current folder if it is from the command line.
+        affects: What the value affects.
+        metavar: The placeholder of the value in ``--help``.
+        help: The text for ``--help``; ``%(default)s`` stands for the default.
+        default: The value if there is neither option nor ini key; None if the code that uses it decides.
+        choices: The texts that are allowed; empty for all that the type accepts.
+        example: The value that a usage error proposes.
+        repeat: The option may be repeated; its ini key has a list.
+        bare: The text that stands for the option without a value; None if a value is required.
+        path: Values may be paths that exist, which pytest's search for its ini file must ignore.
+        selects: A run with it has fewer than all tasks and trials.
+        rerun: The group of options in a command that runs a trial again, from 1; 0 if it is not repeated there.
+        recorded_as: The key of ``run.json`` if it is not the name.
+    """
+
+    name: str
+    type: Callable[[Any], Any]
+    affects: Affects
+    metavar: str | None = None
+    help: str = ""
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    example: str | None = None
+    repeat: bool = False
+    bare: str | None = None
+    path: bool = False
+    selects: bool = False
+    rerun: int = 0
+    recorded_as: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Return the name as an identifier, by which the code asks for the value."""
+        return self.name.replace("-", "_")
+
+    @property
+    def dest(self) -> str:
+        """Return the ini key, which is also the name of the attribute of ``config.option``."""
+        return f"tau_{self.key}"
+
+    @property
+    def setting(self) -> str:
+        """Return the key of the value in ``run.json``, if it is recorded."""
+        return self.recorded_as or self.key
+
+    @property
+    def full_help(self) -> str:
+        """Return the help with the default in it."""
+        shown = self.default
+        if isinstance(shown, float):
+            shown = f"{shown:g}"
+        elif isinstance(shown, dict):
+            shown = json.dumps(shown)
+        return self.help.replace("%(default)s", str(shown))
+
+    @property
+    def label(self) -> str:
+        """Return what reports call the value: ``tool faults`` for ``tool-faults``."""
+        return self.name.replace("-", " ")
+
+
+#: The key of a field's metadata under which its option is.
+_OPTION = "option"
+
+
+def option(type: Callable[[Any], Any], affects: Affects, metavar: str | None = None, **row: Any) -> Any:  # noqa: A002
+    """Declare a field of a settings class as an option, which has the name of the field.
+
+    Args:
+        type: A function from the text to the value.
+        affects: What the value affects (:data:`Affects`).
+        metavar: The placeholder of the value in ``--help``.
+        row: Further attributes of :class:`Option`, such as ``help``. The command that runs a trial again has
+            the option unless ``rerun`` is 0.
+    """
+    made = Option("", type, affects, metavar, **{"rerun": 1, **row})
+    return field(default=made.default, metadata={_OPTION: made})
+
+
+def options_of(settings: Any) -> tuple[Option, ...]:
+    """Return the options of a settings class, or of an object of one, in the order of its fields.
+
+    Raises:
+        TypeError: A field was not declared with :func:`option`.
+    """
+    found = []
+    for each in fields(settings):
+        if _OPTION not in each.metadata or each.default is MISSING:
+            raise TypeError(f"{settings}: declare the field {each.name!r} with pytest_tau.option()")
+        found.append(each.metadata[_OPTION]._replace(name=each.name.replace("_", "-")))
+    return tuple(found)
+
+
+def changed_values(settings: Any) -> Iterable[tuple[Option, Any]]:
+    """Yield the options of a settings object whose values are not their defaults, each with its value as JSON."""
+    for each in options_of(settings):
+        value = getattr(settings, each.key)
+        if value != each.default:
+            yield each, as_json(value)
+
+
+def as_json(value: Any) -> Any:
+    """Return a value of an option as JSON; what JSON has no form for is the text of it."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_json(each) for each in value]
+    if isinstance(value, dict):
+        return {str(name): as_json(each) for name, each in value.items()}
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def as_text(value: Any) -> str:
+    """Return a value that ``as_json`` has made in one line: ``get_*:0.1 user:*:0.2``."""
+    if isinstance(value, list):
+        return " ".join(map(as_text, value))
+    return str(value) if not isinstance(value, dict) else json.dumps(value)
+
+
+# Types of values. Each takes the text of an option (of a repeated option, the list of its texts) and raises a
+# ValueError whose text follows the name of the option in the usage error.
+
+
+def quoted(value: str) -> str:
+    """Return what was written, for a message."""
+    from .text import shorten
+
+    return repr(shorten(value))
+
+
+def flag(value: bool) -> bool:
+    """Return the value of an option that takes none."""
+    return value
+
+
+def text(value: str) -> str:
+    """Return a text as it is."""
+    return value
+
+
+def texts(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts of a repeated option as they are."""
+    return tuple(values)
+
+
+def integer(least: int | None = None, most: int = 2**63 - 1) -> Callable[[str], int]:
+    """Return the type of whole numbers from ``least`` to ``most``; without ``least``, from ``-most``."""
+    return _number(int, "a whole number", least, most)
+
+
+def real(least: float) -> Callable[[str], float]:
+    """Return the type of numbers that are not below ``least``."""
+    return _number(float, "a number", least, inf)
+
+
+def _number(convert: Callable[[str], Any], kind: str, least: float | None, most: float) -> Callable[[str], Any]:
+    expected = kind if least is None else f"{kind} of at least {least:g}"
+    smallest = -most if least is None else least
+
+    def number(value: str) -> Any:
+        try:
+            found = convert(value)
+        except ValueError:
+            # Python converts no integer of thousands of digits.
+            found = inf if re.fullmatch(r"[0-9]{100,}", value) else None
+        # Not ``found < smallest``, which is false for a NaN.
+        if found is None or not found >= smallest:
+            raise ValueError(f"expected {expected}, got {quoted(value)}")
+        if found > most:
+            raise ValueError(f"expected {kind} of at most {most:,}, got {quoted(value)}")
+        return found
+
+    return number
+
+
+def share(value: str) -> float:
+    """Return a number above 0 and at most 1."""
+    found = real(0)(value)
+    if not 0 < found <= 1:
+        raise ValueError(f"expected a share above 0 and at most 1, such as 0.05, got {quoted(value)}")
+    return found
+
+
+def names(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the names in comma-separated lists, each once."""
+    found = (name.strip() for value in values for name in value.split(","))
+    return tuple(dict.fromkeys(name for name in found if name))

@@ -1,0 +1,200 @@
+"""Capabilities of a conftest.py: options, facts, columns, gates and lines, without another word."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from pytest_tau.cli import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "capabilities"
+
+CONFTEST = """
+    from pytest_tau import Capability, FactColumn, TrialStages
+
+    class Stages(TrialStages):
+        def graded(self, simulation):
+            return {"count": len(simulation.messages)}
+
+    def pytest_tau_capabilities():
+        return [Capability("heard", trial=lambda view: Stages(), columns=(FactColumn("heard", "count"),), %s)]
+"""
+
+
+@pytest.fixture
+def examples(project, monkeypatch):
+    """A project with the three capabilities of ``examples`` and a task that its agent fails."""
+    for file in EXAMPLES.glob("*.py"):
+        shutil.copy(file, project.path)
+    monkeypatch.syspath_prepend(project.path)
+    agent = "def agent(messages, tools):\n    return 'Contoso sells milk: write to sales@contoso.example'\n"
+    project.write("own.py", agent)
+
+    def run(*arguments):
+        named = ("--tau-competitors", "Contoso", "--tau-competitors", "Fabrikam")
+        options = ("--tau-domain", "mock", "--tau-task", "create-*", "--tau-agent", "own.py:agent", *named)
+        return project.run(*options, "--tau-max-steps", "5", *arguments)
+
+    return run
+
+
+def table(path):
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_examples_are_shown_everywhere(examples, project, workers, capsys):
+    files = ("--tau-html", "r.html", "--junitxml", "j.xml", "--tau-summary", "markdown:s.md")
+    gates = ("--tau-gate", "competitors<=0", "--tau-gate", "addresses<=9")
+    run = examples("--tau-results", "runs", "--tau-run-name", "one", *files, *gates, *workers)
+    run.line("competitors: named in message ")
+    run.line("addresses: message ", ", turn ", ": the agent says sales@contoso.example")
+    run.line("tau: competitors: named in ", " trials")
+    run.line("gate competitors <= 0: ", "missed")
+    run.line("gate addresses <= 9: ", "met")
+    run.line("again: pytest", "--tau-competitors Contoso --tau-competitors Fabrikam")
+    folder = project.path / "runs" / "one"
+    stored = [json.loads(line) for line in (folder / "simulations.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert all(each["facts"]["competitors"]["count"] > 0 for each in stored)
+    recorded = json.loads((folder / "run.json").read_text(encoding="utf-8"))["capabilities"]
+    assert list(recorded) == ["addresses", "competitors", "first_answer"]
+    assert recorded["competitors"]["settings"] == {"competitors": ["Contoso", "Fabrikam"]}
+    capsys.readouterr()
+    assert main(["export", str(folder), "--format", "csv", "-o", str(project.path / "r.csv")]) == 0
+    rows = table(project.path / "r.csv")
+    assert all(int(row["competitors"]) > 0 and row["first_answer"] == "" for row in rows)
+    names = {each.get("name") for each in ET.parse(project.path / "j.xml").iter("property")}
+    assert {"tau_competitors", "tau_addresses"} <= names
+    assert "Competitors" in (project.path / "r.html").read_text(encoding="utf-8")
+    assert "| competitors | named in " in (project.path / "s.md").read_text(encoding="utf-8")
+
+
+def test_a_resumed_run_has_the_facts_of_its_earlier_trials(examples, project):
+    examples("--tau-results", "runs", "--tau-run-name", "one")
+    run = examples("--tau-resume", "runs/one", "--tau-gate", "competitors<=0")
+    run.line("tau: competitors: named in ", " trials")
+    run.line("gate competitors <= 0: ", "missed")
+
+
+def test_runs_are_compared_and_graded_again_with_their_facts(examples, project, capsys):
+    for name in ("one", "two"):
+        examples("--tau-results", "runs", "--tau-run-name", name)
+    capsys.readouterr()
+    assert main(["compare", str(project.path / "runs/one"), str(project.path / "runs/two")]) in (0, 1)
+    assert "competitors 2.000 -> 2.000" in " ".join(capsys.readouterr().out.split())
+    assert main(["regrade", str(project.path / "runs/one")]) == 0
+
+
+def test_the_option_is_in_the_help_and_in_the_schema(examples, project, capsys, monkeypatch):
+    run = project.run("--help")
+    run.line("tau: competitors:")
+    run.line("--tau-competitors=NAME")
+    project.ini("tau_competitors = milk")
+    found = project.run("--tau-domain", "mock", "--tau-task", "create-*", "--tau-agent", "own.py:agent")
+    found.line("tau: competitors: named in ")
+    # Of plugins, and not of a conftest.py: the schema does not depend on the project.
+    project.write(
+        "own_plugin.py", "import competitors\ndef pytest_tau_capabilities():\n    return [competitors.capability]"
+    )
+    monkeypatch.setenv("PYTEST_PLUGINS", "own_plugin")
+    capsys.readouterr()
+    assert main(["schema", "options"]) == 0
+    assert "tau_competitors" in json.loads(capsys.readouterr().out)["definitions"]["options"]["properties"]
+
+
+def test_the_page_has_the_example():
+    page = (Path(__file__).parents[2] / "docs" / "capabilities.md").read_text(encoding="utf-8")
+    example = (EXAMPLES / "competitors.py").read_text(encoding="utf-8").partition('"""\n\n')[2]
+    assert example.strip() in page
+
+
+def test_examples_are_short():
+    assert all(len(file.read_text(encoding="utf-8").splitlines()) <= 40 for file in EXAMPLES.glob("*.py"))
+
+
+def test_one_is_removed_by_its_name(project):
+    project.write("conftest.py", CONFTEST % "summary=lambda trials: ['seen']")
+    arguments = ("--tau-domain", "mock", "--tau-task", "create-*")
+    project.run(*arguments).line("tau: heard: seen")
+    project.run(*arguments, "-p", "no:tau_heard").lacks("tau: heard")
+
+
+def test_a_bundled_one_is_removed_with_its_options(project):
+    run = project.run("--tau-domain", "mock", "-p", "no:tau_tool_faults", "--tau-tool-faults", "x:1")
+    run.usage_error("unrecognized arguments: --tau-tool-faults")
+
+
+def test_a_setting_that_verdicts_depend_on_makes_runs_differ(project, capsys):
+    project.write(
+        "conftest.py",
+        """
+        from dataclasses import dataclass
+        from pytest_tau import Capability, TrialStages, option
+
+        @dataclass(frozen=True)
+        class Settings:
+            slow_tools: str | None = option(str, "verdict", "WHICH", help="tools that are slow", rerun=1)
+
+        def pytest_tau_capabilities():
+            return [Capability("slow_tools", settings=Settings, trial=lambda view: TrialStages())]
+        """,
+    )
+    arguments = ("--tau-domain", "mock", "--tau-task", "create-*", "--tau-results", "runs")
+    project.run(*arguments, "--tau-run-name", "one")
+    run = project.run(*arguments, "--tau-run-name", "two", "--tau-slow-tools", "all")
+    run.line("tau: ", "slow tools all")
+    run.line("comparability: custom", "; slow tools all")
+    capsys.readouterr()
+    main(["compare", str(project.path / "runs/one"), str(project.path / "runs/two")])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "pass^1 without -> with slow tools" in shown
+    assert "slow tools (none; now all)" in shown
+    again = project.run("--tau-resume", "runs/two", *arguments[:4])
+    again.usage_error('slow_tools: "all" in the earlier run, null now')
+
+
+@pytest.mark.parametrize(
+    ("returned", "problem"),
+    [
+        ("[7]", "expected a Capability, got 7"),
+        ("[Capability('Not a name')]", "capability 'Not a name': expected a name of lower-case letters, digits and _"),
+        ("[Capability('tool_faults')]", "there are two capabilities of the name 'tool_faults'"),
+        ("[Capability('own', settings=Twice)]", "there are two options --tau-seed"),
+        ("[Capability('own', settings=Plain)]", "declare the field 'number' with pytest_tau.option()"),
+    ],
+)
+def test_a_mistake_is_a_usage_error_that_names_the_file(project, returned, problem):
+    project.write(
+        "conftest.py",
+        f"""
+        from dataclasses import dataclass
+        from pytest_tau import Capability, option
+
+        @dataclass(frozen=True)
+        class Twice:
+            seed: int = option(int, "speed", "N", help="twice")
+
+        @dataclass(frozen=True)
+        class Plain:
+            number: int = 0
+
+        def pytest_tau_capabilities():
+            return {returned}
+        """,
+    )
+    run = project.run("--tau-domain", "mock")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.line("conftest.py: ", problem)
+
+
+def test_a_capability_of_a_late_conftest_is_refused(project):
+    project.write("inside/conftest.py", CONFTEST % "")
+    project.write("inside/test_own.py", "def test_own(): pass")
+    run = project.run()
+    run.line("conftest.py: pytest_tau_capabilities is called before the command line is read: move it to the")

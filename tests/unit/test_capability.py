@@ -1,0 +1,231 @@
+"""Capabilities: stages of a trial, facts, columns, what is recorded of them, and mistakes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pydantic import BaseModel
+
+import pytest_tau
+from pytest_tau import Capability, FactColumn, SimulationSettings, TrialStages, option
+from pytest_tau.analysis.columns import COLUMNS, with_facts
+from pytest_tau.analysis.gates.metrics import metric_named
+from pytest_tau.capability import (
+    bundled,
+    columns_in,
+    columns_of,
+    failure_lines,
+    installed,
+    recorded,
+    summary_lines,
+)
+from pytest_tau.diagnosis import explain, plain_text
+from pytest_tau.errors import ConfigurationError
+from pytest_tau.models import Simulation, ToolMessage
+from pytest_tau.runs.make_record import make_record
+from pytest_tau.runs.record import TrialRecord
+from pytest_tau.settings import as_json, as_text, integer, options_of
+from pytest_tau.testing import ScriptedParticipant as Script, call
+
+from .tiny import action, task
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import ToolCall
+
+WANTED = task({"actions": [action("rename", item_id="lamp", name="Light")], "reward_basis": ["DB"]})
+RENAME = call("rename", item_id="lamp", name="Light")
+
+
+class Count(BaseModel):
+    count: int
+
+
+class Stages(TrialStages):
+    """Writes down what it is asked, and counts messages of the agent."""
+
+    def __init__(self, view: Any) -> None:
+        self.view, self.log = view, list[str]()
+
+    def begin(self, messages: Any) -> None:
+        self.log.append(f"begin {len(messages)}")
+
+    async def call(self, call: ToolCall) -> ToolMessage | None:
+        self.log.append(f"call {call.name}")
+        return None
+
+    async def result(self, call: ToolCall, result: ToolMessage) -> ToolMessage:
+        self.log.append(f"result {call.name}")
+        return result.model_copy(update={"content": "changed"})
+
+    def message(self, message: Any) -> None:
+        self.log.append(message.role)
+
+    def graded(self, simulation: Simulation) -> Count:
+        assert simulation.reward_info is not None
+        return Count(count=self.log.count("assistant"))
+
+
+@dataclass(frozen=True)
+class Settings:
+    words: tuple[str, ...] = option(tuple, "verdict", "WORD", default=(), repeat=True, help="a word")
+    most: int = option(integer(0), "speed", "N", default=3, help="a number")
+
+
+def counting(made: list[Stages] | None = None, **more: Any) -> Capability:
+    def trial(view: Any) -> Stages:
+        stages = Stages(view)
+        if made is not None:
+            made.append(stages)
+        return stages
+
+    columns = (FactColumn("said", "count", label="Said", metric=True),)
+    given: dict[str, Any] = {"trial": trial, "facts": Count, "columns": columns, **more}
+    return Capability("counting", **given)
+
+
+def talk(domain: Domain, *capabilities: Any, replies: Any = (RENAME, "Done")) -> Simulation:
+    agent, user = Script(list(replies)), Script(["Hi", "###STOP###"])
+    settings = SimulationSettings(capabilities=capabilities)
+    return pytest_tau.simulate(WANTED, domain=domain, agent=agent, user=user, seed=5, settings=settings)
+
+
+def test_the_stages_are_called_in_their_order_and_facts_are_stored(domain: Domain) -> None:
+    made: list[Stages] = []
+    found = talk(domain, counting(made).with_settings())
+    (stages,) = made
+    spoken = ["begin 0", "assistant", "user", "assistant", "call rename", "result rename", "tool", "assistant", "user"]
+    assert stages.log == spoken
+    assert (stages.view.task.id, stages.view.seed, stages.view.settings) == (WANTED.id, 5, None)
+    assert found.facts == {"counting": {"count": 3}}
+    assert found.calls[0].result is not None
+    assert found.calls[0].result.content == "changed"
+    assert Simulation.model_validate_json(found.model_dump_json()).facts == found.facts
+
+
+def test_a_stage_may_answer_a_call_instead_of_the_tool(domain: Domain) -> None:
+    class Refusing(TrialStages):
+        async def call(self, call: ToolCall) -> ToolMessage | None:
+            return ToolMessage(id=call.id, content="Error: no", requestor=call.requestor, error=True, fault="error")
+
+    found = talk(domain, Capability("refusing", trial=lambda _view: Refusing()).with_settings())
+    assert found.reward == 0.0
+    assert found.facts == {}
+
+
+def test_several_are_called_in_the_order_of_their_registration(domain: Domain) -> None:
+    def saying(text: str) -> Any:
+        class Saying(TrialStages):
+            async def result(self, _call: ToolCall, result: ToolMessage) -> ToolMessage:
+                return result.model_copy(update={"content": f"{result.content[-5:]}{text}"})
+
+        return Capability(f"saying_{text}", trial=lambda _view: Saying()).with_settings()
+
+    found = talk(domain, saying("a"), saying("b"))
+    assert found.calls[0].result is not None
+    assert found.calls[0].result.content.endswith("ab")
+
+
+def test_a_mistake_in_facts_loses_neither_the_trial_nor_its_verdict(domain: Domain) -> None:
+    class Broken(TrialStages):
+        def graded(self, simulation: Simulation) -> Any:
+            raise ZeroDivisionError("no trials")
+
+    broken = Capability("broken", trial=lambda _view: Broken(), summary=lambda trials: [f"{len(trials)}"])
+    found = talk(domain, broken.with_settings(), counting().with_settings())
+    assert found.reward == 1.0
+    assert found.facts == {"broken": {"problem": "ZeroDivisionError: no trials"}, "counting": {"count": 3}}
+    record = make_record(found, WANTED, "tiny")
+    assert list(summary_lines([broken], [record])) == [
+        "broken: no facts of 1 of 1 trials: ZeroDivisionError: no trials"
+    ]
+    assert list(failure_lines([broken], found)) == ["broken: ZeroDivisionError: no trials"]
+
+
+def test_facts_reach_the_record_the_columns_and_the_gates(domain: Domain) -> None:
+    columns = columns_of([counting()])
+    records = [make_record(talk(domain, counting().with_settings()), WANTED, "tiny")]
+    assert TrialRecord.from_dict(json.loads(json.dumps(records[0].as_dict()))) == records[0]
+    (column,) = [each for each in with_facts(columns) if each.name == "said"]
+    assert column.value(records[0]) == 3
+    assert metric_named("said", columns)
+    with pytest.raises(ConfigurationError, match="unknown metric 'said'"):
+        metric_named("said")
+
+
+def test_a_column_does_not_replace_one_of_the_core() -> None:
+    named = columns_of([Capability("own", columns=(FactColumn("turns"),))])
+    assert with_facts(named) == COLUMNS
+
+
+def test_summary_and_failure_have_facts_of_their_class(domain: Domain) -> None:
+    capability = counting(
+        summary=lambda trials: [f"{sum(each.facts.count for each in trials)} of {trials[0].record.task_id}"],
+        failure=lambda facts, simulation: [f"{facts.count} in {len(simulation.messages)}"],
+    )
+    found = talk(domain, capability.with_settings(), replies=["Done"])
+    assert list(summary_lines([capability], [make_record(found, WANTED, "tiny")])) == [f"counting: 2 of {WANTED.id}"]
+    assert "counting: 2 in 4" in plain_text(explain(found, capabilities=[capability]))
+
+
+def test_facts_of_a_capability_that_is_not_there_are_kept(domain: Domain) -> None:
+    found = talk(domain, counting().with_settings())
+    record = make_record(found, WANTED, "tiny")
+    assert record.facts == found.facts
+    assert list(summary_lines(bundled(), [record])) == []
+
+
+def test_it_is_on_if_a_setting_is_not_its_default() -> None:
+    capability = counting(settings=Settings)
+    assert not capability.is_on(Settings())
+    assert capability.is_on(Settings(words=("a",)))
+    assert counting().is_on(None)
+    assert counting(settings=Settings, on=lambda settings: settings.most == 3).is_on(Settings())
+
+
+def test_settings_are_options() -> None:
+    words, most = options_of(Settings)
+    assert (words.name, words.key, words.dest, words.label) == ("words", "words", "tau_words", "words")
+    assert (most.default, most.affects, most.metavar) == (3, "speed", "N")
+    assert most.type("7") == 7
+
+    @dataclass(frozen=True)
+    class Plain:
+        number: int = 0
+
+    with pytest.raises(TypeError, match=r"declare the field 'number' with pytest_tau\.option"):
+        options_of(Plain)
+
+
+def test_a_run_records_settings_and_columns_and_reads_them_without_the_capability() -> None:
+    active = counting(settings=Settings).with_settings(words=("a", "b"))
+    found = json.loads(json.dumps(recorded([active])))
+    assert found["counting"]["settings"] == {"words": ["a", "b"]}
+    assert columns_in({"capabilities": found}) == columns_of([active.capability])
+    assert columns_in({}) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(("a", "b"), "a b"), ({"a": 1}, '{"a": 1}'), (0.5, "0.5"), ([("a",), "b"], "a b")]
+)
+def test_values_of_settings_as_text(value: Any, text: str) -> None:
+    assert as_text(as_json(value)) == text
+
+
+def test_an_entry_point_that_is_no_capability_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Entry:
+        name, value = "own", "own:capability"
+
+        def load(self) -> Any:
+            return 7
+
+    monkeypatch.setattr("pytest_tau.capability.entry_points", lambda group: [Entry()])
+    installed.cache_clear()
+    with pytest.raises(ConfigurationError, match=r"capability 'own' \(own:capability\): expected a Capability, got 7"):
+        installed()
+    monkeypatch.setattr(Entry, "load", lambda _: counting())
+    assert installed()[-1].name == "counting"
+    installed.cache_clear()
