@@ -122,6 +122,8 @@ class Capability:
         check: Raises a ``ValueError`` for settings that do not fit the tools of a run, each given by the side that has
             it and its name. Called once, after collection.
         trial: Makes the stages of a trial.
+        hooks: Makes an object with hooks of pytest, given pytest's configuration and the settings; it is registered as
+            ``tau_NAME``. Raises a ``pytest.UsageError`` for settings that cannot be used.
         facts: Makes the facts of their stored form, a mapping; None to leave them as they are.
         columns: The columns of the facts.
         summary: Returns the lines of the summary, given the trials that have facts.
@@ -133,6 +135,7 @@ class Capability:
     on: Callable[[Any], bool] | None = None
     check: Callable[[Any, Iterable[tuple[Requestor, str]]], None] | None = None
     trial: Callable[[TrialView], TrialStages] | None = None
+    hooks: Callable[[Any, Any], object] | None = None
     facts: Callable[..., Any] | None = None
     columns: tuple[FactColumn, ...] = ()
     summary: Callable[[Sequence[Measured]], Iterable[str]] | None = None
@@ -140,7 +143,7 @@ class Capability:
 
     @property
     def label(self) -> str:
-        """Return what reports call it: ``tool faults`` for ``tool_faults``."""
+        """Return what reports call it: ``first answer`` for ``first_answer``."""
         return self.name.replace("_", " ")
 
     def is_on(self, settings: Any) -> bool:

@@ -89,7 +89,7 @@ class Option(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return what reports call the value: ``tool faults`` for ``tool-faults``."""
+        """Return what reports call the value: ``max steps`` for ``max-steps``."""
         return self.name.replace("-", " ")
 
 

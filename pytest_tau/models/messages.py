@@ -159,8 +159,8 @@ _BEFORE_THE_TOOL = frozenset({"error", "timeout"})
 class ToolMessage(_Message):
     """The result of one tool call, for the side that made it.
 
-    ``fault`` is the kind of the fault that ``--tau-tool-faults`` has put into the result: ``error``, ``timeout``,
-    ``delay``, ``stale`` or ``partial``; None for none. Participants never get it.
+    ``fault`` is the kind of the fault that was put into the result on purpose: ``error``, ``timeout``, ``delay``,
+    ``stale`` or ``partial``; None for none. Participants never get it.
     """
 
     role: Literal["tool"] = "tool"

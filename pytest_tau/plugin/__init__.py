@@ -155,7 +155,7 @@ def _begin(config: pytest.Config) -> None:
     # Registered after the selection, which some of them read in a run that names a domain.
     _register_if_given(config, "attacks.variants", "attack")
     _register_if_given(config, "attacks.summary", "attack")
-    _register_if_given(config, "collect.quarantine", "quarantine")
+    capabilities.register_hooks(config)
     _register_if_given(config, "report.verdicts.gates", "gate", "fail_on", "stop_early")
     _register_if_given(config, "report.baseline", "baseline")
     _register_if_given(config, "collect.resume", "resume", "rerun")

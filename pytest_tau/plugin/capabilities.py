@@ -122,6 +122,17 @@ def active_capabilities(config: pytest.Config) -> tuple[ActiveCapability, ...]:
     return tuple(each for each in made if each.capability.is_on(each.settings))
 
 
+def register_hooks(config: pytest.Config) -> None:
+    """Register the objects with hooks of the capabilities that are switched on.
+
+    Raises:
+        pytest.UsageError: Settings cannot be used.
+    """
+    for capability, settings in active_capabilities(config):
+        if capability.hooks is not None:
+            config.pluginmanager.register(capability.hooks(config, settings), f"tau_{capability.name}")
+
+
 def gates_of(config: pytest.Config) -> list[Gate]:
     """Return the gates of a run, whose metrics may be columns of capabilities.
 

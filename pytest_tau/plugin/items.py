@@ -79,7 +79,6 @@ class ItemState:
         cassette: The cassette that this trial has recorded.
         usage: The model calls of the test, by role, once they are known.
         serial_because: The fixture because of which the trial could not be prefetched.
-        quarantine_entry: The number of the entry of the quarantine that names the task.
         not_run: The reason why the trial is skipped: ``budget``, ``settled`` or ``decided``.
         not_attacked: Why the trial is skipped: the attack cannot be used on its task.
         test_gate: The gate of the test, if its trials pass or fail together.
@@ -98,7 +97,6 @@ class ItemState:
     cassette: Path | None = None
     usage: dict[str, Any] | None = None
     serial_because: str | None = None
-    quarantine_entry: int | None = None
     not_run: str | None = None
     not_attacked: str | None = None
     test_gate: TestGate | None = None

@@ -215,8 +215,6 @@ _ROWS = (
                 "(it is sent them again), such as agent=replay (default: replay for sides without a model)"),
     Option("snapshot", text, "session", "WHAT", choices=("calls", "messages"), bare="calls",
            help="compare each passed task with its stored trajectory: calls or messages"),
-    Option("quarantine", Path, "session", "FILE", path=True,
-           help="expect the tasks in this TOML file to fail, each until its expiry date"),
     Option("grading", text, "verdict", "PROFILE", default="official", choices=("official", "strict"), rerun=1,
            help="grading rules: %(default)s (default), or strict"),
     Option("group-by", group_names, "output", "NAME", default=(), repeat=True,

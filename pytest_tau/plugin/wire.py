@@ -64,7 +64,7 @@ class WorkerOutput(TypedDict, total=False):
         planned: The group of each planned trial, by node id.
         deselected: The number of deselected trials.
         shard: The number of trials in this shard, of all trials, and of other tests.
-        quarantine: Entries that match no task, by number, with ids that are spelt alike.
+        capabilities: What capabilities have found out, by their names.
         unchecked: The ids of tasks that check nothing.
         failed_writes: Failed reference actions by task id.
         contradictions: Calls of message histories that contradict the state, by task id.
@@ -77,7 +77,7 @@ class WorkerOutput(TypedDict, total=False):
     planned: PlannedGroups
     deselected: int
     shard: list[int]
-    quarantine: dict[int, list[str]]
+    capabilities: dict[str, Any]
     unchecked: list[str]
     failed_writes: dict[str, str]
     contradictions: dict[str, str]
@@ -116,7 +116,9 @@ def give_output(config: pytest.Config, **values: Any) -> None:
     """Set some of a worker's output; elsewhere do nothing."""
     output: dict[str, Any] | None = getattr(config, "workeroutput", None)
     if output is not None:
-        output.setdefault(_KEY, {}).update(values)
+        given = output.setdefault(_KEY, {})
+        of_capabilities = {**given.get("capabilities", {}), **values.pop("capabilities", {})}
+        given.update(values, capabilities=of_capabilities)
 
 
 def output_of(node: Any) -> WorkerOutput:
@@ -183,7 +185,6 @@ class TrialReport:
         not_run: The reason why the trial is skipped: ``budget``, ``settled`` or ``decided``.
         not_attacked: Why the trial is skipped: its attack cannot be used on the task.
         serial_because: The fixture because of which the trial was not prefetched.
-        quarantine_entry: The number of the entry of the quarantine that names the task.
         attachments: Lines and files for a controller on another machine.
     """
 
@@ -198,7 +199,6 @@ class TrialReport:
     not_run: str | None = None
     not_attacked: str | None = None
     serial_because: str | None = None
-    quarantine_entry: int | None = None
     attachments: dict[str, Any] | None = None
 
 

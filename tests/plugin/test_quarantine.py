@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_tau.plugin.collect.quarantine import read_entries
+from pytest_tau.capabilities.quarantine.plugin import read_entries
 
 #: An agent that does what its task wants, but for those that are called ``bad``.
 AGENT = """

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
     from ...runs.reader import Run, StoredTrial
 
-#: The settings of the stored run that are used again, by their key in ``run.json``: those that verdicts depend on.
+#: The settings of the stored run that are used again, by their key in ``run.json``: those of the core that verdicts
+#: depend on. Those of capabilities are added.
 _REPEATED = (
     *("data", "seed", "agent", "user", "solo", "policy", "protocol", "texts", "retrieval", "retrieval_args"),
     *("enforce_protocol", "user_persona", "judge", "agent_llm", "agent_llm_args", "user_llm", "user_llm_args"),
     *("judge_llm", "judge_llm_args", "agent_context", "user_context", "agent_tool_calls", "user_tool_calls"),
-    *("grading", "max_steps", "max_errors", "timeout", "agent_one_call", "agent_text_protocol", "tool_faults"),
+    *("grading", "max_steps", "max_errors", "timeout", "agent_one_call", "agent_text_protocol"),
 )
 #: The trials from each turn.
 _TRIALS = 4
@@ -83,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"--turn: {error}") from None
     options = [
         *_selected(trial),
-        *_settings(stored.info.get("settings", {}), args),
+        *_settings(stored.info, args),
         f"--tau-fork={stored.path.resolve()}",
         f"--tau-fork-turn={args.messages}",
         *([f"--tau-fork-trial={args.trial}"] if args.trial is not None else []),
@@ -140,12 +141,14 @@ def _selected(trial: StoredTrial) -> list[str]:
     return [f"{trial.domain}::{task}"]
 
 
-def _settings(recorded: Mapping[str, Any], args: argparse.Namespace) -> Iterator[str]:
+def _settings(stored: Mapping[str, Any], args: argparse.Namespace) -> Iterator[str]:
     """Yield the options for the settings of the stored run, or for what replaces them."""
+    recorded, capabilities = stored.get("settings", {}), stored.get("capabilities", {})
+    repeated = [*_REPEATED, *(name for each in capabilities.values() for name in each["settings"])]
     own = {key: getattr(args, name, None) for key, name in _OWN.items()}
     replaced = {key: value for key, value in own.items() if value is not None}
     given = {each.partition("=")[0] for each in args.pytest}
-    for key, value in {**{name: recorded[name] for name in _REPEATED if name in recorded}, **replaced}.items():
+    for key, value in {**{name: recorded[name] for name in repeated if name in recorded}, **replaced}.items():
         option = f"--tau-{key.replace('_', '-')}"
         if option in given:
             continue

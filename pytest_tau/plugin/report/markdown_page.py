@@ -61,7 +61,7 @@ class MarkdownPage:
         if self.file is None:
             yield SummaryLine(self._text(summaries))
         if os.environ.get(_ON_GITHUB) == "true":
-            # A failure that gates, a quarantine or the test itself allow is not an error of the run.
+            # A failure that gates, an expected failure or the test itself allow is not an error of the run.
             counted = [record for record in records_of(self._config) if record.passed or record.test in failed]
             checkout = Path(os.environ.get(_CHECKOUT) or self._config.rootpath)
             for line in annotation_lines(failing_tasks(counted), self._config.rootpath, checkout):

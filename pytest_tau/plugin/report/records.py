@@ -109,7 +109,6 @@ def _facts(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         "not_run": state.not_run,
         "not_attacked": state.not_attacked,
         "serial_because": state.serial_because,
-        "quarantine_entry": state.quarantine_entry,
     }
     if simulation is None:
         return facts

@@ -22,7 +22,7 @@ SECTIONS = (
     "late calls",
     "resume",
     "early stop",
-    "quarantine",
+    "capabilities",
     "unchecked",
     "counts",
     "exit status",

@@ -21,21 +21,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pytest
 
 from ...documents import read_toml
+from ...plugin.context.run_state import require_context
+from ...plugin.items import spec_of
+from ...plugin.options import OptionValues
+from ...plugin.seams import SummaryBlock, SummaryLine
+from ...plugin.wire import give_output, output_of
 from ...text import listed, one_line, printable
-from ..context.run_state import require_context
-from ..items import item_state, spec_of
-from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
-from ..wire import give_output, output_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from ...environment import Domain
+    from ...plugin.items import TaskSpec
     from ...runs.record import TrialRecord
-    from ..items import TaskSpec
-    from ..wire import TrialReport
+    from . import QuarantineSettings
 
 _TABLE = "quarantine"
 _REQUIRED, _OPTIONAL = ("task", "reason"), ("domain", "link", "until")
@@ -72,26 +72,25 @@ class Entry:
         """Return whether the last day is over."""
         return self.until is not None and today > self.until
 
-    def is_of(self, spec: TaskSpec) -> bool:
-        """Return whether the entry names the task."""
+    def names(self, domain: str, task_id: str) -> bool:
+        """Return whether the entry names a task."""
         from ...runner import unmatched
 
-        return self.domain in (None, spec.domain.name) and not unmatched([spec.task], [self.task])
+        return self.domain in (None, domain) and not unmatched(cast("Any", [_Id(task_id)]), [self.task])
 
 
-def register(config: pytest.Config) -> None:
-    """Read the file and register the quarantine.
+def make_quarantine(config: pytest.Config, settings: QuarantineSettings) -> Quarantine:
+    """Read the file and return the plugin.
 
     Raises:
         pytest.UsageError: The file cannot be read or has a bad entry; the text has the file, the entry and the field.
     """
-    values = OptionValues(config)
-    path = values.get("quarantine")
+    assert settings.quarantine is not None, "the capability is on"
     try:
-        entries = read_entries(path)
+        return Quarantine(read_entries(settings.quarantine))
     except ValueError as error:
-        raise pytest.UsageError(f"{values.label('quarantine')}: {path}: {error}") from error
-    config.pluginmanager.register(Quarantine(entries), "tau-quarantine")
+        label = OptionValues(config).label("quarantine")
+        raise pytest.UsageError(f"{label}: {settings.quarantine}: {error}") from error
 
 
 def read_entries(path: Path) -> list[Entry]:
@@ -160,29 +159,30 @@ class Quarantine:
         """Mark the items in quarantine as expected to fail."""
         specs = {item: spec for item in items if (spec := spec_of(item)) is not None}
         for item, spec in specs.items():
-            entry = next((entry for entry in self._current if entry.is_of(spec)), None)
-            if entry is not None:
+            if (entry := self._entry(spec.domain.name, spec.task.id)) is not None:
                 # Explicitly not strict, whatever the ini key ``xfail_strict`` says.
                 item.add_marker(pytest.mark.xfail(reason=f"quarantine: {printable(entry.why)}", strict=False))
-                item_state(item).quarantine_entry = entry.number
         if specs:
             self._unmatched = _unmatched(config, self._entries.values(), specs.values())
-            give_output(config, quarantine=self._unmatched)
+            give_output(config, capabilities={"quarantine": self._unmatched})
+
+    def _entry(self, domain: str, task_id: str) -> Entry | None:
+        return next((entry for entry in self._current if entry.names(domain, task_id)), None)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take the unmatched entries from a worker; every worker finds the same ones."""
-        self._unmatched = output_of(node).get("quarantine") or self._unmatched
+        self._unmatched = output_of(node).get("capabilities", {}).get("quarantine") or self._unmatched
 
-    def pytest_tau_trial_reported(self, trial: TrialReport, record: TrialRecord) -> None:
+    def pytest_tau_trial_reported(self, record: TrialRecord) -> None:
         """Count the outcome of a trial in quarantine."""
-        if trial.quarantine_entry is not None:
+        if self._entry(record.domain, record.task_id) is not None:
             self._outcomes.setdefault((record.domain, record.task_id), Counter())[record.passed] += 1
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return the tasks that may leave the quarantine, and the expired and unmatched entries."""
         lines = (SummaryLine(f"tau: quarantine: {line}", {"yellow": True}) for line in self.lines())
-        return SummaryBlock("quarantine", lines)
+        return SummaryBlock("capabilities", lines)
 
     def lines(self) -> list[str]:
         """Return the texts of these lines."""

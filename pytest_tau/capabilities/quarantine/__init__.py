@@ -1,0 +1,32 @@
+"""Tasks that are known to fail are expected to fail until a date: ``--tau-quarantine FILE``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...capability import Capability, deferred
+from ...settings import option
+
+
+@dataclass(frozen=True)
+class QuarantineSettings:
+    """The settings.
+
+    Attributes:
+        quarantine: The file.
+    """
+
+    quarantine: Path | None = option(  # noqa: RUF009 - it returns a field
+        Path,
+        "session",
+        "FILE",
+        path=True,
+        rerun=0,
+        help="expect the tasks in this TOML file to fail, each until its expiry date",
+    )
+
+
+capability = Capability(
+    name="quarantine", settings=QuarantineSettings, hooks=deferred(f"{__name__}.plugin:make_quarantine")
+)
