@@ -123,7 +123,7 @@ class Capability:
             it and its name. Called once, after collection.
         trial: Makes the stages of a trial.
         hooks: Makes an object with hooks of pytest, given pytest's configuration and the settings; it is registered as
-            ``tau_NAME``. Raises a ``pytest.UsageError`` for settings that cannot be used.
+            ``tau_NAME``; None for none. Raises a ``pytest.UsageError`` for settings that cannot be used.
         facts: Makes the facts of their stored form, a mapping; None to leave them as they are.
         columns: The columns of the facts.
         summary: Returns the lines of the summary, given the trials that have facts.
@@ -135,7 +135,7 @@ class Capability:
     on: Callable[[Any], bool] | None = None
     check: Callable[[Any, Iterable[tuple[Requestor, str]]], None] | None = None
     trial: Callable[[TrialView], TrialStages] | None = None
-    hooks: Callable[[Any, Any], object] | None = None
+    hooks: Callable[[Any, Any], object | None] | None = None
     facts: Callable[..., Any] | None = None
     columns: tuple[FactColumn, ...] = ()
     summary: Callable[[Sequence[Measured]], Iterable[str]] | None = None

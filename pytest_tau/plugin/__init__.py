@@ -159,7 +159,6 @@ def _begin(config: pytest.Config) -> None:
     _register_if_given(config, "report.verdicts.gates", "gate", "fail_on", "stop_early")
     _register_if_given(config, "report.baseline", "baseline")
     _register_if_given(config, "collect.resume", "resume", "rerun")
-    _register_if_given(config, "collect.changed", "changed_since", "changed_rest")
     _register_if_given(config, "report.html", "html")
 
 

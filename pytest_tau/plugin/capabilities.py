@@ -129,8 +129,8 @@ def register_hooks(config: pytest.Config) -> None:
         pytest.UsageError: Settings cannot be used.
     """
     for capability, settings in active_capabilities(config):
-        if capability.hooks is not None:
-            config.pluginmanager.register(capability.hooks(config, settings), f"tau_{capability.name}")
+        if capability.hooks is not None and (made := capability.hooks(config, settings)) is not None:
+            config.pluginmanager.register(made, f"tau_{capability.name}")
 
 
 def gates_of(config: pytest.Config) -> list[Gate]:

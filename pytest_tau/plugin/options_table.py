@@ -63,12 +63,6 @@ _ROWS = (
            help="generate N tasks for each domain from --tau-seed and run these instead of the domain's own"),
     Option("difficulty", difficulty, "selection", "NAME=N,…", rerun=1,
            help="difficulty of generated tasks: requests=2,faults=3,distractors=1 (default: requests=1)"),
-    Option("changed-since", text, "selection", "RUN", path=True, selects=True,
-           help="run only the tasks that have to do with what has changed since this stored run (tools, policy, "
-                "documents, tasks, settings), and a random part of the others"),
-    Option("changed-rest", real(0), "selection", "SHARE", default=0.1, selects=True, example="0.1",
-           help="with --tau-changed-since, the share of the other tasks that is run as well, from 0 to 1, drawn by "
-                "--tau-seed (default: %(default)s)"),
     Option("num-tasks", integer(1), "selection", "N", selects=True,
            help="run at most this many tasks of each domain, file or marked test"),
     Option("trials", integer(1, MOST_TRIALS), "selection", "K", default=1, selects=True,

@@ -70,7 +70,6 @@ class WorkerOutput(TypedDict, total=False):
         contradictions: Calls of message histories that contradict the state, by task id.
         participants: Agent, user and number of trials, for each pair of them.
         late_calls: The number of calls that came after their conversations, by tool.
-        changed: The choices of tasks by what has changed since an earlier run, and what concerns all tasks.
     """
 
     has_context: bool
@@ -83,7 +82,6 @@ class WorkerOutput(TypedDict, total=False):
     contradictions: dict[str, str]
     participants: list[list[Any]]
     late_calls: dict[str, int]
-    changed: dict[str, list[Any]]
 
 
 def is_worker(config: pytest.Config) -> bool:

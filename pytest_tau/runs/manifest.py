@@ -29,7 +29,7 @@ NO_REASON = "session ended early"
 NON_VERDICT_SETTINGS = frozenset(
     {
         *("domains", "data", "split", "tasks", "num_tasks", "generate", "difficulty", "trials", "shard"),
-        *("attack", "attack_only", "changed_since", "changed_rest"),
+        *("attack", "attack_only"),
         *("agent_prompt", "user_prompt", "texts"),
         *("concurrency", "llm_concurrency", "provider_limit", "llm_timeout", "llm_retries", "llm_retry_delay"),
         *("budget", "trial_budget", "prices", "prompt_cache", "client", "tape", "cassettes"),

@@ -13,6 +13,7 @@ import pytest
 IMPORTED = [
     "pytest_tau",
     "pytest_tau.capabilities",
+    "pytest_tau.capabilities.changed",
     "pytest_tau.capabilities.quarantine",
     "pytest_tau.capabilities.tool_faults",
     "pytest_tau.capability",

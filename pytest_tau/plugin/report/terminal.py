@@ -15,7 +15,6 @@ SECTIONS = (
     "domains",
     "attacks",
     "reviews",
-    "changed",
     "fork",
     "participants",
     "serial trials",

@@ -258,9 +258,7 @@ def _user_prompts(run: RunConfig) -> dict[str, dict[str, str]]:
 def _of_plugin(config: pytest.Config) -> dict[str, Any]:
     """Return the settings that are not part of ``RunConfig``."""
     values = OptionValues(config)
-    found = {"shard": values.given("shard"), "changed_since": values.given("changed_since")}
-    found["changed_rest"] = values.get("changed_rest") if found["changed_since"] else None
-    return {name: value for name, value in found.items() if value is not None}
+    return {"shard": values.given("shard")} if values.given("shard") is not None else {}
 
 
 class ManifestEnd:

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...models import RETRIEVAL
-from .parts import policy_sections
+from ...runs.changes.parts import policy_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ...models import Task
-    from ..reader import StoredTrial
+    from ...runs.reader import StoredTrial
 
 _WORD = re.compile(r"[a-z0-9]+")
 #: Words of the names of tools that say nothing about their subject.

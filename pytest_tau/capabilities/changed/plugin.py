@@ -11,20 +11,21 @@ import pytest
 
 from ...errors import ConfigurationError, TauError
 from ...files import digest
+from ...plugin.context.run_state import require_context, run_state
+from ...plugin.items import spec_of
+from ...plugin.options import OptionValues
+from ...plugin.seams import SummaryBlock, SummaryLine
+from ...plugin.wire import give_output, output_of
 from ...text import listed, one_line, plural, printable
-from ..context.run_state import require_context, run_state
-from ..items import spec_of
-from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
-from ..wire import give_output, output_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ...runs.changes.touched import DomainChanges, StoredFacts
+    from ...plugin.items import TaskSpec
+    from ...plugin.wire import TrialReport
     from ...runs.record import TrialRecord
-    from ..items import TaskSpec
-    from ..wire import TrialReport
+    from . import ChangedSettings
+    from .touched import DomainChanges, StoredFacts
 
 #: The most reasons, tasks and characters that are shown.
 _REASONS, _NAMED, _LONGEST = 6, 50, 100
@@ -48,14 +49,14 @@ class Choice(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def register(config: pytest.Config) -> None:
-    """Read the stored run, and register what selects the tasks.
+def make_changed(config: pytest.Config, settings: ChangedSettings) -> ChangedSince | None:
+    """Read the stored run, and return what selects the tasks; None if only the share is in the ini file.
 
     Raises:
         pytest.UsageError: There is no such run, the share is not one, or it goes without a run.
     """
     values = OptionValues(config)
-    given, share = values.given("changed_since"), values.get("changed_rest")
+    given, share = settings.changed_since, settings.changed_rest
     if share > 1:
         raise pytest.UsageError(f"{values.label('changed_rest')}: expected a share from 0 to 1, got {share:g}")
     if given is None:
@@ -64,13 +65,13 @@ def register(config: pytest.Config) -> None:
             raise pytest.UsageError(
                 f"{label}: expected --tau-changed-since RUN as well, whose other tasks it draws from"
             )
-        return
-    changed = ChangedSince(config, str(given), share)
+        return None
+    changed = ChangedSince(config, given, share)
     try:
         changed.read()
     except (TauError, OSError) as error:
         raise pytest.UsageError(f"{values.label('changed_since')}: {error}") from error
-    config.pluginmanager.register(changed, "tau-changed")
+    return changed
 
 
 class ChangedSince:
@@ -97,8 +98,8 @@ class ChangedSince:
             ConfigurationError: There is no such run, or it has no conversations.
             OSError: A file cannot be opened.
         """
-        from ...runs.changes.touched import StoredFacts
         from ...runs.reader import open_run
+        from .touched import StoredFacts
 
         values = OptionValues(self._config)
         homes = [values.folder("changed_since"), run_state(self._config).paths.home]
@@ -121,7 +122,8 @@ class ChangedSince:
         if not specs:
             return
         self._choose(specs)
-        give_output(config, changed={"choices": [list(each) for each in self._choices], "whole": self._whole})
+        choices = [list(each) for each in self._choices]
+        give_output(config, capabilities={"changed": {"choices": choices, "whole": self._whole}})
         self._count()
         skipped = {(each.domain, each.task) for each in self._choices if not each.run}
         left = [item for item in items if (spec := spec_of(item)) and (spec.domain.name, spec.task.id) in skipped]
@@ -133,7 +135,7 @@ class ChangedSince:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take the choice from a worker; every worker makes the same one."""
-        if found := output_of(node).get("changed"):
+        if found := output_of(node).get("capabilities", {}).get("changed"):
             self._choices = [Choice(*each)._replace(reasons=tuple(each[4])) for each in found["choices"]]
             self._whole = found["whole"]
             self._count()
@@ -148,11 +150,11 @@ class ChangedSince:
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return what was run, why, and the weighted rate."""
-        return SummaryBlock("changed", self._lines())
+        return SummaryBlock("capabilities", self._lines())
 
     def _choose(self, specs: list[TaskSpec]) -> None:
         """Choose among the tasks of the items; the same in every process, in any order of the items."""
-        from ..store.manifest import unique_tasks
+        from ...plugin.store.manifest import unique_tasks
 
         tasks = {(domain.name, task.id): (domain, task) for domain, task in unique_tasks(specs)}
         changes = self._changes(tasks)
@@ -178,11 +180,11 @@ class ChangedSince:
 
     def _changes(self, tasks: Mapping[tuple[str, str], tuple[Any, Any]]) -> dict[str, DomainChanges]:
         """Return the changes of each domain; note what all tasks have to do with."""
+        from ...plugin.store.manifest import recorded_settings
         from ...runs.changes.fingerprints import hashes
-        from ...runs.changes.touched import DomainChanges, domain_changes
         from ...runs.manifest import diff_settings
         from ...runs.provenance import own_version
-        from ..store.manifest import recorded_settings
+        from .touched import DomainChanges, domain_changes
 
         run = require_context(self._config).config
         settings, then = run.simulation, self._info.get("hashes")
@@ -236,7 +238,7 @@ class ChangedSince:
                 yield SummaryLine(f"tau: changed:   {what}: {listed([_id(each) for each in found], _NAMED)}")
 
     def _weighted(self, name: str, choices: list[Choice], *, drawn: bool, others: bool) -> Iterator[SummaryLine]:
-        from ...analysis.many.weighted import WeightedTask, weighted_rate
+        from .weighted import WeightedTask, weighted_rate
 
         tasks = []
         for each in choices:
