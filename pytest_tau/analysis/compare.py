@@ -31,9 +31,6 @@ SIGNIFICANT = 0.05
 FEWEST_PASSING = 5
 #: So many tasks of a kind are named, each with so many characters.
 _NAMED, _LONGEST = 10, 200
-_EXPLAINED = (
-    "sign-flip test over tasks (Fisher 1935), two-sided mid-p, {how}; interval by its inversion (Hartigan 1969)"
-)
 
 
 class RunRecords(NamedTuple):
@@ -201,8 +198,8 @@ class Comparison:
                 lines.append(f"{word} on {plural(len(tasks), 'task')}: {self._named(tasks)}")
         if not (self.worse or self.better):
             lines.append("every task passes as often as before")
-        exact = all(paired.exact for paired in self.variants.values())
-        lines.append(_EXPLAINED.format(how="exact" if exact else "sampled"))
+        test = explain_test(self.variants.values())
+        lines.append(f"{test}, two-sided mid-p, exact; interval by its inversion (Hartigan 1969)")
         return lines
 
     def conclusions(self) -> list[str]:
@@ -294,6 +291,14 @@ def format_verdict(paired: Paired) -> str:
     if paired.p >= SIGNIFICANT:
         return "no significant difference"
     return "a significant loss" if paired.difference < 0 else "a significant gain"
+
+
+def explain_test(compared: Iterable[Paired]) -> str:
+    """Return which test was used."""
+    test = "sign-flip test over tasks (Fisher 1935)"
+    if not any(paired.uneven for paired in compared):
+        return test
+    return f"the larger p of {test} and, as numbers of trials differ, permutation of trials within tasks"
 
 
 def undecided(paired: Paired, comparisons: int = 1) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...runs.groups import count_tasks, match_groups, split_variants
 from ...text import plural
 from ..comparability import differing_conditions
-from ..compare import SIGNIFICANT, changed_parts, undecided
+from ..compare import SIGNIFICANT, changed_parts, explain_test, undecided
 from ..paired import Pair, Paired, PassCount
 from ..statistics import Interval, pass_hat_k_interval
 from .holm import holm
@@ -203,7 +203,7 @@ class ManyRuns:
         """Return how p-values and intervals were computed."""
         many = plural(len(self.contrasts), "comparison")
         return (
-            "sign-flip test over tasks (Fisher 1935), two-sided mid-p; "
+            f"{explain_test(each.paired for each in self.contrasts)}, two-sided mid-p; "
             f"p (Holm): corrected for {many} by Holm's method (1979), significant below {SIGNIFICANT:g}; the intervals "
             "are 95 % intervals of single rates and differences, not corrected"
         )
