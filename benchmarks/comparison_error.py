@@ -46,9 +46,9 @@ def comparison_error(options: Options) -> Iterator[Figure]:
     identical: how often is the difference called significant (false alarms, at a level of 0.05), and how often does the
     95 % interval contain 0? Then the later agent loses the detectable loss of comparisons of that size at 80 % power,
     the median of their predictions: how often is the loss found, and how often does the interval contain it?
-    The same follows for runs that have different numbers of trials, such as 30x1,10: one before and ten later. "4,4
-    lost" are runs of which each tenth trial is lost to an error. There, the tasks of some agents are alike, so that each
-    passes nearly always.
+    The same follows for runs that have different numbers of trials, such as 30x1,10: one before and ten later.
+    "50x4 lost" are runs of which each tenth trial is lost to an error. There, the tasks of some agents are alike, so
+    that each passes nearly always.
     Each figure is of several batches; the binomial error of all of them together follows the name.
     """
     comparisons = options.count(250, 25)

@@ -102,7 +102,7 @@ def _spread(values: Values, numbers: int, grid: int) -> tuple[int, list[float]]:
         grid: Of what sums are multiples.
     """
     left, chances = 0, [1.0]
-    for digit in bin(numbers)[2:]:
+    for digit in f"{numbers:b}":
         left, chances = 2 * left, _added(chances, chances)
         if digit == "1":
             chances = _added(chances, values.chances)

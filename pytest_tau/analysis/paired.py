@@ -188,8 +188,9 @@ class Paired:
 
     def _by_trials(self) -> Interval:
         """Return where the difference lies by chance of trials alone, from the Wilson intervals of both rates."""
-        numbers = [len(self.pairs) / fmean(1 / each.trials for each in rates) for rates in zip(*self.pairs, strict=True)]
-        before, after = wilson(self.before, numbers[0]), wilson(self.after, numbers[1])
+        runs = zip(*self.pairs, strict=True)
+        earlier, later = (len(rates) / fmean(1 / each.trials for each in rates) for rates in runs)
+        before, after = wilson(self.before, earlier), wilson(self.after, later)
         below = sqrt((self.after - after.low) ** 2 + (before.high - self.before) ** 2)
         above = sqrt((after.high - self.after) ** 2 + (self.before - before.low) ** 2)
         return Interval(self.difference - below, self.difference + above)

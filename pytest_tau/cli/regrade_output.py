@@ -11,6 +11,7 @@ from .settings import Printer
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ..analysis.metrics import PassRate
     from ..models import RewardInfo
     from ..regrade.regrade import RegradeSettings
     from ..regrade.result import FileReport, Regraded
@@ -41,6 +42,8 @@ class TextReport:
         kind = ", ".join(part for part in (report.kind, report.domain) if part)
         self._printer.together(f"{report.path.name} ({kind}):", f"{_counts([report])}{_rates(report)}")
         self._rates(report)
+        if fewer := report.fewer_trials():
+            line(fewer, 2)
         self._rows(report)
         self._replays(report)
         if self._strict:
@@ -150,13 +153,13 @@ def _rates(report: FileReport) -> str:
     return text and f"; {text}"
 
 
-def _both(stored: dict[int, float], fresh: dict[int, float]) -> str:
+def _both(stored: dict[int, PassRate], fresh: dict[int, PassRate]) -> str:
     if not fresh or stored == fresh or not stored:
         return _rate(fresh)
     return f"stored {_rate(stored)}; fresh {_rate(fresh)}"
 
 
-def _rate(rates: dict[int, float]) -> str:
+def _rate(rates: dict[int, PassRate]) -> str:
     return " ".join(f"pass^{k} {rate:.3f}" for k, rate in rates.items())
 
 

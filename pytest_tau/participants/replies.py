@@ -321,5 +321,7 @@ def _as_json(value: Any) -> str:
 
 def short_repr(value: Any) -> str:
     """Return the class of a value and the beginning of its text."""
+    if value is None:
+        return "None"
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 80 else text[:77] + '...'}"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..analysis.metrics import pass_hat_k
+from ..analysis.metrics import PassRate, fewer_trials, pass_hat_k
 from ..runs.groups import split_variants
 from ..runs.results.entries import Unreadable
 from .reward_diff import reward_differences
@@ -230,12 +230,16 @@ class FileReport:
         """
         return self.tally.counts["lost"]
 
-    def rates(self) -> tuple[dict[int, float], dict[int, float]]:
+    def rates(self) -> tuple[dict[int, PassRate], dict[int, PassRate]]:
         """Return pass^k by k, stored and fresh; none if there are several domains or variants."""
         parts = self.rates_of_parts()
         return parts.get("", ({}, {}))
 
-    def rates_of_parts(self) -> dict[str, tuple[dict[int, float], dict[int, float]]]:
+    def fewer_trials(self) -> str:
+        """Return a note on the tasks that have fewer trials than others; empty if there are none."""
+        return fewer_trials(trials for trials in self.tally.fresh.values() if trials[0])
+
+    def rates_of_parts(self) -> dict[str, tuple[dict[int, PassRate], dict[int, PassRate]]]:
         """Return pass^k of each domain and variant by its name, empty if there is only one, as ``rates`` does."""
         tally = self.tally
         return {
@@ -256,7 +260,7 @@ def _parts(groups: Iterable[Group]) -> dict[str, list[Group]]:
     }
 
 
-def _rates(trials: Mapping[Group, tuple[int, int]], groups: Iterable[Group]) -> dict[int, float]:
+def _rates(trials: Mapping[Group, tuple[int, int]], groups: Iterable[Group]) -> dict[int, PassRate]:
     """Return pass^k of groups by k.
 
     Args:

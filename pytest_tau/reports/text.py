@@ -170,7 +170,9 @@ def _plain_rates(rates: Sequence[Rate]) -> list[str]:
 
 def _is_rate(mean_reward: float, rates: Sequence[Rate]) -> bool:
     """Return whether the mean reward is shown already, as pass^1."""
-    return bool(rates) and rates[0].k == 1 and abs(rates[0].value - mean_reward) < 0.0005
+    return any(
+        rate.k == 1 and isinstance(rate.value, float) and abs(rate.value - mean_reward) < 0.0005 for rate in rates
+    )
 
 
 def _laid_out(label: str, parts: Sequence[str], width: int) -> list[str]:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_tau.analysis import paired as paired_module
 from pytest_tau.analysis.compare import Comparison, RunRecords
 from pytest_tau.analysis.paired import Pair, Paired, PassCount, smallest_loss
 from pytest_tau.cli import main

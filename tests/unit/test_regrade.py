@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.analysis.metrics import Range
+from pytest_tau.cli.regrade_output import TextReport
 from pytest_tau.environment import tool
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, OFFICIAL, STRICT, Grading
@@ -415,6 +417,21 @@ def test_rates_exclude_infrastructure_errors(regrade: Regrade) -> None:
     report = regrade(simulation(*RENAMED, SAID), simulation(*RENAMED, SAID, reward=0.0, trial=1), lost)
     assert report.lost == 1
     assert report.rates() == ({1: 0.5, 2: 0.0}, {1: 1.0, 2: 1.0})
+
+
+def test_a_task_with_fewer_trials_does_not_raise_pass_hat_k(regrade: Regrade, capsys: Any) -> None:
+    """The first passes three times; the second lost its third trial."""
+    first = [passed(f"a[trial-{number}]", trial=number) for number in range(3)]
+    ran = regrade(*first, *(failed(f"b[trial-{number}]", trial=number) for number in range(2)))
+    assert ran.rates() == both(k1=0.5, k2=0.5, k3=0.5)
+    note = "1 task with fewer than 3 trials: for a greater k, 0 if one failed, else open"
+    assert ran.fewer_trials() == note
+    TextReport(verbose=False, strict=False, bundled=()).file(ran)
+    assert note in " ".join(capsys.readouterr().out.split())
+    open_ = regrade(*first, *(passed(f"b[trial-{number}]", trial=number) for number in range(2)))
+    assert open_.rates()[1] == {1: 1.0, 2: 1.0, 3: Range(0.5, 1.0)}
+    TextReport(verbose=False, strict=False, bundled=()).file(open_)
+    assert "pass^3 0.500 to 1.000" in " ".join(capsys.readouterr().out.split())
 
 
 def passed(test: str, **fields: Any) -> dict[str, Any]:

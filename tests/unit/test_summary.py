@@ -238,7 +238,7 @@ class TestTerminal:
 
     def test_with_v_everything(self):
         lines = terminal_lines(MIXED, verbosity=1)
-        assert the_line(lines, "with errors") == "pass^1 0.400, pass^2 0.333, errors counted as failures"
+        assert the_line(lines, "with errors") == "pass^1 0.400, pass^2 0.200, errors counted as failures"
         assert the_line(lines, "messages") == "the provider is down (1)"
         assert the_line(terminal_lines(trials("a", "pf"), verbosity=1), "mean reward") == "0.500"
 
@@ -316,8 +316,8 @@ class TestPage:
         page = markdown(summarise(MIXED, floors=floors), failing_tasks(MIXED))
         lines = page.splitlines()
         assert lines[:3] == ["### desk", "", "5 tasks, 8 trials: 4 passed, 3 failed, 1 error"]
-        assert "| errors excluded | 0.500 | 0.500 |" in lines
-        assert "| errors counted as failures | 0.400 | 0.333 |" in lines
+        assert "| errors excluded | 0.500 | 0.200 to 0.400 |" in lines
+        assert "| errors counted as failures | 0.400 | 0.200 |" in lines
         assert "| no-op agent: 1 of 5 tasks | 0.200 | 0.200 |" in lines
         assert "<details><summary>4 tasks did not pass every time</summary>" in lines
         assert "| b | 1 of 2 | DB; ACTION buy |" in lines

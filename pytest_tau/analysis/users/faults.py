@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ...runs.groups import find_variants
 from ...text import plural
-from ..metrics import pass_hat_k
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -81,7 +81,7 @@ def pass_1(trials: Iterable[tuple[TrialRecord, bool]]) -> float | None:
     tasks: dict[object, list[bool]] = {}
     for record, passed in trials:
         tasks.setdefault(record.group, []).append(passed)
-    return pass_hat_k([(len(each), sum(each)) for each in tasks.values()], 1)
+    return fmean(fmean(each) for each in tasks.values()) if tasks else None
 
 
 def _shown(rate: float | None) -> str:

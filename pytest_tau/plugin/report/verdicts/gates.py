@@ -204,7 +204,8 @@ class GatePlugin:
             explain(terminalreporter, lambda report: not has_own_gate(report))
         yield
         for verdict in self.verdicts():
-            terminalreporter.write_line(printable(f"tau: {verdict}"), green=verdict.met, red=not verdict.met)
+            colour = {True: "green", False: "red", None: "yellow"}[verdict.met]
+            terminalreporter.write_line(printable(f"tau: {verdict}"), **{colour: True})
         excluded = sum(record.counted_as == "excluded" for record in records_of(self._config))
         if excluded and self._gates:
             without = plural(excluded, "trial")
@@ -229,7 +230,7 @@ class GatePlugin:
         return "x" in terminal.reportchars or not all(verdict.met for verdict in self.verdicts())
 
     def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
-        """Fail the run if a gate is missed."""
+        """Fail the run if a gate is missed or not decided."""
         return None if all(verdict.met for verdict in self.verdicts()) else pytest.ExitCode.TESTS_FAILED
 
     def verdicts(self) -> list[Verdict]:
