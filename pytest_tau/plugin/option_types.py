@@ -119,14 +119,6 @@ def _number(convert: Callable[[str], Any], kind: str, least: float | None, most:
     return number
 
 
-def share(value: str) -> float:
-    """Return a number above 0 and at most 1."""
-    found = real(0)(value)
-    if not 0 < found <= 1:
-        raise ValueError(f"expected a share above 0 and at most 1, such as 0.05, got {_short(value)}")
-    return found
-
-
 def certainty(value: str) -> float | None:
     """Return a probability above 0.5, 1 for certainty; None for ``false``, as an ini file has it."""
     if value.lower() in ("false", "no", "off", "0"):

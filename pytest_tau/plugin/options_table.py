@@ -31,7 +31,6 @@ from .option_types import (
     real,
     run_name,
     shard,
-    share,
     text,
     texts,
     tool_faults,
@@ -121,8 +120,6 @@ MOST_TRIALS = 10_000
 MOST_GENERATED = 100_000
 #: Examples in a prompt.
 MOST_EXAMPLES = 100
-#: Looks at a comparison; more save next to nothing.
-MOST_LOOKS = 50
 #: Retries of a model call.
 MOST_RETRIES = 1000
 #: Arguments of each model call, unless options name others. Source: τ²-bench v1.0.1.
@@ -331,12 +328,6 @@ _ROWS = (
            help="compare with this run task by task: a folder, a name below .tau/runs, or baseline"),
     Option("fail-on", text, "session", "WHAT", choices=("regression",),
            help="regression: fail the run for a significant loss against --tau-baseline, and not for single trials"),
-    Option("looks", integer(1, MOST_LOOKS), "session", "N",
-           help="with --tau-stop-early P and --tau-fail-on regression: how often the comparison is looked at, the end "
-                "included (default: 5)"),
-    Option("futility", share, "session", "LOSS",
-           help="with --tau-stop-early P and --tau-fail-on regression: end the run if a significant loss has become "
-                "improbable, even if the agent is worse by this much"),
     Option("max-steps", integer(1), "verdict", "N", default=200, rerun=3,
            help="maximum number of steps of a conversation (default: %(default)s)"),
     Option("max-errors", integer(1), "verdict", "N", default=10, rerun=3,

@@ -296,7 +296,6 @@ class TestNativeValues:
         "rerun": ('["failed", "error"]', "failed,error"),
         "grading": ('"strict"', "strict"),
         "client": ('"litellm"', "litellm"),
-        "futility": ("0.1", "0.1"),
         "fork_turn": ('"7,11"', "7,11"),
         "stop_early": ('"0.99"', "0.99"),
         "fork_restore": ('"agent=replay"', "agent=replay"),

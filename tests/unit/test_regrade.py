@@ -421,14 +421,14 @@ def test_rates_exclude_infrastructure_errors(regrade: Regrade) -> None:
 
 def test_a_task_with_fewer_trials_does_not_raise_pass_hat_k(regrade: Regrade, capsys: Any) -> None:
     """The first passes three times; the second lost its third trial."""
-    first = [passed(f"a[trial-{number}]", trial=number) for number in range(3)]
-    ran = regrade(*first, *(failed(f"b[trial-{number}]", trial=number) for number in range(2)))
+    first = [passed(f"a.tau.json::t[trial-{number}]", trial=number) for number in range(3)]
+    ran = regrade(*first, *(failed(f"b.tau.json::t[trial-{number}]", trial=number) for number in range(2)))
     assert ran.rates() == both(k1=0.5, k2=0.5, k3=0.5)
     note = "1 task with fewer than 3 trials: for a greater k, 0 if one failed, else open"
     assert ran.fewer_trials() == note
     TextReport(verbose=False, strict=False, bundled=()).file(ran)
     assert note in " ".join(capsys.readouterr().out.split())
-    open_ = regrade(*first, *(passed(f"b[trial-{number}]", trial=number) for number in range(2)))
+    open_ = regrade(*first, *(passed(f"b.tau.json::t[trial-{number}]", trial=number) for number in range(2)))
     assert open_.rates()[1] == {1: 1.0, 2: 1.0, 3: Range(0.5, 1.0)}
     TextReport(verbose=False, strict=False, bundled=()).file(open_)
     assert "pass^3 0.500 to 1.000" in " ".join(capsys.readouterr().out.split())

@@ -73,10 +73,11 @@ def _check_looks(config: pytest.Config, then: Mapping[str, Any]) -> None:
     """
     values, rule = OptionValues(config), then.get("stopping") or {}
     if rule.get("looks") and values.get("fail_on") is not None and (values.get("stop_early") or 1) == 1:
-        options = f"--tau-stop-early={rule['probability']:g}"
-        options += f" --tau-futility={rule['futility']:g}" if rule.get("futility") else ""
         label = run_state(config).paths.resume_label
-        raise pytest.UsageError(f"{label}: the earlier run was compared with its baseline at looks: add {options}")
+        raise pytest.UsageError(
+            f"{label}: the earlier run was compared with its baseline at looks: "
+            f"add --tau-stop-early={rule['probability']:g}"
+        )
 
 
 def _prepare(config: pytest.Config) -> str | None:

@@ -45,11 +45,6 @@ def _early_stop(config: pytest.Config, values: OptionValues, gates: list[Gate]) 
     """Return the early stop, registered; None if it is not asked for."""
     probability, compares = values.get("stop_early"), values.get("fail_on") is not None
     looks = probability is not None and probability < 1 and compares
-    for name in ("looks", "futility"):
-        if values.get(name) is not None and not looks:
-            raise pytest.UsageError(
-                f"{values.label(name)}: needs --tau-stop-early P, such as 0.99, and --tau-fail-on regression"
-            )
     if probability is None:
         return None
     if not gates and not looks:
@@ -57,15 +52,12 @@ def _early_stop(config: pytest.Config, values: OptionValues, gates: list[Gate]) 
         raise pytest.UsageError(
             f"{values.label('stop_early')}: needs a gate: add --tau-gate EXPR, or a comparison: --tau-stop-early{other}"
         )
-    from ....analysis.design.looks import DEFAULT_LOOKS
     from .early_stop import EarlyStop
     from .looks import BaselineLooks
     from .planned import PlannedTrials
 
     planned = PlannedTrials(config, draw=probability < 1, whole_tasks=looks)
-    found = (
-        BaselineLooks(config, planned, values.get("looks") or DEFAULT_LOOKS, values.get("futility")) if looks else None
-    )
+    found = BaselineLooks(config, planned) if looks else None
     early = EarlyStop(config, gates, probability, found, only_gates=not compares, planned=planned)
     config.pluginmanager.register(early, "tau-stop-early")
     if found is not None:
