@@ -123,8 +123,8 @@ def test_gates(run, workers):
     assert met.ret == pytest.ExitCode.OK
 
 
-def test_a_gate_on_attacks_without_an_attack_is_missed(run):
-    run("--tau-gate", "attack_success<=0.05").line("gate attack_success <= 0.05: missed")
+def test_a_gate_on_attacks_without_an_attack_is_not_decided(run):
+    run("--tau-gate", "attack_success<=0.05").line("gate attack_success <= 0.05: not decided")
 
 
 def test_marked_tests_are_run_under_attack(run, project):

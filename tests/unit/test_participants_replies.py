@@ -196,7 +196,7 @@ def test_arguments_that_are_no_json_object_are_kept_for_an_error(arguments: Any,
     [
         (
             None,
-            "returned NoneType None; expected text, a stream of text, AssistantMessage, a dict, a pydantic model or a ",
+            "returned None; expected text, a stream of text, AssistantMessage, a dict, a pydantic model or a ",
         ),
         (5, "returned int 5; expected"),
         (["Hi"], r"returned list \['Hi'\]; expected"),

@@ -43,7 +43,7 @@ def add_parser(commands: Any) -> None:
         "--, such as -n 2.",
         statuses={
             0: "the trials were run",
-            1: "a trial has no verdict, or a gate is missed",
+            1: "a trial has no verdict, or a gate is missed or not decided",
             2: "the command or the run cannot be used",
         },
         examples=[

@@ -33,7 +33,7 @@ def add_parser(commands: Any) -> None:
         "it runs what is missing. Further arguments of pytest for each run follow after --.",
         statuses={
             0: "every run is complete",
-            1: "a run is not complete, a gate is missed, or --fail-on applies",
+            1: "a run is not complete, a gate is missed or not decided, or --fail-on applies",
             2: "the file or one of its runs has an error; nothing was run",
             _INTERRUPTED: "interrupted; the same command continues",
         },
