@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-#: Sums that are less probable are left out, and what is less probable than the second is said to be as probable as it.
+#: Sums that are less probable are excluded, and what is less probable than the second is said to be as probable as it.
 _NEGLIGIBLE, SMALLEST = 1e-30, 1e-20
 #: How far from its mean the probability of a sum is not negligible, in standard deviations.
 _REACH = 12
@@ -131,6 +131,6 @@ def _positive(chances: Sequence[float]) -> Iterator[tuple[int, float]]:
 
 
 def _trimmed(chances: list[float]) -> tuple[int, list[float]]:
-    """Return how many sums were left out at the lower end, and the chances of the others."""
+    """Return how many sums were dropped at the lower end, and the chances of the others."""
     places = [place for place, chance in enumerate(chances) if chance > _NEGLIGIBLE]
     return places[0], chances[places[0] : places[-1] + 1]
