@@ -254,11 +254,13 @@ class _Mean:
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         known = fsum(value for values in self._known(tasks) for value in values)
-        ran, waiting = sum(len(values) for values in self._values(tasks)), sum(task.waiting for task in tasks)
-        if not ran + waiting:
+        values = [value for found in self._values(tasks) for value in found]
+        waiting = sum(task.waiting for task in tasks)
+        trials, unknown = len(values) + waiting, values.count(None) + waiting
+        if not trials:
             return Reach(0.0, self.most, certain=False)
-        high = (known + self.most * waiting) / (ran + waiting) if waiting else known / ran
-        return Reach(known / (ran + waiting), high, certain=self.value(tasks) is not None)
+        high = (known + self.most * unknown) / trials if unknown else known / trials
+        return Reach(known / trials, high, certain=self.value(tasks) is not None)
 
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         unknown = sum(value is None for values in self._values(tasks) for value in values)
