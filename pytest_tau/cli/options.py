@@ -62,8 +62,8 @@ OPTIONS: dict[str, Option] = {
                     "SPEC", hidden=("--tau-judge",)),
     "judge-llm": Option(("--judge-llm",), "the judge's model, by its litellm name: openai/gpt-4.1 (needs "
                         "pytest-tau[llm])", "MODEL", hidden=("--tau-judge-llm",)),
-    "judge-llm-args": Option(("--judge-llm-args",), 'arguments of its calls (default: {"temperature": 0.0})', "JSON",
-                             hidden=("--tau-judge-llm-args",)),
+    "judge-llm-args": Option(("--judge-llm-args",), 'arguments of its calls, over {"temperature": 0.0}; '
+                             "null removes one", "JSON", hidden=("--tau-judge-llm-args",)),
     "fail-on": Option(("--fail-on",), "regression: exit with 1 if the loss is significant, or if none could "
                       "have been found", "WHAT", {"choices": _CHOICES["fail-on"]}, hidden=("--tau-fail-on",)),
     "turn": Option(("--turn",), "the message from which the conversation is continued, by its number in tau show: 7, "

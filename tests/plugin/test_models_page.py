@@ -117,6 +117,10 @@ CLAIMS = {
     "A server gets no field": (MORE, "test_a_server_gets_no_field_that_it_has_not_sent"),
     "With `thinking`": (MORE, "test_a_call_with_thinking_has_no_other_temperature"),
     '`--tau-agent-llm-args \'{"thinking"': (MORE, "test_a_temperature_with_thinking_is_refused_before_the_run"),
+    "In a run without `--tau-agent-llm`": (
+        "tests/plugin/test_model_options.py",
+        "test_a_participant_that_needs_a_model_is_refused_without_one",
+    ),
     "Each attempt of a model call": (
         "tests/architecture/test_options_table.py",
         "test_defaults_are_those_of_a_run_without_options",
@@ -258,7 +262,7 @@ def test_the_options_reach_the_server(served):
         assert {request["temperature"] for request in server.requests} == {0.5}
         assert {request["model"] for request in server.requests} == {"agent", "user"}
         before = len(server.requests)
-        served(server, "--tau-seed=6", seed=None).outcomes(passed=1)
+        served(server, "--tau-seed=6", seed=None, temperature=None).outcomes(passed=1)
         assert not any({"seed", "temperature"} & set(request) for request in server.requests[before:])
         before = len(server.requests)
         served(server, "--tau-seed=6").outcomes(passed=1)

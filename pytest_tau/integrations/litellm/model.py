@@ -7,6 +7,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from ...chat import LLM, ChatReply
+from ...chat.call_arguments import is_anthropic, with_defaults
 from ...chat.chat_messages import as_sent, filled_message
 from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
@@ -14,7 +15,7 @@ from ...chat.prices import OWN_PRICES
 from ...chat.refusals import broken_off
 from ...chat.requests import read_usage
 from ...models import clone
-from .anthropic import is_anthropic, mark_for_cache, thinks, without_temperature
+from .anthropic import mark_for_cache, without_temperature
 from .client import LOOP, is_loaded, load
 from .compat import mcp_workaround_args
 from .credentials import connection_arguments, provider_of, speaks_openai
@@ -137,4 +138,4 @@ def litellm_model(name: str, **args: Any) -> LLM:
         args: Arguments of each call. The temperature is 0 unless given, as in τ²-bench's defaults; with thinking,
             Anthropic's models have none.
     """
-    return LLM(name, shared(), args if thinks(name, args) else {"temperature": 0.0, **args})
+    return LLM(name, shared(), with_defaults(name, args))
