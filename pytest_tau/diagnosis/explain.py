@@ -200,6 +200,8 @@ def _judge(info: RewardInfo) -> list[Line]:
         return [
             Line("note", f"NL assertions judged by {judge!r}: same verdict for every statement, no statement was read")
         ]
+    if problem := (info.info or {}).get("judge_problem"):
+        return [Line("note", f"NL assertions not judged, and the reward does not depend on them: {_one_line(problem)}")]
     return []
 
 

@@ -33,6 +33,10 @@ CLAIMS = {
     "Without litellm, servers": (P + "test_without_litellm.py", "test_a_run_is_recorded_and_replayed"),
     "Models have the names of [litellm]": (LITELLM, "test_importing_the_package_imports_no_library_of_the_extra"),
     "The scenario has the form": (U + "test_models_tasks.py", "test_the_scenario_as_the_user_reads_it"),
+    "Under `--tau-protocol tau2` it is": (
+        U + "test_protocol_requests.py",
+        "test_the_official_judge_is_asked_only_if_the_reward_depends_on_it",
+    ),
     "With `--tau-protocol tau2`": (U + "test_protocol_requests.py", "test_the_first_requests"),
     "`--tau-user-persona verbosity=minimal` lets": (PERSONA, "test_the_model_of_the_user_is_asked_for_it"),
     "The value is a list of `KEY=VALUE`": (U + "test_personas.py", "test_a_persona_is_read"),

@@ -126,7 +126,7 @@ class OpenAIServer(LimitedModel):
 
 
 def _body(request: ChatRequest, model: str) -> dict[str, Any]:
-    body: dict[str, Any] = {"model": model, "messages": request.messages}
+    body: dict[str, Any] = {"model": model, "messages": [_filled(message) for message in request.messages]}
     optional = {
         "tools": request.tools or None,
         "tool_choice": request.tool_choice,
@@ -136,6 +136,11 @@ def _body(request: ChatRequest, model: str) -> dict[str, Any]:
     body |= {name: value for name, value in request.args.items() if name not in _NOT_SENT and value is not None}
     extra = request.args.get("extra_body")
     return body | (extra if isinstance(extra, dict) else {})
+
+
+def _filled(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message without the fields that are null, such as the content of tool calls, as litellm sends it."""
+    return {name: value for name, value in message.items() if value is not None}
 
 
 def _headers(request: ChatRequest, found: Route) -> dict[str, str]:
