@@ -77,7 +77,7 @@ def ending_by(error: BaseException, side: Side) -> Ending:
 
 
 def reason_of(error: Exception) -> TerminationReason:
-    """Return how a conversation has ended by an error that is no side's: of a recording, or of a provider."""
+    """Return how a conversation ends by an error of neither side: of a recording, or of a provider."""
     return "unexpected_error" if isinstance(error, ReplayError | OSError) else "infrastructure_error"
 
 
