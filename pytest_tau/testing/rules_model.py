@@ -136,8 +136,8 @@ def _result(text: str, call_id: str = "") -> ToolMessage:
     text = parse_json(wrapped[1]) if wrapped else text
     if (key := _wrapped_in(text)) is not None:
         raise ConfigurationError(
-            f"the agent has wrapped the result of a tool as {{{key!r}: TEXT}}: the rules agent reads results as the tools "
-            "write them; send them to the model unchanged"
+            f"the agent has wrapped the result of a tool as {{{key!r}: TEXT}}: the rules agent reads results as the "
+            "tools write them; send them to the model unchanged"
         )
     return ToolMessage(id=call_id, content=text, error=text.startswith("Error: "))
 
