@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,8 @@ from .options import add_options
 from .settings import Printer
 
 if TYPE_CHECKING:
+    import argparse
+
     from ..runs.join import JoinedRuns
 
 
@@ -34,9 +35,7 @@ def add_parser(commands: Any) -> None:
         help="a run's folder, its name below .tau/runs, a folder of such folders, or a file of simulations",
     )
     group = parser.add_argument_group("output")
-    required = group.add_mutually_exclusive_group(required=True)
-    add_options(required, "out", help="the folder of the result")
-    required.add_argument("--output", dest="out", metavar="PATH", help=argparse.SUPPRESS)
+    add_options(group, "out", help="the folder of the result", required=True)
     add_options(group, "last")
     parser.set_defaults(run=run)
 

@@ -142,6 +142,7 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
         ConfigurationError: It cannot be called.
     """
     from ..chat import LLM, TrialModels
+    from ..chat.call_arguments import with_defaults
     from ..evaluation import LazyJudge
     from ..integrations.default_model import check_model, default_model
 
@@ -155,7 +156,7 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
     if not isinstance(arguments, dict):
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
     check_model(args.judge_llm, arguments)
-    judge = LLM(args.judge_llm, default_model(), {"temperature": 0.0, **arguments})
+    judge = LLM(args.judge_llm, default_model(), with_defaults(args.judge_llm, arguments))
     models = TrialModels({"judge": judge})
     return LazyJudge(args.judge_llm).bind(models.get("judge"))
 

@@ -200,8 +200,8 @@ def _unmet(facts: Facts) -> Attribution | None:
 
 #: The rules, in order. Those about how the user left apply if the final state could still have become right.
 RULES = (
+    Rule("a recorded conversation or model call is missing, or does not match this run", error_rules.recording),
     Rule("the harness raised an exception", error_rules.harness),
-    Rule("a recorded conversation or model call does not match this run", error_rules.recording),
     Rule("the agent asked for the model of the run, which has none", error_rules.missing_model),
     Rule("a model was not called because the budget of the trial is spent", error_rules.spent_budget),
     Rule("a tool server did not start, ended, or did not answer", error_rules.lost_server),

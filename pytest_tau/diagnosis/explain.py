@@ -11,9 +11,9 @@ from ..evaluation.outside import OUTSIDE, outside_lines
 from ..evaluation.partial import COUNTS, SHARES
 from ..models import LATE_CALLS, RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
 from ..policy import PolicyReport
-from ..text import counted, listed, plural, shorten
+from ..text import counted, has_traceback, listed, plural, shorten
 from .attacks import attack_report
-from .error_rules import NO_MATCH, NO_MODEL, NO_MONEY
+from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
 from .retrieval import retrieval_lines
 from .shared_objects import shared_object_text
 
@@ -88,7 +88,7 @@ def explain(
     early = info is not None and _ended_early(info)
     lines = [Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}")]
     if simulation.error:
-        lines += _error(simulation.error, simulation.termination_reason)
+        lines += _error(simulation.error)
     if outside := (simulation.info or {}).get(OUTSIDE):
         lines += outside_lines(outside)
     if attack := AttackFacts.read(simulation.info):
@@ -137,13 +137,13 @@ def _broke_off(simulation: Simulation) -> bool:
     return simulation.termination_reason == "agent_error"
 
 
-def _error(error: str, reason: str) -> list[Line]:
+def _error(error: str) -> list[Line]:
     """Return the end of a traceback or the beginning of any other error; commands in one piece.
 
     The lines are indented: text of participants and providers does not look like a line of this package or of pytest.
     """
     lines = error.strip().splitlines()
-    shown = lines[-12:] if reason == "unexpected_error" else lines[:_LONGEST_ERROR]
+    shown = lines[-12:] if has_traceback(error) else lines[:_LONGEST_ERROR]
     return [Line("command" if text.startswith(_COMMANDS) else "bad", f"  {text}") for text in shown]
 
 
@@ -200,6 +200,8 @@ def _judge(info: RewardInfo) -> list[Line]:
         return [
             Line("note", f"NL assertions judged by {judge!r}: same verdict for every statement, no statement was read")
         ]
+    if problem := (info.info or {}).get("judge_problem"):
+        return [Line("note", f"NL assertions not judged, and the reward does not depend on them: {_one_line(problem)}")]
     return []
 
 
@@ -211,7 +213,7 @@ def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
     problem, fault = info.get("turning_point_problem"), info.get("blame")
     lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
     if fault and not (simulation.outcome == "error" and fault["party"] == "agent"):  # it has no verdict
-        neither = fault["reason"] in (NO_MATCH, NO_MODEL, NO_MONEY)
+        neither = fault["reason"] in (NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY)
         whose = "neither side failed" if neither else f"looks like the {fault['party']}'s fault"
         text = f"{whose}: {fault['reason']}"
         text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..models import AssistantMessage, UserMessage
-from ..text import shorten
+from ..text import error_line, shorten
 
 if TYPE_CHECKING:
     from ..models import Call, Message, Simulation
@@ -147,10 +147,9 @@ class Said(NamedTuple):
         return " ".join(re.split(r"(?<=[.?!:])\s+", self.words)[-2:])
 
 
-def first_line(error: str, *, last: bool = False) -> str:
+def first_line(error: str) -> str:
     """Return the line of an error that names it: the first, or the last of a traceback."""
-    lines = error.splitlines()
-    return clipped(lines[-1 if last else 0]) if lines else "no error message"
+    return clipped(error_line(error)) or "no error message"
 
 
 def clipped(text: str) -> str:

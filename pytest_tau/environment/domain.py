@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,14 +96,6 @@ class DomainSpec:
     knowledge: KnowledgeSpec | None = None
     free_text: tuple[str, ...] = ()
     rules: Sequence[Any] | str = ()
-
-    def __post_init__(self) -> None:
-        # Toolkits had the words before. To be removed one release after the warning was introduced.
-        from_toolkit = getattr(self.user_tools, "spoken", None)
-        if from_toolkit and not self.spoken:
-            problem = "'spoken' on a toolkit is deprecated: pass it to the DomainSpec"
-            warnings.warn(problem, DeprecationWarning, stacklevel=3)
-            object.__setattr__(self, "spoken", from_toolkit)
 
     @property
     def tool_names(self) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """The loop of a conversation and its endings."""
 
 from .clock import Clock
-from .conversation import Conversation, Ending, Limits, ending_by
+from .conversation import Conversation, Ending, Limits, ending_by, reason_of
 from .tool_faults import FaultRule, ToolFaults, check_rules, parse_rule, record_faults
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "check_rules",
     "ending_by",
     "parse_rule",
+    "reason_of",
     "record_faults",
 ]

@@ -70,10 +70,15 @@ def ending_by(error: BaseException, side: Side) -> Ending:
     if isinstance(error, ModelError | ReplayError | UnusableReplyError):
         # No verdict; but the length of an agent's requests is its own fault.
         own = side == "agent" and isinstance(error, ContextWindowError)
-        reason: TerminationReason = "context_window_exceeded" if own else "infrastructure_error"
+        reason: TerminationReason = "context_window_exceeded" if own else reason_of(error)
         return Ending(reason, error=describe(error), kind=type(error).__name__)
     # Any other exception of a participant is its own fault.
     return Ending(_FAULT[side], error=describe(error, place=True))
+
+
+def reason_of(error: Exception) -> TerminationReason:
+    """Return how a conversation ends by an error of neither side: of a recording, or of a provider."""
+    return "unexpected_error" if isinstance(error, ReplayError | OSError) else "infrastructure_error"
 
 
 class Conversation:

@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import inspect
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -122,10 +121,6 @@ class ParticipantSource(NamedTuple):
 
 def _foreign_records(agent: Any) -> ForeignRecords:
     """Return the calls, named by a domain's agent, that read records of people whom no conversation is about."""
-    if hasattr(agent, "strangers") and not hasattr(agent, "foreign_records"):
-        problem = f"{agent.__qualname__}.strangers is deprecated: use the attribute 'foreign_records'"
-        warnings.warn(problem, DeprecationWarning, stacklevel=2)
-        return cast("ForeignRecords", agent.strangers)
     return cast("ForeignRecords", getattr(agent, "foreign_records", ()))
 
 

@@ -106,13 +106,14 @@ class _Text:
         return "".join(self._pieces)
 
 
-def as_message(reply: Any, side: Side) -> Reply:
+def as_message(reply: Any, side: Side, *, may_be_empty: bool = False) -> Reply:
     """Convert a reply to a message of its side.
 
     Args:
         reply: A message, a string, a dict in OpenAI chat format or in ours, or a structured answer: another dict, a
             pydantic model or a dataclass, which becomes JSON text.
         side: The side that replies.
+        may_be_empty: An empty text is a message.
 
     Raises:
         ParticipantError: The reply has another type or the role of another side, is empty or too long, or has a
@@ -132,7 +133,7 @@ def as_message(reply: Any, side: Side) -> Reply:
     except ValidationError as error:
         problem = error.errors()[0]
         raise ParticipantError(f"respond() returned a bad {problem['loc'][0]}: {problem['msg']}", side=side) from None
-    if not message.tool_calls and not message.has_text_content():
+    if not message.tool_calls and not message.has_text_content() and not (may_be_empty and message.content is not None):
         raise ParticipantError("respond() returned an empty reply: no text and no tool calls", side=side)
     return message
 
@@ -254,20 +255,21 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
         )
     misnamed = next((key for key in _NOT_ARGUMENTS if key in body), None) if "arguments" not in body else None
     if misnamed:
-        text = f"respond() returned tool call {short_repr(call)}; the key {misnamed!r} must be 'arguments'"
-        raise ParticipantError(text, side=side)
+        wrong = f"respond() returned tool call {short_repr(call)}; the key {misnamed!r} must be 'arguments'"
+        raise ParticipantError(wrong, side=side)
     given = body.get("arguments")
     arguments, malformed = _arguments(given)
     problem = None if malformed is None else _problem(given)
+    text = problem and f"arguments of '{body['name']}' must be a JSON object: {problem}"
     if isinstance(body.get("malformed"), str):
-        arguments, malformed = {}, body["malformed"]
+        arguments, malformed, text = {}, body["malformed"], body.get("problem") or text
     return ToolCall(
         id=writable(str(call.get("id") or "")),
         name=writable(body["name"]),
         arguments=arguments,
         requestor="assistant" if side == "agent" else "user",
         malformed=None if malformed is None else writable(malformed),
-        problem=problem and writable(f"arguments of '{body['name']}' must be a JSON object: {problem}"),
+        problem=text and writable(str(text)),
     )
 
 

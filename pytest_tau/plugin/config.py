@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..chat import ModelArguments
+from ..chat.call_arguments import with_defaults
 from ..chat.prices import read_prices
 from ..environment import Difficulty, Retrieval
 from ..errors import ConfigurationError
@@ -177,8 +178,10 @@ def _prompting(values: OptionValues, side: Side, data_dir: Path | None) -> Promp
 
 
 def _models(values: OptionValues) -> ModelSettings:
-    args = {role: ModelArguments(values.get(f"{role}_llm_args")) for role in MODEL_ROLES}
     names = {role: name for role in MODEL_ROLES if (name := values.get(f"{role}_llm")) is not None}
+    args = {
+        role: ModelArguments(with_defaults(names.get(role, ""), values.get(f"{role}_llm_args"))) for role in MODEL_ROLES
+    }
     if values.get("review") is None:
         names.pop("reviewer", None)
     elif "reviewer" not in names and "judge" in names:

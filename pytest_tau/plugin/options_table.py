@@ -122,8 +122,6 @@ MOST_GENERATED = 100_000
 MOST_EXAMPLES = 100
 #: Retries of a model call.
 MOST_RETRIES = 1000
-#: Arguments of each model call, unless options name others. Source: τ²-bench v1.0.1.
-_MODEL_ARGUMENTS = {"temperature": 0.0}
 
 # Formatted by hand: a row is what the option is, and below it the help.
 # fmt: off
@@ -201,16 +199,16 @@ _ROWS = (
     Option("agent-llm", model_name, "verdict", "MODEL", rerun=2,
            help="the agent's model, by its litellm name: openai/gpt-4.1 (needs pytest-tau[llm]; pytest-tau[endpoint] "
                 "is enough for servers with OpenAI's API)"),
-    Option("agent-llm-args", model_arguments, "verdict", "JSON", default=_MODEL_ARGUMENTS, rerun=2,
-           help="arguments of its calls (default: %(default)s)"),
+    Option("agent-llm-args", model_arguments, "verdict", "JSON", default={}, rerun=2,
+           help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
     Option("user-llm", model_name, "verdict", "MODEL", rerun=2,
            help="the simulated user's model"),
-    Option("user-llm-args", model_arguments, "verdict", "JSON", default=_MODEL_ARGUMENTS, rerun=2,
-           help="arguments of its calls (default: %(default)s)"),
+    Option("user-llm-args", model_arguments, "verdict", "JSON", default={}, rerun=2,
+           help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
     Option("judge-llm", model_name, "verdict", "MODEL", rerun=2,
            help="the judge's model"),
-    Option("judge-llm-args", model_arguments, "verdict", "JSON", default=_MODEL_ARGUMENTS, rerun=2,
-           help="arguments of its calls (default: %(default)s)"),
+    Option("judge-llm-args", model_arguments, "verdict", "JSON", default={}, rerun=2,
+           help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
     Option("review", text, "speed", "WHICH", choices=("failed", "all"), bare="failed", rerun=2,
            help="have a model review trials after their verdict, which it does not change: failed (default), or all"),
     Option("review-mode", text, "speed", "MODE", default="full", choices=("full", "user"), rerun=2,
@@ -220,8 +218,8 @@ _ROWS = (
            help="reviewer: llm (default), or a function or an object of your own: module:attribute, file.py:attribute"),
     Option("reviewer-llm", model_name, "speed", "MODEL", rerun=2,
            help="the reviewer's model (default: the judge's)"),
-    Option("reviewer-llm-args", model_arguments, "speed", "JSON", default=_MODEL_ARGUMENTS, rerun=2,
-           help="arguments of its calls (default: %(default)s)"),
+    Option("reviewer-llm-args", model_arguments, "speed", "JSON", default={}, rerun=2,
+           help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
     Option("agent-prompt", Path, "content", "FILE", path=True, rerun=2,
            help="template of the agent's system message, with {{policy}} in it"),
     Option("user-prompt", Path, "content", "FILE", path=True, rerun=2,

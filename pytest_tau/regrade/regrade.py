@@ -11,8 +11,7 @@ from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
 from ..evaluation import OFFICIAL, Evaluation, Grading
 from ..evaluation.component import GradingInput
-from ..evaluation.evaluate import grade
-from ..evaluation.judge import judge_statements
+from ..evaluation.evaluate import ask_judge, grade, settled
 from ..evaluation.outside import check_domain, undeclared_in
 from ..models import FAULTS, USER_VALIDITY
 from ..runner.policy import note_policy
@@ -214,14 +213,15 @@ class _Regrader:
         differences = replay(simulation, final)
         without_judge = task.needs_judge and settings.judge is None
         graded = self._without_statements(task) if without_judge else task
-        verdicts = await self._verdicts(graded, simulation)
         evaluation = Evaluation(settings.grading, settings.judge, settings.evaluators, solo)
+        judged = await ask_judge(graded, simulation.messages, simulation.termination_reason, evaluation)
         last = simulation.messages[-1] if simulation.messages else None
         # A conversation that ends with calls was replayed with them, and is graded without them.
         replayed = None if getattr(last, "tool_calls", None) else final
         if replayed is not None:
             replayed.sync()
-        fresh = self._grade(graded, simulation, evaluation, verdicts, replayed)
+        fresh = self._grade(graded, simulation, evaluation, judged.verdicts, replayed)
+        fresh = settled(fresh, graded, judged, evaluation)
         if simulation.error_kind == "DomainError":  # in the run; the domain may have been corrected since
             conversation = GradingInput(graded, simulation.messages, self._domain, settings.grading, solo)
             check_domain(fresh, undeclared_in(conversation))
@@ -238,7 +238,7 @@ class _Regrader:
             expected=_comparable(simulation.reward_info, fresh, without_judge=without_judge),
             without_judge=without_judge,
             replay_differences=differences,
-            rules=self._rules(graded, simulation, evaluation, verdicts, fresh.reward),
+            rules=self._rules(graded, simulation, evaluation, judged.verdicts, fresh.reward),
             policy=note_policy(simulation, task, self._domain, solo=solo) if settings.policy_rules else None,
             uncounted=uncounted,
         )
@@ -248,12 +248,6 @@ class _Regrader:
         criteria = task.criteria.model_copy(update={"reward_basis": basis})
         changed = task.model_copy(update={"evaluation_criteria": criteria})
         return self._tasks.setdefault(canonical(changed), changed)
-
-    async def _verdicts(self, task: Task, simulation: Simulation) -> list[NLAssertionCheck] | None:
-        judge, statements = self._settings.judge, task.criteria.nl_assertions or []
-        if judge is None or not statements:
-            return None
-        return await judge_statements(judge, statements, simulation.messages)
 
     def _grade(
         self,

@@ -125,4 +125,9 @@ def _evaluation(settings: SimulationSettings, models: TrialModels, observer: Out
         judge = judge.bind(models.get("judge"))
     elif timeout is None:
         timeout = settings.own_timeout
-    return replace(evaluation, judge=with_deadline(judge, timeout), evaluators=(observer, *evaluation.evaluators))
+    return replace(
+        evaluation,
+        judge=with_deadline(judge, timeout),
+        evaluators=(observer, *evaluation.evaluators),
+        asks_if_needed=settings.protocol.is_official,
+    )

@@ -69,6 +69,7 @@ def with_deadline(judge: Judge | None, seconds: float | None) -> Judge | None:
 class _Timed:
     def __init__(self, judge: Judge, seconds: float) -> None:
         self.name, self._judge, self._seconds = judge.name, judge, seconds
+        self.gives_any_number = getattr(judge, "gives_any_number", False)
 
     async def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Sequence[Verdict]:
         caller = BlockingCaller()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..environment import Tool
 from ..errors import ConfigurationError, ModelError, ReplayError, TaskFormatError, is_interrupt, unknown_name
-from ..orchestrator import Ending
+from ..orchestrator import Ending, reason_of
 from ..participants import DONE
 from ..participants.base import BuiltIn
 from ..participants.containment import describe
@@ -100,7 +100,7 @@ async def _make(source: ParticipantSource, context: ParticipantContext) -> Creat
     except (ConfigurationError, TaskFormatError):
         raise
     except (ModelError, ReplayError) as error:
-        ending = Ending("infrastructure_error", error=describe(error), kind=type(error).__name__)
+        ending = Ending(reason_of(error), error=describe(error), kind=type(error).__name__)
         return Created(ending, error)
     except BaseException as error:
         if is_interrupt(error):

@@ -50,7 +50,7 @@ def compared(run, project, monkeypatch):
     """A baseline of the good agent, and how to compare with it at looks."""
     run("Good").outcomes(passed=TASKS)
     monkeypatch.chdir(project.path)
-    assert main(["bless", "runs", "--to", "baseline"]) == 0
+    assert main(["bless", "runs", "-o", "baseline"]) == 0
 
     def start(agent, *args):
         options = ["--tau-baseline=baseline", "--tau-fail-on=regression", "--tau-stop-early=0.99"]

@@ -75,7 +75,7 @@ def results(tmp_path: Path) -> Callable[..., str]:
         (["regrade", "x.json", "--judge", "no.such:judge"], "judge 'no.such:judge' cannot be imported"),
         (["lint", "bank"], "unknown domain 'bank'"),
         (["lint", "mock", "--split", "tset"], "unknown split 'tset'"),
-        (["lint", "mock", "--tau-data", "."], "--data: expected a folder"),
+        (["lint", "mock", "--tau-data", "."], "unrecognized arguments: --tau-data"),
     ],
 )
 def test_invalid_command_is_reported(tau: Tau, args: list[str], told: str) -> None:
@@ -326,7 +326,7 @@ def test_findings_are_grouped_by_rule(tau: Tau, task_set: str) -> None:
 
 
 def test_a_split_may_be_chosen(tau: Tau, task_set: str) -> None:
-    ran = tau("lint", "--tau-data", task_set, "--split", "one", "mock")
+    ran = tau("lint", "--data", task_set, "--split", "one", "mock")
     assert (ran.status, ran.lines) == (
         0,
         ["mock: 1 task; 0 errors, 0 warnings, 0 notes; an agent that only greets passes 0 of 1"],

@@ -284,7 +284,7 @@ def test_invalid_command_is_reported(tau: Tau, args: list[str], told: str) -> No
     assert there.read_bytes() == before
 
 
-@pytest.mark.parametrize(("args", "told"), [([], "required: RUN"), (["a"], "arguments -o/--out is required")])
+@pytest.mark.parametrize(("args", "told"), [([], "required: RUN"), (["a"], "required: -o/--out")])
 def test_missing_input_is_reported(tau: Tau, args: list[str], told: str) -> None:
     ran = tau("merge", *args)
     assert ran.status == 2

@@ -412,7 +412,7 @@ class TestBlessCommand:
         assert "compared with baseline (bad)" in tau("compare", "baseline", runs[0])[1]
 
     def test_it_can_be_kept_where_it_is_committed(self, tau, runs, tmp_path):
-        status, out = tau("bless", runs[0], "--to", "tests/agent")
+        status, out = tau("bless", runs[0], "-o", "tests/agent")
         assert status == 0
         assert "pytest --tau-baseline tests/agent" in out
         assert sorted(file.name for file in (tmp_path / "tests" / "agent").iterdir()) == ["records.jsonl", "run.json"]
@@ -426,7 +426,7 @@ class TestBlessCommand:
     def test_the_conversations_of_a_run_are_not_overwritten(self, tau, runs, tmp_path):
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / "simulations.jsonl").write_text("{}\n")
-        status, out = tau("bless", runs[0], "--to", "run")
+        status, out = tau("bless", runs[0], "-o", "run")
         assert status == 2
         assert "contains the conversations of a run" in out
 
@@ -445,7 +445,7 @@ class TestBlessCommand:
         (tmp_path / "run" / "records.jsonl").write_text("\n".join(lines))
         for planned, told in (({"a": 1, "b": 2}, True), ({"a": 1, "b": 1}, False)):
             (tmp_path / "run" / "run.json").write_text(json.dumps({"format": 1, "planned": {"mock": planned}}))
-            status, out = tau("bless", "run", "--to", "kept")
+            status, out = tau("bless", "run", "-o", "kept")
             assert status == 0
             assert ("1 of 3 planned trials is missing" in out) is told
 

@@ -79,7 +79,7 @@ def ended(domain: Domain, asked: str, said: str) -> Attribution:
     [
         ("unexpected_error", "Traceback:\n  here\nValueError: broken", "harness", "ValueError: broken"),
         ("infrastructure_error", "ModelError: 503, try later", "provider", "ModelError: 503, try later"),
-        ("infrastructure_error", "ReplayError: no such call", "harness", "ReplayError: no such call"),
+        ("unexpected_error", "ReplayError: no such call", "harness", "ReplayError: no such call"),
         ("infrastructure_error", "BudgetError: $1 is spent", "harness", "BudgetError: $1 is spent"),
         ("user_error", "IndexError: the script has ended\nand so on", "user", "IndexError: the script has ended"),
         ("user_stop", "JudgeError: no answer", "provider", "JudgeError: no answer"),

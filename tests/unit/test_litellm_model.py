@@ -198,7 +198,8 @@ def test_all_tokens_of_the_provider_are_counted_and_priced() -> None:
     assert reply.model == "gpt-4.1-mini-2025-04-14"
     unpriced = answer(completion | {"model": "scripted"})
     assert (unpriced.usage, unpriced.cost) == (reply.usage, None)
-    for wrong in (None, usage | {"completion_tokens": -5}):
+    too_many = {"prompt_tokens_details": {"cached_tokens": 9000}}
+    for wrong in (None, usage | {"completion_tokens": -5}, usage | too_many):
         uncounted = answer(completion | {"usage": wrong}, name="openai/gpt-4.1-mini")
         assert (uncounted.usage, uncounted.cost) == (None, None)
 

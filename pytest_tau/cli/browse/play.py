@@ -141,6 +141,7 @@ def _settings(project: Project, args: argparse.Namespace) -> SimulationSettings:
         ConfigurationError: A judge or a model cannot be used.
     """
     from ...chat import LLM
+    from ...chat.call_arguments import with_defaults
     from ...evaluation import Evaluation
     from ...integrations.default_model import check_model, default_model
     from ...orchestrator import Limits
@@ -154,7 +155,7 @@ def _settings(project: Project, args: argparse.Namespace) -> SimulationSettings:
     for role, name in names.items():
         if name is not None:
             check_model(name, {})
-            llms[role] = LLM(name, RememberedModel(default_model()), {"temperature": 0.0})
+            llms[role] = LLM(name, RememberedModel(default_model()), with_defaults(name, {}))
     evaluation = Evaluation(judge=judge, evaluators=project.evaluators, solo=args.solo)
     return SimulationSettings(
         limits=Limits(), own_timeout=None, evaluation=evaluation, solo=args.solo, policy=args.policy, llms=llms

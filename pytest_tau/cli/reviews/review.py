@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ...runs.reader import Run
     from .carry_out import Reviewed, ReviewSettings
 
-#: Arguments of the model's calls, unless the option names others.
-_ARGUMENTS = {"temperature": 0.0}
 _SHOWN = 5
 
 
@@ -143,6 +141,7 @@ def _llm(args: argparse.Namespace) -> LLM:
         ConfigurationError: It cannot be called.
     """
     from ...chat import LLM
+    from ...chat.call_arguments import with_defaults
     from ...integrations.default_model import check_model, default_model
 
     try:
@@ -153,7 +152,7 @@ def _llm(args: argparse.Namespace) -> LLM:
     if not isinstance(arguments, dict):
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
     check_model(args.judge_llm, arguments, priced=args.budget is not None)
-    return LLM(args.judge_llm, default_model(), {**_ARGUMENTS, **arguments})
+    return LLM(args.judge_llm, default_model(), with_defaults(args.judge_llm, arguments))
 
 
 def _data(given: str | None, opened: Run) -> Path | None:

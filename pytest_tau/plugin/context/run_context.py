@@ -12,6 +12,7 @@ from ...domains import domain_names, load_domain
 from ...environment.functions.source import interrupt_functions
 from ...errors import ConfigurationError, unknown_name
 from ...participants import load_source
+from ...participants.adapters import lacks_model, needs_model
 from ...protocol import with_texts
 from ...runner import trial_seeds
 from ...runner.shared_objects import SharedObjects
@@ -119,6 +120,8 @@ class RunContext:
             source = load_source(spec, side, config.folder)
             if side == "agent" and source.runs_own_loop and config.choice("agent") is not None:
                 source.check_endpoint()
+            if config.choice(side) is None and source.is_foreign and needs_model(source.target):
+                raise ConfigurationError(lacks_model(side, source.name))
             self._sources[key] = source
         return self._sources[key]
 
