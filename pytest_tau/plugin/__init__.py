@@ -78,12 +78,12 @@ def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, None, None]:
-    """Find root directory and ini file again if an option's value or a domain has misled the search."""
+    """Check the root directory and the ini file, which an option's value or a domain may have misled."""
     # No domain is called like a file of tests.
     if any(arg.startswith("--tau-") or ("::" in arg and ".py::" not in arg) for arg in args):
-        from .collect.rootdir import search_again
+        from .collect.rootdir import check_rootdir
 
-        search_again(early_config, args)
+        check_rootdir(early_config, args)
     yield
 
 
