@@ -341,8 +341,13 @@ class TestPage:
         [
             ("a|b\nc", "a\\|b c"),
             ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
-            ("`x` *b* [l](u) ~d~ #1 $m$", "\\`x\\` \\*b\\* \\[l\\](u) \\~d\\~ \\#1 \\$m\\$"),
-            ("@someone https://evil.example www.evil.example", "\\@someone https\\://evil.example www\\.evil.example"),
+            ("`x` *b* [l](u) ~d~ #1 $m$", "\\`x\\` \\*b\\* \\[l\\](u) \\~d\\~ \\#&#8203;1 \\$m\\$"),
+            (
+                "@someone https://evil.example www.evil.example",
+                "@&#8203;someone https\\://evil.example www\\.evil.example",
+            ),
+            ("own/repo#12 GH-12 gh-3 !4", "own/repo\\#&#8203;12 GH-&#8203;12 gh-&#8203;3 !&#8203;4"),
+            ("a@b.example order #W7 !", "a@b.example order \\#W7 !"),
             ("_soft_ user_stop \\", "\\_soft\\_ user_stop \\\\"),
             ("\x1b[0mx\x00", r"\\x1b\[0mx\\x00"),
         ],
