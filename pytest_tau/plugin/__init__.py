@@ -134,6 +134,7 @@ def _begin(config: pytest.Config) -> None:
     _register(config, "distributed.setup")
     _register_if_given(config, "snapshots.plugin", "snapshot")
     _register(config, "run.setup", "collect.collectors", "report.records", "report.exit_status", "report.terminal")
+    _register(config, "report.junit")
     _register(config, "collect.participants", "report.sections.serial_trials", "report.sections.late_calls")
     _register(config, "report.summary", "report.sections.reviews")
     _register(config, "report.run_counts", "report.progress.plugin", "report.verdicts.test_gates")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ __all__ = [
     "expand_parameters",
     "fixture_info",
     "ini_keys",
+    "is_of_junit_file",
     "junit_xml",
     "load_conftests",
     "log_handlers",
@@ -50,6 +52,15 @@ def junit_xml(config: pytest.Config) -> Any:
     from _pytest.junitxml import xml_key
 
     return config.stash.get(xml_key, None)
+
+
+def is_of_junit_file(error: BaseException) -> bool:
+    """Return whether writing the file of ``--junitxml`` has raised an error.
+
+    It can go once pytest reports such an error itself.
+    """
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_globals.get("__name__") == "_pytest.junitxml" for frame, _ in frames)
 
 
 def note_fixture_error(definition: Any, request: Any, error: Exception) -> None:
