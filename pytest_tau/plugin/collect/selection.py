@@ -97,6 +97,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             config.hook.pytest_collectreport(report=report)
 
 
+def left_out(config: pytest.Config) -> str | None:
+    """Return the line that the command line names domains, so that the project's own tests are not collected.
+
+    None if they are collected, or if there seem to be none: only the folder itself is looked at.
+    """
+    names = config.getoption("tau_domain")
+    if names is None or _paths_given(config) or not _has_tests(config):
+        return None
+    return (
+        f"the project's own tests are not run, as --tau-domain names what is run; 'pytest . --tau-domain "
+        f"{','.join(names)}' runs both"
+    )
+
+
+def _has_tests(config: pytest.Config) -> bool:
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        return True
+    patterns = config.getini("python_files")
+    return any(
+        path.name in ("test", "tests") if path.is_dir() else any(map(path.match, patterns))
+        for path in config.invocation_params.dir.iterdir()
+    )
+
+
 def _check_excluded(config: pytest.Config, names: Sequence[str]) -> None:
     """Check the domains that are named, but that paths exclude; settings only if the command line names the domain.
 
@@ -249,8 +273,8 @@ def _check_domain_name(argument: str, known: Sequence[str], config: pytest.Confi
 
 
 def _domain_of(argument: str) -> str:
-    # Started below the root directory, pytest prints ../telecom::some-task.
-    return Path(argument.partition("::")[0]).name
+    # Started below the root directory, pytest prints ../telecom::some-task, or .::some-task in a folder of that name.
+    return Path(os.path.abspath(argument.partition("::")[0])).name  # noqa: PTH100 - symbolic links as in pytest's paths
 
 
 def _paths_given(config: pytest.Config) -> bool:
