@@ -16,7 +16,7 @@ import pytest
 
 from ..context.run_state import SelectedDomain, get_context, run_state
 from ..items import spec_of
-from ..options import named_domains, options_given, task_files_given
+from ..options import named_domains, options_given, paths_given, task_files_given
 from ..wire import is_worker
 from .unchecked import check_marked
 
@@ -64,7 +64,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     named = _domain_arguments(config)
     if named:
         config.args = [argument for argument in given if argument not in named]
-    elif config.getoption("tau_domain") is not None and not _paths_given(config):
+    elif config.getoption("tau_domain") is not None and not paths_given(config):
         config.args = []
     try:
         return (yield)
@@ -95,30 +95,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             text = str(error)
             report = pytest.CollectReport(text.partition(":")[0], "failed", text, [], tau_usage_error=True)
             config.hook.pytest_collectreport(report=report)
-
-
-def left_out(config: pytest.Config) -> str | None:
-    """Return the line that the command line names domains, so that the project's own tests are not collected.
-
-    None if they are collected, or if there seem to be none: only the folder itself is looked at.
-    """
-    names = config.getoption("tau_domain")
-    if names is None or _paths_given(config) or not _has_tests(config):
-        return None
-    return (
-        f"the project's own tests are not run, as --tau-domain names what is run; 'pytest . --tau-domain "
-        f"{','.join(names)}' runs both"
-    )
-
-
-def _has_tests(config: pytest.Config) -> bool:
-    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        return True
-    patterns = config.getini("python_files")
-    return any(
-        path.name in ("test", "tests") if path.is_dir() else any(map(path.match, patterns))
-        for path in config.invocation_params.dir.iterdir()
-    )
 
 
 def _check_excluded(config: pytest.Config, names: Sequence[str]) -> None:
@@ -229,7 +205,7 @@ def is_named(task: Task, name: str, node: str) -> bool:
 
 def _selection(config: pytest.Config, named: list[str]) -> dict[str, tuple[str, ...]]:
     if not named:
-        below = _paths_given(config) and not _whole_project_given(config)
+        below = paths_given(config) and not _whole_project_given(config)
         return {} if below else dict.fromkeys(named_domains(config), ())
     selection: dict[str, tuple[str, ...]] = {}
     for argument in named:
@@ -275,10 +251,6 @@ def _check_domain_name(argument: str, known: Sequence[str], config: pytest.Confi
 def _domain_of(argument: str) -> str:
     # Started below the root directory, pytest prints ../telecom::some-task, or .::some-task in a folder of that name.
     return Path(os.path.abspath(argument.partition("::")[0])).name  # noqa: PTH100 - symbolic links as in pytest's paths
-
-
-def _paths_given(config: pytest.Config) -> bool:
-    return config.args_source is pytest.Config.ArgsSource.ARGS
 
 
 def _whole_project_given(config: pytest.Config) -> bool:

@@ -7,11 +7,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ...text import plural, printable
-from ..collect.selection import left_out
 from ..context.run_state import get_context, run_state
 from ..items import spec_of
 from ..makers import SIDES, participant_of
-from ..options import named_domains, task_files_given
+from ..options import excluded_tests, named_domains, task_files_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -35,7 +34,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     state.header_shown = True
     domains = () if state.excluded else context.config.domains
     lines = _settings_lines(config, context, {}, domains=domains, participants=not undecided)
-    lines += [f"tau: {note}"] if (note := left_out(config)) else []
+    lines += [f"tau: {note}"] if (note := excluded_tests(config)) else []
     return list(map(printable, lines))
 
 
