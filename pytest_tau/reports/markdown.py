@@ -268,7 +268,7 @@ def escaped(text: str) -> str:
     """Return text that means itself in a table of GitHub's Markdown: no markup, no HTML, no mention, no link."""
     line = _SPECIAL.sub(lambda found: f"\\{found[0]}", visible(" ".join(text.split())))
     html = "".join(_HTML.get(each, each) for each in line)
-    return _REFERENCE.sub(r"\g<0>&#8203;", html)  # a space without width; a backslash is gone by then
+    return _REFERENCE.sub(r"\g<0>&ZeroWidthSpace;", html)  # a space without width; a backslash is gone by then
 
 
 def annotation_lines(failing: Sequence[FailingTask], root: Path, workspace: Path) -> list[str]:

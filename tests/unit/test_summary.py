@@ -341,12 +341,15 @@ class TestPage:
         [
             ("a|b\nc", "a\\|b c"),
             ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
-            ("`x` *b* [l](u) ~d~ #1 $m$", "\\`x\\` \\*b\\* \\[l\\](u) \\~d\\~ \\#&#8203;1 \\$m\\$"),
+            ("`x` *b* [l](u) ~d~ #1 $m$", "\\`x\\` \\*b\\* \\[l\\](u) \\~d\\~ \\#&ZeroWidthSpace;1 \\$m\\$"),
             (
                 "@someone https://evil.example www.evil.example",
-                "@&#8203;someone https\\://evil.example www\\.evil.example",
+                "@&ZeroWidthSpace;someone https\\://evil.example www\\.evil.example",
             ),
-            ("own/repo#12 GH-12 gh-3 !4", "own/repo\\#&#8203;12 GH-&#8203;12 gh-&#8203;3 !&#8203;4"),
+            (
+                "own/repo#12 GH-12 gh-3 !4",
+                "own/repo\\#&ZeroWidthSpace;12 GH-&ZeroWidthSpace;12 gh-&ZeroWidthSpace;3 !&ZeroWidthSpace;4",
+            ),
             ("a@b.example order #W7 !", "a@b.example order \\#W7 !"),
             ("_soft_ user_stop \\", "\\_soft\\_ user_stop \\\\"),
             ("\x1b[0mx\x00", r"\\x1b\[0mx\\x00"),
