@@ -89,10 +89,8 @@ def parse_toml(text: str | bytes) -> dict[str, Any]:
     Raises:
         DocumentError: It is not UTF-8, not valid TOML, nested too deep, or has an integer that is too long.
     """
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    import tomllib
+
     try:
         document: dict[str, Any] = tomllib.loads(_decoded(text))
     except tomllib.TOMLDecodeError as error:

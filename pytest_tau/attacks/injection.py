@@ -147,7 +147,7 @@ class Injection:
             if isinstance(self._plan.attack, TextAttack):
                 return function(*arguments)  # no need for a thread
             return await asyncio.wait_for(self._caller.call(function, *arguments), TIMEOUT)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise AttackError(f"attack {name!r}: {method}() did not return within {TIMEOUT:g} s") from None
         except Exception as error:  # an attack of the user's own may raise anything
             raise AttackError(f"attack {name!r}: {method}() raised {describe(error)}") from error

@@ -72,7 +72,6 @@ OPTIONS: dict[str, Option] = {
     "restore": Option(("--restore",), "how a side gets the messages before: agent=history, it is created with them, or "
                       "agent=replay, it is sent them again; may be repeated (default: replay for sides without a "
                       "model)", "HOW", {"action": "append"}),
-    "check": Option(("--check",), "check the file and every run, and end before the first one"),
     "all-pairs": Option(("--all-pairs",), "compare each pair of runs, not each run with the first"),
     "compare-format": Option(("--format",), "text (default), markdown, json, or html for a page", "FORMAT",
                              {"choices": _CHOICES["compare-format"], "default": "text"}),

@@ -19,8 +19,7 @@ from .tables import Noted, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from typing_extensions import Self
+    from typing import Self
 
 
 class Database(Record):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +21,8 @@ from .state_meter import StateMeter
 from .step_result import StepResult
 
 if TYPE_CHECKING:
-    import sys
     from types import TracebackType
-
-    if sys.version_info >= (3, 11):
-        from typing import Self
-    else:
-        from typing_extensions import Self
+    from typing import Self
 
     from ..environment import Domain, Environment
     from ..models import Message, Task
@@ -250,7 +245,7 @@ class Episode:
         if self._simulation is not None:
             raise EpisodeError(f"{self._name} is over ({self._simulation.termination_reason})")
         await self.close()
-        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        now = datetime.now(UTC).isoformat(timespec="seconds")
         self._simulation = Simulation(
             id=f"{self.task.id}-{self.trial}-{self.seed}",
             task_id=self.task.id,

@@ -1,6 +1,6 @@
 """The questions that reports ask a reward component, and the form of its answers.
 
-All of it is presentation: no verdict depends on it, and the fingerprint of the grading rules excludes it.
+All of it is presentation: no verdict depends on it.
 """
 
 from __future__ import annotations

@@ -39,10 +39,9 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
             parts.append(name)
         elif value not in (None, False, []):
             for one in value if isinstance(value, list) else [value]:
-                parts += [
-                    name,
-                    _public(one) if option.type in (model_arguments, json_object) else without_login(str(one)),
-                ]
+                shown = _public(one) if option.type in (model_arguments, json_object) else without_login(str(one))
+                # Written apart, pytest takes a path for one of tests.
+                parts += [f"{name}={shown}"] if option.path else [name, shown]
     if record is not None:
         parts.append(f"--tau-record={record}")
     elif recorded and item.config.option.tau_record is not None:

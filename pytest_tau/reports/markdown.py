@@ -32,7 +32,9 @@ _MOST_ANNOTATIONS = 10
 #: How many reasons are shown, and how many characters of each.
 _MOST_REASONS, _LONGEST_REASON = 6, 120
 _LONGEST_ID = 200
-_SPECIAL = re.compile(r"[\\`*\[\]|~#$@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.")
+_SPECIAL = re.compile(r"[\\`*\[\]|~#$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.")
+#: What renderers make a mention or a reference of after they have read the Markdown: @name, #12, GH-12, GitLab's !12.
+_REFERENCE = re.compile(r"(?<!\w)@(?=\w)|[#!](?=\d)|\bGH-(?=\d)", re.IGNORECASE)
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
@@ -265,7 +267,8 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 def escaped(text: str) -> str:
     """Return text that means itself in a table of GitHub's Markdown: no markup, no HTML, no mention, no link."""
     line = _SPECIAL.sub(lambda found: f"\\{found[0]}", visible(" ".join(text.split())))
-    return "".join(_HTML.get(each, each) for each in line)
+    html = "".join(_HTML.get(each, each) for each in line)
+    return _REFERENCE.sub(r"\g<0>&ZeroWidthSpace;", html)  # a space without width; a backslash is gone by then
 
 
 def annotation_lines(failing: Sequence[FailingTask], root: Path, workspace: Path) -> list[str]:

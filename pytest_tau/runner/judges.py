@@ -75,7 +75,7 @@ class _Timed:
         caller = BlockingCaller()
         try:
             verdicts = await asyncio.wait_for(caller.call(self._judge.judge, statements, messages), self._seconds)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise JudgeError(f"judge {self.name!r} gave no verdict within {self._seconds:g} s") from None
         finally:
             caller.close()

@@ -65,14 +65,14 @@ class Created(NamedTuple):
 
 
 async def create(
-    source: ParticipantSource, context: ParticipantContext, timeout: float | None, retry_seconds: Callable[[], float]
+    source: ParticipantSource, context: ParticipantContext, seconds: float | None, retry_seconds: Callable[[], float]
 ) -> Created:
     """Return a new participant.
 
     Args:
         source: Makes it.
         context: What it may know.
-        timeout: Seconds that it gets; None for any time.
+        seconds: The time that it gets; None for any time.
         retry_seconds: Returns the seconds that its model calls have spent on retries.
 
     Raises:
@@ -80,12 +80,12 @@ async def create(
         TaskFormatError: The task does not fit it.
     """
     side = context.side
-    if timeout is None and not source.is_foreign:
+    if seconds is None and not source.is_foreign:
         return await _make(source, context)  # of this package or a domain: it neither waits nor blocks
-    made = await _within(_make(source, context), timeout)
+    made = await _within(_make(source, context), seconds)
     if made is not None:
         return made
-    limit, retries = timeout or 0.0, retry_seconds()
+    limit, retries = seconds or 0.0, retry_seconds()
     if retries > limit / 2:
         problem = f"the {side} was not created in time; {retries:.1f} s were spent on retries of model calls"
         return Created(Ending("infrastructure_error", error=problem))

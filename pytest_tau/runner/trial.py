@@ -357,17 +357,17 @@ class Trial:
         return ways
 
     async def _restore(
-        self, participant: Participant, side: Side, simulation: Simulation, timeout: float | None
+        self, participant: Participant, side: Side, simulation: Simulation, seconds: float | None
     ) -> Ending | None:
         """Send a participant the messages of a conversation that is continued; return the ending if that fails."""
         assert self.beginning is not None, "the trial continues a conversation"
         work = fork.restore_participant(participant, side, self.task, self.beginning, solo=self.settings.solo)
         try:
-            differences = await asyncio.wait_for(work, timeout)
+            differences = await asyncio.wait_for(work, seconds)
         except ReplayError as error:
             self.fault = error
             return ending_by(error, side)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return Ending("infrastructure_error", error=f"the {side} was not sent the messages so far in time")
         fork.add_differences(simulation, differences)
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -100,7 +100,7 @@ def _start_in(manifest: Path) -> float:
     resumed = _RESUMED.search(text)
     found = [*_STARTED.findall(text), *(_RESUMED_START.findall(resumed[1]) if resumed else ())]
     starts = (datetime.fromisoformat(each.decode()) for each in found)
-    return max(each.replace(tzinfo=each.tzinfo or timezone.utc).timestamp() for each in starts)
+    return max(each.replace(tzinfo=each.tzinfo or UTC).timestamp() for each in starts)
 
 
 def ignore_in_git(home: Path) -> None:

@@ -97,7 +97,7 @@ class EnvironmentServer:
                 if there
                 else await asyncio.wait_for(body_of(request, settings.max_body), settings.timeout)
             )
-        except (asyncio.TimeoutError, TimeoutError):
+        except TimeoutError:
             raise RequestError(408, f"the body of the request did not arrive within {settings.timeout:g} s") from None
         if body is None:
             raise RequestError(413, f"the body of the request has more than {settings.max_body:,} bytes")

@@ -10,7 +10,7 @@ from .sources import nodes_of
 PACKAGE = Path(__file__).parents[2] / "pytest_tau"
 #: Parsers that know no limits, as they are written in the sources.
 PARSERS = {
-    *("json.loads", "json.load", "json.JSONDecoder", "tomllib.loads", "tomllib.load", "tomli.loads", "tomli.load"),
+    *("json.loads", "json.load", "json.JSONDecoder", "tomllib.loads", "tomllib.load"),
     *("gzip.decompress", "gzip.open", "zlib.decompress", "zlib.decompressobj", "pickle.loads", "pickle.load"),
 }
 #: Where a parser is used all the same, and why.

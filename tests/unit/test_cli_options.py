@@ -55,7 +55,7 @@ NAMES = list(PARSERS)
 
 def test_there_is_a_parser_for_each_command() -> None:
     assert [name for name in PARSERS if " " not in name] == COMMAND_NAMES
-    assert len(COMMAND_NAMES) == 24
+    assert len(COMMAND_NAMES) == 23
     assert [name for name in PARSERS if " " in name] == ["submit prepare", "submit check"]
 
 

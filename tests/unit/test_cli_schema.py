@@ -7,6 +7,7 @@ import functools
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,6 @@ from pytest_tau.models import load_task_file
 from pytest_tau.plugin.for_commands import pytest_tau_options_schema
 from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.runs.schemas import manifest_schema, simulation_schema
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 TASK_FILES = [

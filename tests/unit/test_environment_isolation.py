@@ -9,7 +9,7 @@ import json
 import random
 import time
 import uuid
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -130,7 +130,7 @@ DRAWN = {
     "uuid4": lambda: str(uuid.uuid4()),
     "time": time.time,
     "seconds": lambda: MOMENT[0],
-    "datetime.now": lambda: datetime.now(timezone.utc),
+    "datetime.now": lambda: datetime.now(UTC),
     "today": lambda: date.fromordinal(730_000 + MOMENT[0] // DAY),
     "day of the week": lambda: date.fromordinal(730_000 + MOMENT[0] // DAY).strftime("%A"),
     "random": random.random,

@@ -301,7 +301,7 @@ def test_the_answer_comes_after_whatever_passed(caplog: pytest.LogCaptureFixture
     with caplog.at_level("INFO", "pytest_tau"), ModelServer(lambda _: "At last", faults=befalls) as server:
         # litellm is already imported; otherwise, the limit would include the import.
         load()
-        reply = run(quick(timeout=0.5).complete(asked(server)))
+        reply = run(quick(timeout=2.0).complete(asked(server)))
     assert (reply.text, len(server.requests), server.served) == ("At last", 6, 1)
     told = [record.getMessage() for record in caplog.records]
     kinds = ["rate_limit", "unavailable", "unavailable", "bad_answer", "timeout"]

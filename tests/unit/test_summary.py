@@ -341,8 +341,16 @@ class TestPage:
         [
             ("a|b\nc", "a\\|b c"),
             ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
-            ("`x` *b* [l](u) ~d~ #1 $m$", "\\`x\\` \\*b\\* \\[l\\](u) \\~d\\~ \\#1 \\$m\\$"),
-            ("@someone https://evil.example www.evil.example", "\\@someone https\\://evil.example www\\.evil.example"),
+            ("`x` *b* [l](u) ~d~ #1 $m$", "\\`x\\` \\*b\\* \\[l\\](u) \\~d\\~ \\#&ZeroWidthSpace;1 \\$m\\$"),
+            (
+                "@someone https://evil.example www.evil.example",
+                "@&ZeroWidthSpace;someone https\\://evil.example www\\.evil.example",
+            ),
+            (
+                "own/repo#12 GH-12 gh-3 !4",
+                "own/repo\\#&ZeroWidthSpace;12 GH-&ZeroWidthSpace;12 gh-&ZeroWidthSpace;3 !&ZeroWidthSpace;4",
+            ),
+            ("a@b.example order #W7 !", "a@b.example order \\#W7 !"),
             ("_soft_ user_stop \\", "\\_soft\\_ user_stop \\\\"),
             ("\x1b[0mx\x00", r"\\x1b\[0mx\\x00"),
         ],

@@ -25,7 +25,7 @@ from ..records import canonical
 from .jsonable import state_data
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames

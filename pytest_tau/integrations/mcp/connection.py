@@ -9,7 +9,7 @@ import shlex
 import tempfile
 import threading
 import weakref
-from concurrent.futures import Future, TimeoutError as TooLong
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -96,7 +96,7 @@ class _Thread:
         self._thread.start()
         try:
             self._ready.result(self._launch.timeout)
-        except TooLong:
+        except TimeoutError:
             self.end(wait=False)
             raise self._lost(f"did not answer within {self._launch.timeout:g} s after its start") from None
         except OSError as error:
@@ -111,7 +111,7 @@ class _Thread:
         future = asyncio.run_coroutine_threadsafe(make(self._ready.result()), loop)
         try:
             return future.result(self._launch.timeout)
-        except TooLong:
+        except TimeoutError:
             future.cancel()
             self.end(wait=False)
             raise self._lost(f"did not answer within {self._launch.timeout:g} s") from None

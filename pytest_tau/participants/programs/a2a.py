@@ -135,7 +135,7 @@ class A2AAgent:
         try:
             async with http.post(interface.url, json=body, headers=headers, allow_redirects=follow) as response:
                 status, content = response.status, await _read(response)
-        except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
+        except (TimeoutError, aiohttp.ClientError, OSError) as error:
             raise ParticipantError(f"{where}: {_described(error)}", side="agent") from error
         try:
             return _parsed(content)
@@ -195,7 +195,7 @@ async def _fetch_interface(http: aiohttp.ClientSession, spec: str) -> Interface:
             found, other = await _get(http, old)
             if found == 200:
                 url, status, content = old, found, other
-    except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
+    except (TimeoutError, aiohttp.ClientError, OSError) as error:
         raise ConfigurationError(f"{name}: no A2A server can be reached there: {_described(error)}") from error
     shown = without_login(url)
     if status != 200:

@@ -7,7 +7,7 @@ import contextlib
 import contextvars
 import functools
 import threading
-from concurrent.futures import Future, InvalidStateError, TimeoutError as TooLong
+from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...background import unblock
@@ -65,7 +65,7 @@ class EventLoop:
             return
         try:
             asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result(_CLOSING_TIME)
-        except TooLong:  # in Python 3.10 not the built-in one
+        except TimeoutError:
             return  # a coroutine ignores the cancellation; the daemon thread ends with the process
         finally:
             loop, self._loop = self._loop, None

@@ -10,7 +10,7 @@ from ...text import plural, printable
 from ..context.run_state import get_context, run_state
 from ..items import spec_of
 from ..makers import SIDES, participant_of
-from ..options import named_domains, task_files_given
+from ..options import excluded_tests, named_domains, task_files_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -34,6 +34,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     state.header_shown = True
     domains = () if state.excluded else context.config.domains
     lines = _settings_lines(config, context, {}, domains=domains, participants=not undecided)
+    lines += [f"tau: {note}"] if (note := excluded_tests(config)) else []
     return list(map(printable, lines))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import asdict
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -280,7 +280,7 @@ class ManifestEnd:
         if not info:
             return
         if complete:
-            info["finished"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
+            info["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
         info["excluded"] = {**info["excluded"], **self._counts.excluded}
         if self._counts.comparability is not None:
             info["comparability"] = self._counts.comparability
