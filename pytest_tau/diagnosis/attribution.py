@@ -59,7 +59,7 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
             divergence = first_divergence(task, simulation, domain, solo=solo)
             known = DomainFacts(
                 unstable_place(task, simulation.reward_info, domain),
-                forbidden_call(task, simulation, divergence, domain),
+                forbidden_call(task, simulation, divergence, domain, solo=solo),
             )
     except BaseException as error:
         if is_interrupt(error):
@@ -162,6 +162,15 @@ def _broken_by_agent(facts: Facts) -> Attribution | None:
     )
 
 
+def _refused_by_tool(facts: Facts) -> Attribution | None:
+    refused = facts.refused_by_tool()
+    if facts.divergence is None or refused is None or refused.result is None:
+        return None
+    reason = "the tool refused a required call, and it did not succeed later"
+    evidence = f"{facts.divergence.text}; {first_line(refused.result.content or '')}"
+    return Attribution("agent", reason, refused.message_idx, evidence)
+
+
 def _handed_over(facts: Facts) -> Attribution | None:
     transfer, divergence = facts.transfer, facts.divergence
     if divergence is None or transfer is None:
@@ -180,12 +189,6 @@ def _never_made(facts: Facts) -> Attribution | None:
         return None
     if facts.divergence.call["requestor"] == "user":
         return Attribution("agent", "it did not get the user to make a required call", None, facts.divergence.text)
-    refused = facts.refused_by_tool()
-    if refused is not None and refused.result is not None:
-        error = f"{facts.divergence.text}; {first_line(refused.result.content or '')}"
-        return Attribution(
-            "agent", "the tool refused a required call, and it did not succeed later", refused.message_idx, error
-        )
     instead = facts.made_instead()
     if instead is None:
         return Attribution("agent", "it did not make a required call", None, facts.divergence.text)
@@ -271,6 +274,7 @@ RULES = (
     ),
     Rule("the turning point is a call of the user", _broken_by_user),
     Rule("the turning point is a call of the agent", _broken_by_agent),
+    Rule("writes are missing, and the tool has refused one that the agent made", _refused_by_tool),
     Rule("writes are missing, and the agent transferred the user", _handed_over),
     Rule("writes are missing", _never_made),
     Rule("anything else: a phrase was not said, a call was not made, a statement is not true", _unmet),

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from .divergence import Divergence
 
 
-def forbidden_call(task: Task, simulation: Simulation, divergence: Divergence | None, domain: Domain) -> str | None:
+def forbidden_call(
+    task: Task, simulation: Simulation, divergence: Divergence | None, domain: Domain, *, solo: bool = False
+) -> str | None:
     """Return the rule of the policy that a missing call would break which the agent has refused, and how.
 
     The missing calls are added to the conversation, and their end is checked. Only absolute rules are: no other call
@@ -26,6 +28,7 @@ def forbidden_call(task: Task, simulation: Simulation, divergence: Divergence | 
         simulation: The conversation.
         divergence: What is missing.
         domain: The domain it took place in.
+        solo: The agent worked alone, with both sides' tools.
 
     Raises:
         ConfigurationError: The domain's rules cannot be loaded.
@@ -41,7 +44,7 @@ def forbidden_call(task: Task, simulation: Simulation, divergence: Divergence | 
     for number, call in enumerate(missing):
         made = ToolCall(id=f"missing-{number}", name=call["name"], arguments=clone(call["arguments"]))
         messages += [AssistantMessage(tool_calls=[made]), ToolMessage(id=made.id, content="{}")]
-    found = check_policy(messages, task, domain, rules=rules)
+    found = check_policy(messages, task, domain, solo=solo, rules=rules)
     new = [each for each in found.breaches if each.message_idx >= len(own)] if found else []
     breach = next((each for each in new if each.call and each.call["name"] in refused), None)
     return None if breach is None else f"{breach.rule}: {breach.call_text}: {breach.evidence}"

@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from ..models import Message
     from ..participants.scripted.parser import Sentence
 
-#: Words for what a tool does; a name begins with one of them.
+#: Words for what a tool does; a name begins with one of them. No words that are nouns as well, such as "issue".
 _ACTS = (
-    ("change", "modify", "update", "edit", "adjust", "set", "switch", "upgrade", "downgrade"),
+    ("change", "modify", "update", "edit", "adjust", "switch", "upgrade", "downgrade"),
     ("cancel", "delete", "remove"),
-    ("book", "create", "make", "add", "order", "open", "reserve"),
+    ("book", "create", "make", "add", "reserve"),
     ("return", "refund"),
     ("exchange", "replace", "swap"),
-    ("send", "issue", "give", "grant", "compensate"),
+    ("send", "give", "grant", "compensate"),
     ("enable", "activate", "resume"),
     ("disable", "deactivate", "suspend"),
 )
+_ENDINGS = r"(?:|e|y|s|es|ed|ing|[lp]ed|[lp]ing|ies|ied|ying|lation)"
 #: The agent speaks of handing the user over.
 HANDING_OVER = re.compile(r"transfer|human agent|escalat", re.IGNORECASE)
 _PROPOSES = frozenset(("asks", "confirms", "offers", "announces"))
@@ -48,9 +49,11 @@ def is_heading_for(missing: Sequence[dict[str, Any]], messages: Sequence[Message
         messages: The conversation, which the user has ended.
     """
     spoken = [(n, m) for n, m in enumerate(messages) if isinstance(m, AssistantMessage) and m.has_text_content()]
-    if not missing or not spoken:
+    if not spoken:
         return True
     number, last = spoken[-1]
+    if _only_refuses(last.text):
+        return False
     if any(is_refused(call["name"], messages) for call in missing) or _names_other_values(missing, last.text):
         return False
     return not _has_announced_before(messages[:number])
@@ -61,13 +64,17 @@ def is_refused(tool: str, messages: Sequence[Message]) -> bool:
     texts = [each.text for each in messages if isinstance(each, AssistantMessage) and each.has_text_content()]
     if not texts:
         return False
-    last = parse(texts[-1])
-    if last.any("refuses") and not any(map(_proposes, last.sentences)):
+    if _only_refuses(texts[-1]):
         return True
-    act = _act(tool)
+    act = _act(tool.split("_", maxsplit=1)[0].lower())
     said = [each for text in texts for each in parse(text).sentences if "refuses" in each or _proposes(each)]
-    about = [each for each in said if any(word.startswith(act) for word in each.words)]
+    about = [each for each in said if any(map(act.fullmatch, each.words))]
     return bool(about) and not _proposes(about[-1])
+
+
+def _only_refuses(text: str) -> bool:
+    parsed = parse(text)
+    return parsed.any("refuses") and not any(map(_proposes, parsed.sentences))
 
 
 def _proposes(sentence: Sentence) -> bool:
@@ -78,10 +85,11 @@ def _proposes(sentence: Sentence) -> bool:
     )
 
 
-def _act(tool: str) -> tuple[str, ...]:
-    """Return how words begin that say what a tool does: without a last e, as in "changing"."""
-    verb = tool.split("_", maxsplit=1)[0].lower()
-    return tuple(word.removesuffix("e") for word in next((acts for acts in _ACTS if verb in acts), (verb,)))
+def _act(verb: str) -> re.Pattern[str]:
+    """Return the pattern of words that say what a tool does."""
+    verbs = next((acts for acts in _ACTS if verb in acts), (verb,))
+    stems = "|".join(re.escape(each.rstrip("ey")) for each in verbs)
+    return re.compile(f"(?:{stems}){_ENDINGS}")
 
 
 def _names_other_values(missing: Sequence[dict[str, Any]], text: str) -> bool:

@@ -248,12 +248,22 @@ def test_a_user_that_leaves_when_the_agent_was_not_heading_there(
     [
         "Removing the desk is not possible. Shall I rename the lamp?",
         "I cannot rename the desk. Shall I rename the lamp?",
+        "I cannot tell the name of the street. Which lamp?",
         "The lamp is in room 3. Shall I set the 150 price?",
     ],
 )
 def test_what_else_the_agent_has_refused_or_named_does_not_excuse_the_user(domain: Domain, asked: str) -> None:
     wanted = SEND if "price" in asked else WANTED
     talk = [agent("Hello"), user("Please do it."), agent(asked), user("Yes, please. ###STOP###")]
+    assert blamed(domain, wanted, *talk).party == "user"
+
+
+def test_a_user_that_leaves_after_nothing_but_a_refusal(domain: Domain) -> None:
+    """Nothing is to be written; the agent does not say what it should."""
+    wanted = task({"communicate_info": ["42"], "reward_basis": ["COMMUNICATE"]})
+    talk = [user("How many?"), agent("I cannot tell you that."), user("Is there nobody else? ###TRANSFER###")]
+    assert blamed(domain, wanted, *talk).party == "agent"
+    talk[1] = agent("Which of them?")
     assert blamed(domain, wanted, *talk).party == "user"
 
 
@@ -279,6 +289,9 @@ def test_a_required_call_that_the_tool_refused(domain: Domain) -> None:
     found = blamed(domain, wanted, agent("Hello"), *refused, *added, agent("It failed."), user("Pity. ###STOP###"))
     assert found[:3] == ("agent", "the tool refused a required call, and it did not succeed later", 1)
     assert "Error: no item sofa" in found.evidence
+    handed = made(call("transfer", summary="It failed."))
+    after = blamed(domain, wanted, agent("Hello"), *refused, *added, *handed, user("Pity. ###STOP###"))
+    assert after.reason == found.reason
 
 
 def test_a_call_that_has_done_another_part_is_not_the_one_with_other_arguments(domain: Domain) -> None:
