@@ -35,7 +35,7 @@ _ENDINGS = r"(?:|e|y|s|es|ed|ing|[lp]ed|[lp]ing|ies|ied|ying|lation)"
 HANDING_OVER = re.compile(r"transfer|human agent|escalat", re.IGNORECASE)
 _PROPOSES = frozenset(("asks", "confirms", "offers", "announces"))
 _ID = re.compile(r"(?=[\w-]*\d)[\w-]{4,}")
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?(?!\w)")
 _WORD = re.compile(r"[a-z]+")
 #: Words between a number and what it is a number of.
 _NEAR = 3
@@ -52,7 +52,7 @@ def is_heading_for(missing: Sequence[dict[str, Any]], messages: Sequence[Message
     if not spoken:
         return True
     number, last = spoken[-1]
-    if _only_refuses(last.text):
+    if _only_refuses(parse(last.text).sentences):
         return False
     if any(is_refused(call["name"], messages) for call in missing) or _names_other_values(missing, last.text):
         return False
@@ -60,21 +60,27 @@ def is_heading_for(missing: Sequence[dict[str, Any]], messages: Sequence[Message
 
 
 def is_refused(tool: str, messages: Sequence[Message]) -> bool:
-    """Return whether the agent's last word on what a tool does is a refusal, or its last text nothing but one."""
-    texts = [each.text for each in messages if isinstance(each, AssistantMessage) and each.has_text_content()]
-    if not texts:
-        return False
-    if _only_refuses(texts[-1]):
-        return True
+    """Return whether the agent's last word on what a tool does is a refusal, or its last text nothing but one.
+
+    If its last text asks for a yes and refuses nothing, what it refused before is past.
+    """
+    texts = [parse(each.text) for each in messages if isinstance(each, AssistantMessage) and each.has_text_content()]
+    last = texts[-1].sentences if texts else ()
+    refuses = any(map(_refuses, last))
+    if _only_refuses(last) or (not refuses and any("confirms" in each and _proposes(each) for each in last)):
+        return refuses
     act = _act(tool.split("_", maxsplit=1)[0].lower())
-    said = [each for text in texts for each in parse(text).sentences if "refuses" in each or _proposes(each)]
+    said = [each for text in texts for each in text.sentences if "refuses" in each or _proposes(each)]
     about = [each for each in said if any(map(act.fullmatch, each.words))]
-    return bool(about) and not _proposes(about[-1])
+    return bool(about) and _refuses(about[-1])
 
 
-def _only_refuses(text: str) -> bool:
-    parsed = parse(text)
-    return parsed.any("refuses") and not any(map(_proposes, parsed.sentences))
+def _refuses(sentence: Sentence) -> bool:
+    return "refuses" in sentence and not _proposes(sentence)
+
+
+def _only_refuses(sentences: Sequence[Sentence]) -> bool:
+    return any(map(_refuses, sentences)) and not any(map(_proposes, sentences))
 
 
 def _proposes(sentence: Sentence) -> bool:
@@ -129,7 +135,7 @@ def _said_of(words: set[str], sentence: Sentence) -> Iterator[float]:
     for found in _NUMBER.finditer(text):
         before, after = (_WORD.findall(part) for part in (text[: found.start()], text[found.end() :]))
         if words & {*before[-_NEAR:], *after[:_NEAR]}:
-            yield float(found[0].replace(",", ""))
+            yield float(found[0].rstrip(",").replace(",", ""))
 
 
 def _has_announced_before(messages: Sequence[Message]) -> bool:

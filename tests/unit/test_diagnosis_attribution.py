@@ -258,6 +258,12 @@ def test_what_else_the_agent_has_refused_or_named_does_not_excuse_the_user(domai
     assert blamed(domain, wanted, *talk).party == "user"
 
 
+def test_what_was_refused_before_the_agent_asks_for_a_yes_is_past(domain: Domain) -> None:
+    refused = [user("Call the desk D."), agent("I cannot rename the desk."), user("Then call the lamp L.")]
+    asked = agent("The lamp is called L, and you get the rest at once. Do you confirm? (yes/no)")
+    assert blamed(domain, WANTED, *refused, asked, user("Yes, please. ###STOP###")).party == "user"
+
+
 def test_a_user_that_leaves_after_nothing_but_a_refusal(domain: Domain) -> None:
     """Nothing is to be written; the agent does not say what it should."""
     wanted = task({"communicate_info": ["42"], "reward_basis": ["COMMUNICATE"]})
