@@ -14,7 +14,8 @@ from ..evaluation.outside import OUTSIDE
 from ..models import LIMITS, AssistantMessage, UserMessage, call_as_text
 from . import error_rules, user_rules
 from .divergence import first_divergence
-from .facts import Attribution, Facts, Said, first_line, quoted
+from .facts import NO_FACTS, Attribution, DomainFacts, Facts, Said, first_line, quoted
+from .forbidden import contradicts_policy, forbidden_call
 from .unstable import reference_differs, unstable_place
 
 if TYPE_CHECKING:
@@ -52,11 +53,14 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
     if simulation.outcome == "passed":
         return
     found: dict[str, Any] = {}
-    divergence = unstable = None
+    divergence, known = None, NO_FACTS
     try:
         if simulation.outcome == "failed":  # an error is not a verdict on the calls of a side
             divergence = first_divergence(task, simulation, domain, solo=solo)
-            unstable = unstable_place(task, simulation.reward_info, domain)
+            known = DomainFacts(
+                unstable_place(task, simulation.reward_info, domain),
+                forbidden_call(task, simulation, divergence, domain, solo=solo),
+            )
     except BaseException as error:
         if is_interrupt(error):
             raise
@@ -65,26 +69,28 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
         found["turning_point_problem"] = f"{type(error).__name__}: {error}"
     if divergence is not None:
         found["turning_point"] = divergence.as_dict()
-    fault = attribute(simulation, divergence, unstable)
+    fault = attribute(simulation, divergence, known)
     if fault is not None:
         found["blame"] = fault.as_dict()
     simulation.info = (simulation.info or {}) | found
 
 
-def attribute(simulation: Simulation, divergence: Divergence | None, unstable: str | None = None) -> Attribution | None:
+def attribute(
+    simulation: Simulation, divergence: Divergence | None, known: DomainFacts = NO_FACTS
+) -> Attribution | None:
     """Return whose fault a failure or an error looks like.
 
     Args:
         simulation: A graded simulation, or one that could not be graded.
         divergence: Where its final state went wrong, if it did.
-        unstable: Its first wrong place, if the reference actions lead to another state there each time.
+        known: What is known of it from its domain.
 
     Returns:
         None if the simulation passed.
     """
     if simulation.outcome == "passed":
         return None
-    facts = Facts(simulation, divergence, unstable)
+    facts = Facts(simulation, divergence, known)
     found = (rule.apply(facts) for rule in RULES)
     return next((one for one in found if one is not None), None)
 
@@ -144,9 +150,7 @@ def _broken_by_user(facts: Facts) -> Attribution | None:
     divergence = facts.divergence
     if divergence is None or divergence.kind != "diverged" or divergence.call["requestor"] != "user":
         return None
-    return Attribution(
-        "user", "after its call, the expected final state was out of reach", divergence.message_idx, divergence.text
-    )
+    return Attribution("user", "its call made the final state wrong", divergence.message_idx, divergence.text)
 
 
 def _broken_by_agent(facts: Facts) -> Attribution | None:
@@ -156,6 +160,15 @@ def _broken_by_agent(facts: Facts) -> Attribution | None:
     return Attribution(
         "agent", "after its call, the expected final state was out of reach", divergence.message_idx, divergence.text
     )
+
+
+def _refused_by_tool(facts: Facts) -> Attribution | None:
+    refused = facts.refused_by_tool()
+    if facts.divergence is None or refused is None or refused.result is None:
+        return None
+    reason = "the tool refused a required call, and it did not succeed later"
+    evidence = f"{facts.divergence.text}; {first_line(refused.result.content or '')}"
+    return Attribution("agent", reason, refused.message_idx, evidence)
 
 
 def _handed_over(facts: Facts) -> Attribution | None:
@@ -176,7 +189,7 @@ def _never_made(facts: Facts) -> Attribution | None:
         return None
     if facts.divergence.call["requestor"] == "user":
         return Attribution("agent", "it did not get the user to make a required call", None, facts.divergence.text)
-    instead = facts.instead_of(facts.divergence.call["name"])
+    instead = facts.made_instead()
     if instead is None:
         return Attribution("agent", "it did not make a required call", None, facts.divergence.text)
     text = call_as_text(instead.call.name, instead.call.arguments)
@@ -198,7 +211,7 @@ def _unmet(facts: Facts) -> Attribution | None:
     return Attribution("agent", "a check was not met", None, ", ".join(failed) or "the reward is below 1")
 
 
-#: The rules, in order. Those about how the user left apply if the final state could still have become right.
+#: The rules, in order. Those about how the user left apply if the agent was heading for the right final state.
 RULES = (
     Rule("a recorded conversation or model call is missing, or does not match this run", error_rules.recording),
     Rule("the harness raised an exception", error_rules.harness),
@@ -239,10 +252,15 @@ RULES = (
         "the agent is `gold`, its user is `gold` or `scripted`, and no tool fault or attack interfered",
         _reference_failed,
     ),
+    Rule(
+        "writes are missing, and the agent has refused one that breaks an absolute rule of the policy, whatever was "
+        "called and said before",
+        contradicts_policy,
+    ),
     Rule("the user offered help, as the agent does", user_rules.spoke_as_agent),
     Rule("the user agreed to a question and ended the conversation in the same message", user_rules.agreed_and_left),
     Rule(
-        "the user ended the conversation after the agent had announced an action, in other words than before",
+        "the user ended the conversation after the agent had announced an action",
         user_rules.left_while_working,
     ),
     Rule("the user asked something and ended the conversation in the same message", user_rules.asked_and_left),
@@ -256,6 +274,7 @@ RULES = (
     ),
     Rule("the turning point is a call of the user", _broken_by_user),
     Rule("the turning point is a call of the agent", _broken_by_agent),
+    Rule("writes are missing, and the tool has refused one that the agent made", _refused_by_tool),
     Rule("writes are missing, and the agent transferred the user", _handed_over),
     Rule("writes are missing", _never_made),
     Rule("anything else: a phrase was not said, a call was not made, a statement is not true", _unmet),

@@ -43,4 +43,5 @@ def _place(found: Difference) -> tuple[str, Any]:
 def reference_differs(facts: Facts) -> Attribution | None:
     """Apply if the state is wrong only where the reference is another one each time."""
     reason = "its tools lead to another state each time, also by the reference actions"
-    return None if facts.unstable is None else Attribution("domain", reason, None, facts.unstable)
+    unstable = facts.of_domain.unstable
+    return None if unstable is None else Attribution("domain", reason, None, unstable)

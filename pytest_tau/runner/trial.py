@@ -124,6 +124,8 @@ class Trial:
         if tape:
             end_recording(tape, self.models, simulation, clock)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
+        if self.beginning is not None:
+            fork.note_repeat(simulation, self.beginning)
         self.environment.agent_db.put_back()
         return simulation
 

@@ -354,7 +354,7 @@ def test_a_review_is_next_to_the_blame_and_leads_to_its_message(page: Page, doma
 def test_a_check_is_broken_only_where_it_counts(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"], "#/1")
     marks = page.texts(".marks li")
-    assert "✕ ACTION not met, not required: made with other arguments: price" in marks
+    assert "✕ ACTION not met, not in the reward: made with other arguments: price" in marks
     assert [mark for mark in marks if "broken here" in mark] == ["✕ ENV_ASSERTION broken here: user: phone_on()"]
 
 

@@ -31,6 +31,8 @@ _ALL = (
         "You change your mind once. When the agent first asks you to confirm a change, you say that you do not want it "
         "after all. In your next message you say that you want it all the same, as it was. After that you keep to it.",
         Contradicting,
+        unseen="a change that the agent makes after the user's no has the same reward, as the user wants it all the "
+        "same; only the rule confirmation sees it",
     ),
     Behaviour(
         "incomplete",

@@ -153,9 +153,20 @@ class Summary:
             yield from self._domain_lines(records)
             yield from self._contrary_lines(records)
             yield from self._policy_lines(records)
+            yield from self._behaviour_lines()
         yield from self._remark_lines(graded=bool(records))
         if records and self._page is not None:
             yield from self._page.lines(self._summaries(), self._failed)
+
+    def _behaviour_lines(self) -> Iterator[SummaryLine]:
+        from ...participants.behaviours import BEHAVIOURS
+        from ...participants.personas import BEHAVIOUR
+
+        asked = (OptionValues(self._config).get("user_persona") or {}).get(BEHAVIOUR, {})
+        for name in filter(BEHAVIOURS.__contains__, asked):
+            unseen = BEHAVIOURS[name].unseen
+            if unseen and self._config.get_verbosity() >= 0:
+                yield SummaryLine(f"tau: persona {name}: {unseen}")
 
     def _summaries(self) -> list[DomainSummary]:
         """Return the summaries of the domains, computed once; call it when all trials are reported."""
