@@ -144,7 +144,7 @@ CLAIMS = {
         U + "test_openai_server.py",
         "test_a_count_of_tokens_that_cannot_be_one_makes_the_cost_unknown",
     ),
-    "A gate on the cost is missed": (LIMITS, "test_a_gate_on_the_cost_is_missed_if_the_cost_is_unknown"),
+    "A gate on the cost is not decided": (LIMITS, "test_a_gate_on_the_cost_is_missed_if_the_cost_is_unknown"),
     "With a budget": (LIMITS, "test_a_price_list_prices_a_model_and_its_budget_stops_it"),
     "The file of prices": (U + "test_prices.py", "test_a_price_list_has_the_models_that_no_other_list_has"),
     "`cached` is for": (U + "test_prices.py", "test_without_a_price_for_cached_tokens_they_cost_as_much_as_others"),

@@ -89,7 +89,7 @@ class TestMaterial:
         assert "the task failed: reward 0 (DB 0, ENV_ASSERTION 0, COMMUNICATE 0)" in text
         assert "differs, agent's database, items/lamp/price: expected 5.0, got 7" in text
         assert "missed: COMMUNICATE 42" in text
-        assert "rule 1: the harness raised an exception" in text
+        assert "rule 2: the harness raised an exception" in text
         for number, _ in case.messages:
             assert f"[{number}] " in text
 
