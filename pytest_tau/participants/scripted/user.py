@@ -13,6 +13,7 @@ from .device import Device, describe_call
 from .memory import Memory
 from .parser import parse
 from .prose import script_of
+from .understanding import Understanding
 from .vocabulary import REFERRING, facts_in, has_all, words
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..context import Incoming, ParticipantContext, Reply
     from .device import Step
     from .parser import ParsedText, Sentence
+    from .understanding import Outcome
 
     #: A reply: yields calls, each is answered with its result, and returns the text.
     Acting: TypeAlias = Generator[ToolCall, ToolMessage, str]
@@ -33,7 +35,11 @@ _MAX_STEPS = 12
 
 
 class ScriptedUser(BuiltIn):
-    """Answers by ``task.user_scenario.script``, or by a script made of the prose if a task has none."""
+    """Answers by ``task.user_scenario.script``, or by a script made of the prose if a task has none.
+
+    Attributes:
+        understandings: How each of the agent's texts was taken, oldest first.
+    """
 
     def __init__(self, context: ParticipantContext) -> None:
         tools = list(context.tools)
@@ -44,6 +50,9 @@ class ScriptedUser(BuiltIn):
         self._script = self._manner.script(script)
         self._memory = Memory(self._script, self._manner.value)
         self._turn = -1
+        self._heard = ""
+        self._outcome: Outcome = "understood"
+        self.understandings: list[Understanding] = []
         self._acting: Acting | None = None
         self._minimal = is_minimal(context.persona)
         self._opened = any(isinstance(message, UserMessage) and message.text for message in context.past)
@@ -52,13 +61,16 @@ class ScriptedUser(BuiltIn):
         """Return the user's answer to the agent's text or to the result of its own call."""
         try:
             if self._acting is None:
-                self._acting = self._answer(message.content or "")
+                self._heard, self._outcome = message.content or "", "understood"
+                self._acting = self._answer(self._heard)
                 call = next(self._acting)
             else:
                 call = self._acting.send(_result(message))
         except StopIteration as end:
             self._acting = None
-            return UserMessage(content=without_pleasantries(end.value) if self._minimal else end.value)
+            said = without_pleasantries(end.value) if self._minimal else end.value
+            self.understandings.append(Understanding(self._heard, said, self._outcome))
+            return UserMessage(content=said)
         return UserMessage(tool_calls=[call])
 
     def _answer(self, text: str) -> Acting:
@@ -80,6 +92,7 @@ class ScriptedUser(BuiltIn):
         parts += [*did, *self._answer_questions(parsed, {step.sentence for step in steps})]
         parts = parts or (yield from self._answer_statement(parsed))
         if memory.is_out_of_patience():
+            self._outcome = "gave up"
             return f"This is getting us nowhere. I give up. {STOP}"
         return " ".join(parts)
 
@@ -189,6 +202,7 @@ class ScriptedUser(BuiltIn):
         asked = self._asked(parsed)
         if asked:
             return f"I do not know the {asked[0].replace('_', ' ')}."
+        self._outcome = "not understood"
         return f"I am not sure what you mean. {self._memory.put_request()}"
 
     def _finish_request(self) -> Generator[ToolCall, ToolMessage, list[str]]:
