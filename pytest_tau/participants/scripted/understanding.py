@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .parser import Sentence
 
 #: How a message of the agent was taken:
 #:
@@ -10,7 +16,16 @@ from typing import Literal, NamedTuple, TypeAlias
 #: - ``not understood``: no rule has; the user said so, or gave what it knows instead of an answer;
 #: - ``yes or no to which``: it asks which, what, where or how; the reply has a yes or a no, and no fact;
 #: - ``gave up``: the user's patience is exhausted, and the reply ends the conversation.
+#:
+#: All but the first are stored with the reply, as ``UserMessage.misunderstanding``.
 Outcome: TypeAlias = Literal["understood", "not understood", "yes or no to which", "gave up"]
+
+#: A question that begins with what it asks for.
+_WHICH = re.compile(
+    r"^\W*(?:(?:and|so|then|now|also|okay|ok|great|sure|thanks|thank you|please tell me)\b\W*)*"
+    r"(?:(?:for|in|on|to|with|from|of|by) )?(?:which|what|whose|who|when|where|how (?:many|much))\b[^?]*\?",
+    re.IGNORECASE,
+)
 
 
 class Understanding(NamedTuple):
@@ -27,3 +42,8 @@ class Understanding(NamedTuple):
     heard: str
     said: str
     outcome: Outcome
+
+
+def asks_which(sentences: Iterable[Sentence]) -> bool:
+    """Return whether one of the sentences is a question that yes or no does not answer."""
+    return any(_WHICH.match(sentence.text) for sentence in sentences)

@@ -13,7 +13,7 @@ from .device import Device, describe_call
 from .memory import Memory
 from .parser import parse
 from .prose import script_of
-from .understanding import Understanding
+from .understanding import Understanding, asks_which
 from .vocabulary import REFERRING, facts_in, has_all, words
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class ScriptedUser(BuiltIn):
         self._device = Device(tools, context.spoken)
         behaviour = context.behaviour
         self._manner = behaviour.begin(context.seed) if behaviour else Manner(random.Random(0))  # noqa: S311
+        self._may_give_up = behaviour is not None and "gave-up" in behaviour.excuses
         script = script_of(context.task, tools, context.spoken)  # type: ignore[arg-type] # a user has its scenario
         self._script = self._manner.script(script)
         self._memory = Memory(self._script, self._manner.value)
@@ -70,7 +71,9 @@ class ScriptedUser(BuiltIn):
             self._acting = None
             said = without_pleasantries(end.value) if self._minimal else end.value
             self.understandings.append(Understanding(self._heard, said, self._outcome))
-            return UserMessage(content=said)
+            return UserMessage(
+                content=said, misunderstanding=None if self._outcome == "understood" else self._outcome
+            )
         return UserMessage(tool_calls=[call])
 
     def _answer(self, text: str) -> Acting:
@@ -92,7 +95,7 @@ class ScriptedUser(BuiltIn):
         parts += [*did, *self._answer_questions(parsed, {step.sentence for step in steps})]
         parts = parts or (yield from self._answer_statement(parsed))
         if memory.is_out_of_patience():
-            self._outcome = "gave up"
+            self._outcome = "understood" if self._may_give_up else "gave up"
             return f"This is getting us nowhere. I give up. {STOP}"
         return " ".join(parts)
 
@@ -148,15 +151,15 @@ class ScriptedUser(BuiltIn):
 
     def _decide(self, parsed: ParsedText, *, offers: bool) -> list[str]:
         """Return yes or no to confirmations, and to offers if ``offers``."""
-        decided = [
-            self._decision(sentence, parsed.text)
-            for sentence in parsed.sentences
-            if "confirms" in sentence or (offers and sentence.is_offer)
-        ]
-        if decided:
-            self._memory.note("decided", parsed.text)
+        asked = [each for each in parsed.sentences if "confirms" in each or (offers and each.is_offer)]
+        if not asked:
+            return []
+        self._memory.note("decided", parsed.text)
         # Several questions get one yes only if all are answered by yes.
-        return [min(decided, key=_YES.__eq__)] if decided else []
+        answer = min((self._decision(each, parsed.text) for each in asked), key=_YES.__eq__)
+        if offers and answer in (_YES, _NO) and asks_which(asked):  # no fact was given
+            self._outcome = "yes or no to which"
+        return [answer]
 
     def _decision(self, sentence: Sentence, text: str) -> str:
         accepted, declined = (
