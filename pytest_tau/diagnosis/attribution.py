@@ -15,6 +15,7 @@ from ..models import LIMITS, AssistantMessage, UserMessage, call_as_text
 from . import error_rules, user_rules
 from .divergence import first_divergence
 from .facts import Attribution, Facts, Said, first_line, quoted
+from .misunderstandings import misunderstood
 from .unstable import reference_differs, unstable_place
 
 if TYPE_CHECKING:
@@ -87,6 +88,13 @@ def attribute(simulation: Simulation, divergence: Divergence | None, unstable: s
     facts = Facts(simulation, divergence, unstable)
     found = (rule.apply(facts) for rule in RULES)
     return next((one for one in found if one is not None), None)
+
+
+def _not_understood(facts: Facts) -> Attribution | None:
+    """Apply if the user has not understood the agent, and nothing that would have failed anyway is known."""
+    gold = (facts.simulation.conditions or {}).get("agent") == "gold"  # it does not listen to the user
+    known = gold or _changed_outside(facts) is not None or reference_differs(facts) is not None
+    return None if known else misunderstood(facts)
 
 
 def _never_stopped(facts: Facts) -> Attribution | None:
@@ -220,6 +228,12 @@ RULES = (
     ),
     Rule("the judge or an evaluator failed", error_rules.ungraded),
     Rule("the agent raised an exception, timed out or exceeded its context window", error_rules.agent_error),
+    Rule(
+        "the scripted user did not understand a message, answered a which-question by yes or no, or gave up; unless an "
+        "earlier call had put the right final state out of reach, or a rule about the environment or the reference "
+        "applies",
+        _not_understood,
+    ),
     Rule(
         "cut off by the limit of steps although every check was met and the agent had nothing more to do",
         _never_stopped,

@@ -137,16 +137,16 @@ class AssistantMessage(_ParticipantMessage):
 
 
 #: How a scripted user has failed to understand the agent's text before a reply of its own.
-Misunderstanding: TypeAlias = Literal["not_understood", "gave_up", "yes_to_which"]
+Misunderstanding: TypeAlias = Literal["not understood", "yes or no to which", "gave up"]
 
 
 class UserMessage(_ParticipantMessage):
     """A message of the user: text or calls.
 
     ``misunderstanding`` is set by the scripted user on each reply that shows that it has not understood the agent:
-    ``not_understood`` (it says so), ``gave_up`` (it ends the conversation for it), ``yes_to_which`` (it answers a
-    question for one of several things by yes or no). None if it has understood, and for every other user. The agent
-    never gets it.
+    ``not understood`` (it says so), ``yes or no to which`` (it answers a question for one of several things by yes or
+    no), ``gave up`` (it ends the conversation as its patience is exhausted). None if it has understood, and for every
+    other user. The agent never gets it.
     """
 
     role: Literal["user"] = "user"
