@@ -67,9 +67,9 @@ def misunderstood_lines(simulation: Simulation) -> list[Line]:
     if not found or simulation.outcome != "failed":
         return []
     lines = [Line("head", f"the scripted user {summary_of(found, simulation)}:")]
-    alike: dict[tuple[str, str, str], list[int]] = {}
+    alike: dict[tuple[str, str, str], list[str]] = {}
     for each in found:
-        alike.setdefault((quoted(each.heard), clipped(each.said), each.kind), []).append(each.message_idx)
+        alike.setdefault((quoted(each.heard), clipped(each.said), each.kind), []).append(str(each.message_idx))
     for (heard, said, kind), numbers in [*alike.items()][:_MOST]:
         where = f"message{'s' * (len(numbers) > 1)} {listed(numbers, _MOST)}"
         lines += [Line("agent", f"  agent  {heard}"), Line("user", f"  user   {said}   [{kind}, {where}]")]

@@ -71,9 +71,7 @@ class ScriptedUser(BuiltIn):
             self._acting = None
             said = without_pleasantries(end.value) if self._minimal else end.value
             self.understandings.append(Understanding(self._heard, said, self._outcome))
-            return UserMessage(
-                content=said, misunderstanding=None if self._outcome == "understood" else self._outcome
-            )
+            return UserMessage(content=said, misunderstanding=None if self._outcome == "understood" else self._outcome)
         return UserMessage(tool_calls=[call])
 
     def _answer(self, text: str) -> Acting:
