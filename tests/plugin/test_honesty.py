@@ -241,7 +241,9 @@ class TestOutsideChanges:
         run.line("  agent side: o1/status  expected ", '"paid"', '"cancelled"')
         run.line("looks like the harness's fault: the environment was changed outside of the conversation's calls")
         run.line("outside of the conversations' calls, not replayed by grading: other code (2 trials)")
-        run.line("no tool call was made by agent own.py:agent: functions that an agent calls itself are not graded; give")
+        run.line(
+            "no tool call was made by agent own.py:agent: functions that an agent calls itself are not graded; give"
+        )
 
 
 class TestNoCall:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...models import Goal, Request, Spoken, UserScript
 from ...models.messages import STOP_TOKENS
+from .conditions import read_prose
 from .vocabulary import follows, words
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _TURNED = (
     (r"\byour\b", "my"),
     (r"\byou to\b", "me to"),
     (r"\b(to|for|with|from|of|at|by|let|help|send|give|tell|told|asked|charged|offered) you\b", r"\1 me"),
+    (r"\b(gives|saves|shows|refund|transfer) you\b", r"\1 me"),
     (r"\byou\b", "I"),
 )
 
@@ -93,9 +95,12 @@ def script_of(task: Task | UserTask, tools: Sequence[Tool], spoken: Mapping[str,
     else:
         reason, known, rules = given.reason_for_call, given.known_info or "", given.task_instructions
     everything = f"{known}\n{reason}\n{rules}"
+    read = read_prose(reason, rules, first_person)
+    first = Request(say=first_person(" ".join(read.says) or reason), insist=read.insist, fallback=read.fallback or None)
     return UserScript(
-        requests=[Request(say=first_person(reason))],
-        facts=_facts(everything),
+        requests=[first, *(Request(say=say) for say in read.requests)],
+        facts=read.facts | _facts(everything),
+        answers=read.answers,
         accepts=_offers(_ACCEPTS, rules),
         declines=_offers(_DECLINES, rules),
         goals=_goals(f"{reason}\n{rules}", tools, spoken),
