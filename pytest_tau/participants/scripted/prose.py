@@ -44,8 +44,9 @@ _FACTS: dict[str, tuple[str, ...]] = {
     "name": (
         r"\b[Yy]ou are (?:called )?((?:[A-Z][\w'-]+)(?: (?:[A-Z][\w'-]+|[A-Z]\.)){1,3})",
         r"\b[Yy]our? name is ((?:[A-Z][\w'-]+)(?: [A-Z][\w'-]+){0,3})",
+        r"\b[Yy]ou are [^.]*\bcalled ((?:[A-Z][\w'-]+)(?: [A-Z][\w'-]+){1,3})",
     ),
-    "email": (r"\b([\w.+-]+@[\w-]+(?:\.[\w-]+)+)\b",),
+    "email": (r"\b([\w.+-]+@[\w-]+(?:\.[\w-]+)+(?: and [\w.+-]+@[\w-]+(?:\.[\w-]+)+)?)\b",),
     "zip": (r"(?i:zip ?code|zip|postal code|postcode)(?: is|:)? *(\d{5})\b", r"(?<![\w#-])(\d{5})(?![\w-])"),
     "user_id": (r"(?i:user id)(?: is|:)*\s*[\"'`]?([a-z]+(?:_[a-z]+)*_\d+)", r"\b([a-z]+_[a-z]+_\d{3,})\b"),
     "customer_id": (r"(?i:customer id)(?: is|:)*\s*([A-Z]\d+)",),
@@ -53,10 +54,11 @@ _FACTS: dict[str, tuple[str, ...]] = {
     "date_of_birth": (
         r"(?i:born(?: on)?|date of birth|birthday)(?: is|:)* *(\d{4}-\d\d-\d\d|[A-Z]\w+ \d{1,2},? \d{4})",
     ),
+    "address": (r"\b(?i:you live (?:in|at)|address is) (\d+ [A-Z][^.;]*)",),
     "order_id": (r"(#W\d+)\b",),
     "reservation_id": (
-        r"(?i:reservation|booking|confirmation)(?: id| number| code)?(?: is|:)* *\b((?=[A-Z0-9]*\d)[A-Z0-9]{6})\b",
-        r"(?i:reservation|booking|confirmation)(?: id| number| code)?(?: is|:)* *\b([A-Z]{6})\b",
+        r"(?i:reservation|booking|confirmation)(?i: id| number| code)?(?: is|:)* *\b((?=[A-Z0-9]*\d)[A-Z0-9]{6})\b",
+        r"(?i:reservation|booking|confirmation)(?i: id| number| code)?(?: is|:)* *\b([A-Z]{6})\b",
     ),
     "location": (r"\b[Yy]ou are (?:currently )?((?:abroad|at home|travell?ing|in)\b[^.]*)",),
     "refuel_amount": (r"\brefuel (?:up to )?(\d+(?:\.\d+)? ?GB)",),
@@ -106,6 +108,16 @@ def script_of(task: Task | UserTask, tools: Sequence[Tool], spoken: Mapping[str,
         goals=_goals(f"{reason}\n{rules}", tools, spoken),
         patience=_PATIENCE,
     )
+
+
+def unread_conditions(task: Task) -> list[str]:
+    """Return the sentences with a condition in the prose of a task that its user does not go by; none with a script."""
+    scenario = task.user_scenario
+    if scenario.script is not None:
+        return []
+    given = scenario.instructions
+    reason, rules = (given, "") if isinstance(given, str) else (given.reason_for_call, given.task_instructions)
+    return read_prose(reason, rules, first_person).unread
 
 
 def is_playable(task: Task) -> bool:
