@@ -17,7 +17,7 @@ from .policy import check_agent, check_rules
 from .scripts import check_script
 from .sets import check_duplicates, check_splits
 from .texts import check_ignored, check_phrases
-from .users import check_conditions, check_played, script_for
+from .users import check_played, check_prose, script_for
 from .verdicts import accepting, check_gold, check_needed, check_null
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ async def lint_users(
         stopped = await check_played(task, domain, evaluation, facts)
         report.played = (report.played or 0) + (not stopped)
         silent = facts.check_script(task, script_for(task, domain))
-        report.findings += [*stopped, *silent, *check_conditions(task)]
+        report.findings += [*stopped, *silent, *check_prose(task)]
     return report
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..diagnosis.misunderstandings import misunderstood_in
 from ..errors import TauError
 from ..models import AssistantMessage, ToolCall, UserMessage
-from ..participants import script_of, unread_conditions
+from ..participants import script_of, unread_prose
 from ..participants.scripted.user import STOP
 from ..runner.config import SimulationSettings
 from ..runner.simulate import asimulate
@@ -36,10 +36,10 @@ _WIDTH = 160
 _YES = re.compile(r"\byes\b", re.IGNORECASE)
 
 
-def check_conditions(task: Task) -> Iterator[Finding]:
-    """Check ``unread-condition``: a sentence of the prose with a condition that the script made of it does not have."""
-    for sentence in unread_conditions(task):
-        yield Finding("unread-condition", "note", task.id, " ".join(sentence.split()))
+def check_prose(task: Task) -> Iterator[Finding]:
+    """Check ``unread-prose``: a condition or a wish in the prose that the script made of it does not have."""
+    for sentence in unread_prose(task):
+        yield Finding("unread-prose", "note", task.id, " ".join(sentence.split()))
 
 
 def script_for(task: Task, domain: Domain) -> UserScript:

@@ -1,7 +1,7 @@
 """What the prose of a task wants under a condition, and what it wants besides the request: read by patterns.
 
 A clause such as "if the agent asks for the reason, say …" is no request: it becomes an answer, a fact or a fallback of
-the script. ``Read.unread`` has the clauses with a condition that no pattern reads.
+the script. ``Read.unread`` has those that no pattern reads.
 """
 
 from __future__ import annotations
@@ -114,9 +114,14 @@ _WISHES = {
     "baggage": r"\b(?:bags?|baggages?|suitcases?)\b",
     "cabin": r"\b(?:economy|business)\b(?! (?:flight|trip))",
 }
+#: Of the instructions only: in the reason, it is the request.
+_WISHES_OF_RULES = {
+    "flights": r"^(?!.*\b(?:not|n't) want to (?:cancel|change|modify|upgrade)\b)"
+    r".*\b(?:flights?|direct|nonstop|stopover|fly|\d+ ?[ap]m)\b"
+}
 _WISH = re.compile(
     r"^\W*(?:then |additionally,? |also,? )?you(?:'d)?(?: also| now| just| only| really)? "
-    r"(?:want|need|would like|like to"
+    r"(?:want|need|would like"
     r"|wish|prefer|have|do not|don't|are (?:ok|okay|fine|happy|willing)|can pay|will pay)\b"
     r"(?!.*\b(?:know|sums?|balances?)\b)",
     re.IGNORECASE,
@@ -127,6 +132,12 @@ _REQUEST = re.compile(
     r"(?:you(?:'d)?(?: also| now)? (?:want|need|would like|wish) "
     r"(?:to (?!let|see|be|make|minimi)|the agent to (?!figure))"
     r"|ask (?:the agent )?(?:how|what|which|whether|if|for|to)\b)",
+    re.IGNORECASE,
+)
+#: What is about the user's manner or knowledge, or is one of the offers that it accepts or declines.
+_FEELING = re.compile(
+    r"\b(?:remember|know|recall|reveal|share|mention|provide|figure out|happy but)\b|\b(?:do not|don't) want to\b"
+    r"|\bwilling to\b|\bhave a\b|\blike to\b",
     re.IGNORECASE,
 )
 #: Directions about how the user speaks; they are not said.
@@ -155,7 +166,7 @@ class Read:
         answers: What the user says if the agent asks, tells or wants a confirmation.
         fallback: What it says when its request is refused; empty if there is none.
         insist: How often it repeats its request before.
-        unread: The clauses with a condition that are not read.
+        unread: The clauses with a condition, and the wishes of the instructions, that are not read.
     """
 
     says: list[str] = field(default_factory=list)
@@ -180,12 +191,18 @@ def read_prose(reason: str, rules: str, first_person: Callable[[str], str]) -> R
     for clause in _clauses(reason):
         if not reader.takes(clause, of_reason=True):
             reader.read.says.append(_ASIDE.sub("", clause).strip(". ") and _ASIDE.sub("", clause))
-        reader.note_wish(clause)
+        reader.note_wish(clause, of_reason=True)
     for clause in _clauses(rules):
-        if reader.takes(clause, of_reason=False) or reader.note_wish(clause) or not _REQUEST.match(clause):
-            continue
-        if _long(clause) - known:  # else the reason has it
-            reader.read.requests.append(reader.spoken(clause))
+        if (
+            reader.takes(clause, of_reason=False)
+            or reader.note_wish(clause, of_reason=False)
+            or not _long(clause) - known
+        ):
+            continue  # read, or said in the reason
+        if _REQUEST.match(clause) and (say := reader.spoken(clause)):
+            reader.read.requests.append(say)
+        elif _WISH.match(clause) and not _FEELING.search(clause):
+            reader.read.unread.append(clause)
     reader.finish()
     reader.read.insist = _INSIST if _INSISTS.search(rules) or _INSISTS.search(reason) else 0
     return reader.read
@@ -203,6 +220,7 @@ class _Reader:
     def __init__(self, first_person: Callable[[str], str]) -> None:
         self.read = Read()
         self._first_person = first_person
+        self._in_reason: dict[str, str] = {}
         self._refusals: list[tuple[str, str, bool]] = []
 
     def spoken(self, text: str) -> str:
@@ -219,13 +237,20 @@ class _Reader:
         said = said[:1].upper() + said[1:]
         return said if said.endswith((".", "!", "?")) else f"{said}."
 
-    def note_wish(self, clause: str) -> bool:
-        """Read a wish about a fact that the user has no other words for; return whether it is one."""
+    def note_wish(self, clause: str, *, of_reason: bool) -> bool:
+        """Read a wish about a fact that the user has no other words for; return whether it is one.
+
+        A wish of the instructions counts more than one of the reason, and several are said together.
+        """
         if _CONDITION.search(clause) or not _WISH.match(clause):
             return False
-        names = [name for name, pattern in _WISHES.items() if re.search(pattern, clause, re.IGNORECASE)]
+        table = _WISHES if of_reason else _WISHES | (_WISHES_OF_RULES if not _REQUEST.match(clause) else {})
+        names = [name for name, pattern in table.items() if re.search(pattern, clause, re.IGNORECASE)]
         for name in names:
-            self.read.facts.setdefault(name, self.spoken(clause))
+            if of_reason:
+                self._in_reason.setdefault(name, self.spoken(clause))
+            else:
+                self.read.facts[name] = f"{self.read.facts.get(name, '')} {self.spoken(clause)}".strip()
         return bool(names)
 
     def takes(self, clause: str, *, of_reason: bool) -> bool:
@@ -251,6 +276,7 @@ class _Reader:
 
     def finish(self) -> None:
         """Decide which refusal the fallback answers: the first that may be any, else the first; others are named."""
+        self.read.facts = self._in_reason | self.read.facts
         general = next((each for each in self._refusals if not each[0]), None) or next(iter(self._refusals), None)
         for each in self._refusals:
             topic, say, is_said = each

@@ -110,8 +110,8 @@ def script_of(task: Task | UserTask, tools: Sequence[Tool], spoken: Mapping[str,
     )
 
 
-def unread_conditions(task: Task) -> list[str]:
-    """Return the sentences with a condition in the prose of a task that its user does not go by; none with a script."""
+def unread_prose(task: Task) -> list[str]:
+    """Return the conditions and wishes in the prose of a task that its user does not go by; none with a script."""
     scenario = task.user_scenario
     if scenario.script is not None:
         return []
