@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from pytest_tau import SimulationSettings
 from pytest_tau.analysis.unseen import silent_line
 from pytest_tau.analysis.users.faults import UserFaults
