@@ -1,4 +1,4 @@
-"""Messages of the agent that the scripted user has not understood: what it was told, what it said, and the report."""
+"""Messages of the agent that the scripted user has not understood: the texts, its replies, and the report."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class _AskingAgent:
     def _ask(self, leaf: Leaf) -> Talking:
         name = next((part for part in reversed(leaf.path.split(".")) if not part.isdigit()), leaf.path)
         named, reply = name.rstrip("0123456789").replace("_", " "), ""
-        for text in (f"Could you please tell me your {named}?", f"What is the {named}?"):
+        for text in (f"Could you please give me your {named}?", f"What is the {named}?"):
             if not self._said.has(leaf.value):
                 reply = yield AssistantMessage(content=text)
         if not self._said.has(leaf.value):

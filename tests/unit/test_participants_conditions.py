@@ -42,9 +42,9 @@ class TestConditions:
     @pytest.mark.parametrize(
         ("rules", "fact", "value"),
         [
-            ("If the agent asks for the reason, say you ordered by mistake.", "reason", "I ordered by mistake."),
+            ("If the agent asks for the reason, say you bought it twice.", "reason", "I bought it twice."),
             ("If asked for the payment method, you prefer the gift card.", "payment_method", "I prefer the gift card."),
-            ("If the agent asks, you only want a one-way ticket.", "trip_type", "I only want a one-way ticket."),
+            ("If the agent asks, you travel one way.", "trip_type", "I travel one way."),
             ("If several colours are available, you prefer blue.", "new_items", "I prefer blue."),
         ],
     )
@@ -55,23 +55,27 @@ class TestConditions:
     def test_an_answer_to_another_question(self) -> None:
         made = script(rules="If the agent asks you for which lamp, it is the green one.")
         assert answers(made) == [(["which/what lamp"], "It is the green one.")]
-        made = script(rules="If the agent asks you to pay a fee, mention that you have insurance.")
-        assert answers(made) == [(["fee"], "I have insurance.")]
+        made = script(rules="If the agent asks about a fee, mention that you have a voucher.")
+        assert answers(made) == [(["fee"], "I have a voucher.")]
+
+    def test_a_statement_if_asked(self) -> None:
+        made = script(rules="The box has no lid; say so if asked.")
+        assert answers(made) == [(["box lid"], "The box has no lid.")]
 
     def test_a_change_of_mind(self) -> None:
-        reason = f"{REASON} If the agent asks for confirmation, only exchange the lamp."
+        reason = f"{REASON} When the agent asks for confirmation, only return the lamp."
         assert script(reason).requests[0].say == "I want to cancel order #W1."
         found = said(a_task(reason), "I will cancel order #W1. Do you confirm (yes/no)?", "Do you confirm (yes/no)?")
-        assert found == ["Please only exchange the lamp.", "Yes, please."]
+        assert found == ["Please only return the lamp.", "Yes, please."]
 
     @pytest.mark.parametrize(
         ("rules", "fallback"),
         [
             ("If that is not possible, you want a refund.", "I want a refund."),
-            ("If the agent says that it cannot be cancelled, mention that your wife is ill.", "My wife is ill."),
+            ("If the agent says that it cannot be stopped, mention that your dog is ill.", "My dog is ill."),
             (
-                "If not possible, you are angry, then ask for a human representative.",
-                "I would like a human representative.",
+                "If not possible, you are angry, then ask for a manager.",
+                "I would like a manager.",
             ),
             ("If the agent refuses, ask to be transferred.", "I would like to be transferred."),
             ("If Agent tells you that it is not possible,\nask the agent to return it.", "Please return it."),
@@ -83,10 +87,10 @@ class TestConditions:
 
     def test_a_refusal_of_something_certain_beside_any_other(self) -> None:
         made = script(
-            rules="If the agent says the fare is basic economy, you want to upgrade. If it is not possible, you want a refund."
+            rules="If the agent says the lamp is sold out, you want a candle. If it is not possible, you want a refund."
         )
         assert made.requests[0].fallback == "I want a refund."
-        assert answers(made) == [(["fare basic economy"], "I want to upgrade.")]
+        assert answers(made) == [(["lamp sold"], "I want a candle.")]
 
     @pytest.mark.parametrize("rules", ["If the agent refuses, accept it and move on.", "If asked to pay, you accept."])
     def test_giving_in_needs_no_words(self, rules: str) -> None:
@@ -97,10 +101,10 @@ class TestConditions:
     @pytest.mark.parametrize(
         "rules",
         [
-            "If and only if the price is above $500, drop the second passenger.",
-            "When the agent asks you to confirm, only go ahead if it costs less than $100.",
-            "You don't want to cancel if you don't get a refund.",
-            "If asked for your zip code, say that it is 98178 first, then correct yourself.",
+            "If the fare is above $70, leave out the dog.",
+            "When the agent asks you to confirm, agree below $30 only.",
+            "You keep the lamp if there is no money back.",
+            "If asked for your zip code, say 11111 first, then the right one.",
         ],
     )
     def test_a_decision_is_not_read(self, rules: str) -> None:
@@ -111,8 +115,8 @@ class TestConditions:
     def test_in_the_reason_an_alternative_is_said(self) -> None:
         reason = "You want the red lamp. If there is no red one, you want the blue one."
         assert script(reason).requests[0].say == "I want the red lamp. If there is no red one, I want the blue one."
-        reason = "You wonder if the agent can split the payment."
-        assert script(reason).requests[0].say == "I wonder if the agent can split the payment."
+        reason = "You wonder if the agent can wrap it."
+        assert script(reason).requests[0].say == "I wonder if the agent can wrap it."
 
 
 class TestWishes:
@@ -123,16 +127,14 @@ class TestWishes:
         assert unread_prose(a_task(rules="You want a window seat.")) == ["You want a window seat."]
 
     def test_several_wishes_about_one_fact(self) -> None:
-        made = script(rules="You do not want to fly before 11am. You prefer direct flights.")
-        assert made.facts["flights"] == "I do not want to fly before 11am. I prefer direct flights."
+        made = script(rules="You do not want to fly at 5am. You prefer direct flights.")
+        assert made.facts["flights"] == "I do not want to fly at 5am. I prefer direct flights."
 
     def test_further_requests(self) -> None:
-        made = script(
-            rules="You also want to know the total refund. After it is done, ask the agent for the tracking number."
-        )
+        made = script(rules="You also want to know the weight. After it is done, ask the agent for a receipt.")
         assert [each.say for each in made.requests[1:]] == [
-            "I also want to know the total refund.",
-            "I would like the tracking number.",
+            "I also want to know the weight.",
+            "I would like a receipt.",
         ]
 
     def test_what_the_reason_has_is_no_further_request(self) -> None:
@@ -144,7 +146,7 @@ class TestWishes:
 
     @pytest.mark.parametrize(
         "direction",
-        ["Make sure you mention the two things at once.", "(The id is 5; do not share this with the agent).", "."],
+        ["Make sure to say both things.", "(The id is 5; do not mention it).", "."],
     )
     def test_directions_are_not_said(self, direction: str) -> None:
         assert script(f"{REASON} {direction}").requests[0].say == "I want to cancel order #W1."

@@ -40,6 +40,7 @@ _ASKED = re.compile(
     rf"{_IF} (?:{_AGENT} (?:finally )?(?:asks?|wants)|(?:you are |you're )?asked)(?: you)?\b ?(.*?), (?:then )?(.+)$",
     re.IGNORECASE | re.DOTALL,
 )
+_IF_ASKED = re.compile(r"^(.+?)[;,]? (?:say so )?(?:only )?if (?:you are |the agent )?ask(?:ed|s)\W*$", re.IGNORECASE)
 _FOR = re.compile(r"^(?:for|which|what|how many|about|the)\b", re.IGNORECASE)
 _CONFIRMS = re.compile(r"\bconfirm", re.IGNORECASE)
 #: An agent that is about to act: words that all occur in its text.
@@ -76,7 +77,7 @@ _GIVES_IN = re.compile(
 )
 #: Words of conditions that do not say what they are about.
 _EMPTY = re.compile(
-    r"agent|say|tell|that|thi|this|possible|available|cannot|able|there|then|when|will|only|they|doe\w*|isn't|mention"
+    r"about|agent|say|tell|that|thi|this|possible|available|cannot|able|there|then|when|will|only|they|doe\w*|isn't|mention"
     r"|insist|refuse|deny|just|option|other|service|want|with|would|like|cancel\w*|chang\w+|allow\w*|continue\w*|your"
     r"|and|are|has|was|can|pay|you|for|how|any|not|its|did|out|get|two|but|have|help|more|less|what|which|agree|after|even"
 )
@@ -136,8 +137,8 @@ _REQUEST = re.compile(
 )
 #: What is about the user's manner or knowledge, or is one of the offers that it accepts or declines.
 _FEELING = re.compile(
-    r"\b(?:remember|know|recall|reveal|share|mention|provide|figure out|happy but)\b|\b(?:do not|don't) want to\b"
-    r"|\bwilling to\b|\bhave a\b|\blike to\b",
+    r"\b(?:remember|know|recall|reveal|share|mention|provide|figure out|happy but|nothing)\b"
+    r"|\b(?:do not|don't) want to\b|\bwilling to\b|\bhave a\b|\blike to\b",
     re.IGNORECASE,
 )
 #: Directions about how the user speaks; they are not said.
@@ -316,11 +317,14 @@ class _Reader:
             return False
         if several := _SEVERAL.match(clause):
             return bool(self.read.facts.setdefault("new_items", self.spoken(several[1])))
+        if (told := _IF_ASKED.match(clause)) and (topic := _topic(told[1])):
+            self.read.answers.append(Answer(asks=[topic], say=self._first_person(f"{told[1]}.")))
+            return True
         refused = _REFUSED.match(clause)
+        if refused and _GIVES_IN.search(refused[2]):
+            return True
         if refused is None or not _NOT.search(refused[1]):
             return False
-        if _GIVES_IN.search(refused[2]):
-            return True
         say = self.spoken(refused[2])
         if say:
             topic = _topic(refused[1])
