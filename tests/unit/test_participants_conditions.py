@@ -53,9 +53,9 @@ class TestConditions:
         assert not unread_prose(a_task(rules=rules))
 
     def test_an_answer_to_another_question(self) -> None:
-        made = script(rules="If the agent asks you for which lamp, it is the green one.")
-        assert answers(made) == [(["which/what lamp"], "It is the green one.")]
-        made = script(rules="If the agent asks about a fee, mention that you have a voucher.")
+        made = script(rules="If the agent asks you for which floor lamp, it is the green one.")
+        assert made.facts["floor_lamp"] == "It is the green one."
+        made = script(rules="If the agent wants you to pay a fee, mention that you have a voucher.")
         assert answers(made) == [(["fee"], "I have a voucher.")]
 
     def test_a_statement_if_asked(self) -> None:

@@ -48,8 +48,8 @@ _ABOUT_TO_ACT = [
     "confirm/reply/respond/answer/say/type/no yes",
     "go ahead",
     "shall/should/like/confirm proceed",
-    "confirm change/exchange/return/cancel/modify/book/detail",
 ]
+_WITH_ID = ("reservation", "order")
 _IDENTIFYING = ("name", "email", "zip", "user_id")
 #: Something cannot be had; what it is, and what the user says then.
 _REFUSED = re.compile(rf"{_IF} ((?:{_AGENT} )?.*?), (?:then )?(.+)$", re.IGNORECASE | re.DOTALL)
@@ -116,10 +116,11 @@ _WISHES = {
     "cabin": r"\b(?:economy|business)\b(?! (?:flight|trip))",
 }
 #: Of the instructions only: in the reason, it is the request.
-_WISHES_OF_RULES = {
-    "flights": r"^(?!.*\b(?:not|n't) want to (?:cancel|change|modify|upgrade)\b)"
-    r".*\b(?:flights?|direct|nonstop|stopover|fly|\d+ ?[ap]m)\b"
-}
+_FLIGHTS = re.compile(
+    r"^(?!.*\b(?:not|n't) want to (?:cancel|change|modify|upgrade)\b)"
+    r".*\b(?:flights?|direct|nonstop|stopover|fly|\d+ ?[ap]m)\b",
+    re.IGNORECASE,
+)
 _WISH = re.compile(
     r"^\W*(?:then |additionally,? |also,? )?you(?:'d)?(?: also| now| just| only| really)? "
     r"(?:want|need|would like"
@@ -245,8 +246,9 @@ class _Reader:
         """
         if _CONDITION.search(clause) or not _WISH.match(clause):
             return False
-        table = _WISHES if of_reason else _WISHES | (_WISHES_OF_RULES if not _REQUEST.match(clause) else {})
-        names = [name for name, pattern in table.items() if re.search(pattern, clause, re.IGNORECASE)]
+        names = [name for name, pattern in _WISHES.items() if re.search(pattern, clause, re.IGNORECASE)]
+        if not names and not of_reason and not _REQUEST.match(clause) and _FLIGHTS.match(clause):
+            names = ["flights"]
         for name in names:
             if of_reason:
                 self._in_reason.setdefault(name, self.spoken(clause))
@@ -299,17 +301,25 @@ class _Reader:
             self.read.answers.append(Answer(asks=_ABOUT_TO_ACT, say=say))
             return True
         names = facts_in(words(what if _FOR.match(what) else "" if what else then), ())
-        if names and not _LATER.search(then):
-            self.read.facts[names[0]] = say
-            return True
-        if names and names[0] in _IDENTIFYING:  # an answer would take the place of the other facts that are asked for
+        if names:
+            return self._fact(names[0], say, only_first=_LATER.search(then) is not None)
+        topic = _topic(what)
+        if topic and _FOR.match(what):
+            # It is asked for by its own words; what is looked up by an id, by the id.
+            self.read.facts[f"{topic}_id" if topic in _WITH_ID else topic.replace(" ", "_")] = say
+        elif topic:
+            self.read.answers.append(Answer(asks=[topic], say=say))
+        return bool(topic)
+
+    def _fact(self, name: str, say: str, *, only_first: bool) -> bool:
+        """Note what the user says for a fact; as an answer, which is given once, if another one follows later."""
+        if only_first and name in _IDENTIFYING:  # it would take the place of the other facts that are asked for
             return False
-        which = "which/what " if re.match(r"(?:for )?(?:which|what)\b", what, re.IGNORECASE) else ""
-        # Of a fact, the first answer is not the last one.
-        asks = list(FACTS[names[0]]) if names else [which + topic if (topic := _topic(what)) else ""]
-        if asks[0]:
-            self.read.answers.append(Answer(asks=asks, say=say))
-        return bool(asks[0])
+        if only_first:
+            self.read.answers.append(Answer(asks=list(FACTS[name]), say=say))
+        else:
+            self.read.facts[name] = say
+        return True
 
     def _conditional(self, clause: str, *, of_reason: bool) -> bool:
         """Read what the user says if something cannot be had, or can in several ways."""
