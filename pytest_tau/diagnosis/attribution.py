@@ -16,6 +16,7 @@ from . import error_rules, user_rules
 from .divergence import first_divergence
 from .facts import NO_FACTS, Attribution, DomainFacts, Facts, Said, first_line, quoted
 from .forbidden import contradicts_policy, forbidden_call
+from .misunderstandings import misunderstood
 from .unstable import reference_differs, unstable_place
 
 if TYPE_CHECKING:
@@ -93,6 +94,13 @@ def attribute(
     facts = Facts(simulation, divergence, known)
     found = (rule.apply(facts) for rule in RULES)
     return next((one for one in found if one is not None), None)
+
+
+def _not_understood(facts: Facts) -> Attribution | None:
+    """Apply if the user has not understood the agent, and nothing that would have failed anyway is known."""
+    gold = (facts.simulation.conditions or {}).get("agent") == "gold"  # it does not listen to the user
+    known = gold or _changed_outside(facts) is not None or reference_differs(facts) is not None
+    return None if known else misunderstood(facts)
 
 
 def _never_stopped(facts: Facts) -> Attribution | None:
@@ -233,6 +241,12 @@ RULES = (
     ),
     Rule("the judge or an evaluator failed", error_rules.ungraded),
     Rule("the agent raised an exception, timed out or exceeded its context window", error_rules.agent_error),
+    Rule(
+        "the scripted user did not understand a message, answered a which-question by yes or no, or gave up; unless an "
+        "earlier call had put the right final state out of reach, or a rule about the environment or the reference "
+        "applies",
+        _not_understood,
+    ),
     Rule(
         "cut off by the limit of steps although every check was met and the agent had nothing more to do",
         _never_stopped,

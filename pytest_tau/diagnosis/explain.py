@@ -14,6 +14,7 @@ from ..policy import PolicyReport
 from ..text import counted, has_traceback, listed, plural, shorten
 from .attacks import attack_report
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
+from .misunderstandings import misunderstood_lines
 from .retrieval import retrieval_lines
 from .shared_objects import shared_object_text
 
@@ -86,7 +87,8 @@ def explain(
     """
     info = simulation.reward_info
     early = info is not None and _ended_early(info)
-    lines = [Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}")]
+    lines = misunderstood_lines(simulation)
+    lines.append(Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}"))
     if simulation.error:
         lines += _error(simulation.error)
     if outside := (simulation.info or {}).get(OUTSIDE):
@@ -299,6 +301,8 @@ def message_lines(message: Message, shown: Callable[[str | None], str]) -> list[
     lines = [Line(who, f"  {who:<5}  {shown(message.content)}")] if message.content else []
     if message.cut_off:
         lines.append(Line("bad", f"  {'':<5}  [{message.cut_off}]"))
+    if isinstance(message, UserMessage) and message.misunderstanding:
+        lines.append(Line("bad", f"  {'':<5}  [{message.misunderstanding}]"))
     return lines + [Line(who, f"  {who:<5}  > {_call_text(call)}") for call in message.tool_calls or []]
 
 

@@ -17,6 +17,7 @@ from .policy import check_agent, check_rules
 from .scripts import check_script
 from .sets import check_duplicates, check_splits
 from .texts import check_ignored, check_phrases
+from .users import check_played, check_prose, script_for
 from .verdicts import accepting, check_gold, check_needed, check_null
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluation, Evaluator
     from ..models import Task
 
-__all__ = ["SEVERITIES", "Finding", "LintReport", "Severity", "lint_domain"]
+__all__ = ["SEVERITIES", "Finding", "LintReport", "Severity", "lint_domain", "lint_users"]
 
 
 class Domains(Protocol):
@@ -84,6 +85,31 @@ async def lint_domain(
         causes = without_consequences(found, task, domain)
         report.findings += causes
         report.consequences += [each for each in found if each not in causes]
+    return report
+
+
+async def lint_users(
+    domain: Domain, split: str | None, tasks: Sequence[Task] | None = None, evaluators: Sequence[Evaluator] = ()
+) -> LintReport:
+    """Check what the scripted user makes of the tasks of a domain.
+
+    Args:
+        domain: With the data to check.
+        split: Which tasks; None for all.
+        tasks: The tasks of a file, instead of the domain's own.
+        evaluators: Components that plugins added.
+
+    Raises:
+        ConfigurationError: No such split.
+    """
+    tasks = _tasks(domain, split) if tasks is None else tasks
+    report = LintReport(domain.name, split, len(tasks), played=0)
+    facts, evaluation = FactChecker(domain), accepting(evaluators)
+    for task in tasks:
+        stopped = await check_played(task, domain, evaluation, facts)
+        report.played = (report.played or 0) + (not stopped)
+        silent = facts.check_script(task, script_for(task, domain))
+        report.findings += [*stopped, *silent, *check_prose(task)]
     return report
 
 

@@ -246,7 +246,10 @@ class Conversation:
         if to is None:
             return await self._run_tools(message)  # type: ignore[arg-type]
         reply = await self._ask(to, message)
-        return self._receiver(reply), reply
+        receiver = self._receiver(reply)
+        if isinstance(reply, UserMessage) and reply.misunderstanding:  # a fact for reports, not for the agent
+            reply = reply.model_copy(update={"misunderstanding": None})
+        return receiver, reply
 
     async def _run_tools(self, message: Reply) -> tuple[Side, Incoming]:
         results = [await self._run_tool(call) for call in message.tool_calls or []]

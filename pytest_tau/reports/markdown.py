@@ -182,8 +182,9 @@ def _facts(summary: DomainSummary) -> str:
         rows += [["not checked", line] for line in summary.policy.unchecked]
     if faults := fault_line([record for records in summary.records.values() for record in records]):
         rows.append(["tool faults", faults])
-    if summary.user_faults and summary.user_faults.parts:
-        rows.append(["user faults", ", ".join(summary.user_faults.parts)])
+    if users := summary.user_faults:
+        named = (("failures", users.of_failures), ("user faults", users.parts))
+        rows += [[label, ", ".join(parts)] for label, parts in named if parts]
     if summary.restored:
         rows.append(["reused", f"{plural(summary.restored, 'trial')} of an earlier run"])
     return _table(rows)

@@ -17,7 +17,7 @@ _ALL = (
         "You are in a hurry. Write short messages, say that you have little time, and end the conversation if the "
         "agent asks the same thing again or makes no progress in three messages.",
         Impatient,
-        ("stop-while-asked", "stop-before-request"),
+        ("stop-while-asked", "stop-before-request", "gave-up"),
     ),
     Behaviour(
         "tangential",

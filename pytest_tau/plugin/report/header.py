@@ -43,7 +43,22 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
     context = get_context(config)
     if context is None or config.get_verbosity() < 0:
         return []
-    return list(map(printable, _lines_of_items(config, context, items)))
+    lines = _lines_of_items(config, context, items)
+    return list(map(printable, lines + unread_lines(items)))
+
+
+def unread_lines(items: Sequence[pytest.Item]) -> list[str]:
+    """Return a line if the prose of tasks wants what their scripted user does not go by; none if there is none."""
+    from ...participants import unread_prose
+
+    specs = (spec for item in items if (spec := spec_of(item)) and participant_of("user", item) == "scripted")
+    tasks = {(spec.domain.name, spec.task.id): spec.task for spec in specs}
+    unread = [len(found) for task in tasks.values() if (found := unread_prose(task))]
+    if not unread:
+        return []
+    sentences = f"{plural(sum(unread), 'sentence')} in the prose of {len(unread)} of {plural(len(tasks), 'task')}"
+    domains = " ".join(sorted({domain for domain, _ in tasks}))
+    return [f"tau: the scripted user does not go by {sentences}: tau lint {domains} --user lists them"]
 
 
 def _lines_of_items(config: pytest.Config, context: RunContext, items: Sequence[pytest.Item]) -> list[str]:
