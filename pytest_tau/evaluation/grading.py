@@ -8,7 +8,7 @@ from ..errors import ConfigurationError, unknown_name
 
 #: The number of the rules, including those of judges and their prompts, as stored runs have it. Raise it with every
 #: change that can move a verdict; ``tests/unit/test_grading_rules.py`` fails otherwise.
-GRADING_RULES = 1
+GRADING_RULES = 2
 
 
 @dataclass(frozen=True)

@@ -150,8 +150,7 @@ def judged() -> dict[str, str]:
         assert model is not None
         judge = OfficialJudge(model, "j", texts) if name.startswith("official") else LLMJudge(model, "j")
         try:
-            (verdict,) = run(judge.judge(["It is."], TALK))
-            result = str(verdict.met)
+            result = ", ".join(str(verdict.met) for verdict in run(judge.judge(["It is."], TALK))) or "no verdict"
         except (JudgeError, UnusableReplyError) as error:
             result = type(error).__name__
         asked = " ".join(json.dumps(chat.requests[0].messages).replace("\\n", " ").split())
