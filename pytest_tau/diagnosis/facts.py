@@ -32,12 +32,6 @@ AGREEING = re.compile(
     r"|\b(please|you can|you may) (go ahead|proceed|confirm|continue|do (so|that|it)|complete|process)\b|\bgo ahead\b",
     re.IGNORECASE,
 )
-#: The agent says that it acts now.
-ANNOUNCING = re.compile(
-    r"\b(i will|i'll|i am going to|i'm going to) now\b|\blet me \w+ (that|this|it) (now|for you)\b"
-    r"|\b(please hold|one moment|give me a moment|just a moment|bear with me)\b|\bi('m| am) (now )?processing\b",
-    re.IGNORECASE,
-)
 #: What only an agent says.
 AGENT_SPEAKING = re.compile(
     r"\b(anything else|how|what else) (that )?(i )?(can|may|could) (i )?(help|assist)", re.IGNORECASE

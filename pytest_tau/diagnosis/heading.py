@@ -33,6 +33,12 @@ _ACTS = (
 _ENDINGS = r"(?:|e|y|s|es|ed|ing|[lp]ed|[lp]ing|ies|ied|ying|lation)"
 #: The agent speaks of handing the user over.
 HANDING_OVER = re.compile(r"transfer|human agent|escalat", re.IGNORECASE)
+#: The agent says that it acts now.
+_ANNOUNCING = re.compile(
+    r"\b(i will|i'll|i am going to|i'm going to) now\b|\blet me \w+ (that|this|it) (now|for you)\b"
+    r"|\b(please hold|one moment|give me a moment|just a moment|bear with me)\b|\bi('m| am) (now )?processing\b",
+    re.IGNORECASE,
+)
 _PROPOSES = frozenset(("asks", "confirms", "offers", "announces"))
 _ID = re.compile(r"(?=[\w-]*\d)[\w-]{4,}")
 _NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?(?!\w)")
@@ -142,4 +148,10 @@ def _has_announced_before(messages: Sequence[Message]) -> bool:
     """Return whether the agent has announced a call, and then said something instead of making it."""
     own = [each for each in messages if isinstance(each, AssistantMessage)]
     said = [each for each, after in zip_longest(own, own[1:]) if not (each.tool_calls or (after and after.tool_calls))]
-    return any(parse(each.text).announcement for each in said)
+    return any(announced_in(each.text) for each in said)
+
+
+def announced_in(text: str) -> str:
+    """Return the part of a text in which the agent says that it acts now; empty if it says no such thing."""
+    waiting = _ANNOUNCING.search(text)
+    return text[waiting.start() :] if waiting else parse(text).announcement

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from ..models import UserMessage
-from ..participants.scripted.parser import parse
 from .facts import (
     AGENT_SPEAKING,
     AGREEING,
-    ANNOUNCING,
     CLOSING,
     REQUEST,
     Attribution,
@@ -15,7 +13,7 @@ from .facts import (
     clipped,
     quoted,
 )
-from .heading import HANDING_OVER
+from .heading import HANDING_OVER, announced_in
 
 _TRANSFER = "###TRANSFER###"
 _OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
@@ -58,9 +56,7 @@ def left_while_working(facts: Facts) -> Attribution | None:
     last, said = facts.stopped, facts.said
     if last is None or facts.transfer or HANDING_OVER.search(said.words):
         return None
-    waiting = ANNOUNCING.search(said.words)
-    announced = said.words[waiting.start() :] if waiting else parse(said.words).announcement
-    if not announced:
+    if not (announced := announced_in(said.words)):
         return None
     reason = "it ended the conversation when the agent was about to act"
     return Attribution("user", reason, last.message_idx, clipped(announced))
