@@ -9,9 +9,10 @@ import ctypes
 import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
+    import contextvars
     from collections.abc import Awaitable, Callable, Coroutine
 
 T = TypeVar("T")
@@ -22,6 +23,37 @@ _CLOSING_TIME = 2.0
 _CANCELLING_TIME = 0.2
 #: Seconds until a loop counts as blocked after Ctrl-C, and until the code that has blocked it has ended.
 _BLOCKED_TIME, _INTERRUPT_TIME = 1.0, 0.2
+
+
+async def in_thread(call: Callable[[], T], context: contextvars.Context) -> T:
+    """Return the result of a call that may block, made in a daemon thread; one that is cancelled is abandoned there.
+
+    Args:
+        call: The call.
+        context: The context variables that it sees and sets.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(cast("T", result))
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = context.run(call)
+        except BaseException as raised:  # noqa: BLE001 - raised where it is awaited
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="tau-call", daemon=True).start()
+    return await future
 
 
 class BackgroundLoop:

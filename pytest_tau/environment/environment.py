@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..documents import DocumentError, parse_json
-from ..errors import PlainErrors, TaskFormatError, ToolError, ToolServerError
+from ..errors import DomainError, PlainErrors, TaskFormatError, ToolError, ToolServerError
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from .results import result_text, stored_calls
 from .schemas import with_members
@@ -144,8 +144,41 @@ class Environment:
         return [tool._replace(description=text, parameters=schema) for tool, text, schema in shown]
 
     def waits_for(self, name: str) -> bool:
-        """Return whether a tool of the agent calls a model or runs a program; call it in a thread of its own."""
+        """Return whether a tool calls a model or runs a program: a trial calls it once, in a thread of its own."""
         return self.retrieval is not None and name in self.retrieval.waits
+
+    def may_block(self, call: ToolCall) -> bool:
+        """Return whether a call waits for something outside of this thread; make it in another one."""
+        return self.waits or self.waits_for(call.name)
+
+    @property
+    def waits(self) -> bool:
+        """Whether tools do their work outside of the calling thread."""
+        return any(type(each.db).waits for each in self.toolkits)
+
+    def open(self) -> None:
+        """Occupy what both states need, such as the process of a tool server, before a conversation is paid for.
+
+        Raises:
+            ToolServerError: A server does not start.
+            DomainError: The tools do not begin with the state that they began with first.
+        """
+        self._agent.db.open()
+        if self._user:
+            self._user.db.open()
+
+    def apart(self) -> Environment:
+        """Take nothing from the environments of trials, and give them nothing; return this environment."""
+        self._agent.db.apart()
+        if self._user:
+            self._user.db.apart()
+        return self
+
+    def abandon(self) -> None:
+        """Release what both states occupy although a call has not returned."""
+        self._agent.db.abandon()
+        if self._user:
+            self._user.db.abandon()
 
     def call(self, name: str, arguments: Any, requestor: Requestor = "assistant", call_id: str = "") -> ToolMessage:
         """Run a tool and sync both sides.
@@ -182,6 +215,8 @@ class Environment:
             result = self.perform(name, arguments, requestor)
             self.sync()
             return writable(result_text(result)), False, result
+        except DomainError:
+            raise  # no result: the domain cannot be used
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
             if isinstance(error, ToolServerError):
                 self.fault = self.fault or str(error)
