@@ -215,6 +215,11 @@ RULES = (
     Rule("a model was not called because the budget of the trial is spent", error_rules.spent_budget),
     Rule("a tool server did not start, ended, or did not answer", error_rules.lost_server),
     Rule(
+        "a tool that is not declared as a write has changed the state, the tools do not begin with the same state or "
+        "the reference actions lead to another one each time, or an assertion returned no bool",
+        error_rules.contradictory_domain,
+    ),
+    Rule(
         "a model could not be called, retries of its calls took most of the time limit, or the server of the agent "
         "refuses the key",
         error_rules.provider,
@@ -222,11 +227,6 @@ RULES = (
     Rule(
         "the user raised an exception, or took most of the time of a conversation that timed out",
         error_rules.user_error,
-    ),
-    Rule(
-        "a tool that is not declared as a write has changed the state, the tools do not begin with the same state or "
-        "the reference actions lead to another one each time, or an assertion returned no bool",
-        error_rules.contradictory_domain,
     ),
     Rule("the judge or an evaluator failed", error_rules.ungraded),
     Rule("the agent raised an exception, timed out or exceeded its context window", error_rules.agent_error),

@@ -32,6 +32,7 @@ class Environment:
         solo: Whether the agent works alone, with both sides' tools.
         fault: The error of a tool server that did not start, ended or did not answer; None if there was none.
         executed: How often each tool was executed, by whomever.
+        abandoned: Whether a call has not returned, so that the state is not known.
         tool_texts: Texts of tools that are shown instead of the toolkits' own, by side and name; None for none.
         retrieval: The tools that search the domain's knowledge base; None if there are none.
     """
@@ -54,6 +55,7 @@ class Environment:
         self.tool_texts: ToolTexts | None = None
         self.fault: str | None = None
         self.executed: Counter[str] = Counter()
+        self.abandoned = False
 
     @property
     def agent_db(self) -> Database:
@@ -175,7 +177,8 @@ class Environment:
         return self
 
     def abandon(self) -> None:
-        """Release what both states occupy although a call has not returned."""
+        """Release what both states occupy although a call has not returned; the states are those before it."""
+        self.abandoned = True
         self._agent.db.abandon()
         if self._user:
             self._user.db.abandon()
@@ -218,7 +221,7 @@ class Environment:
         except DomainError:
             raise  # no result: the domain cannot be used
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
-            if isinstance(error, ToolServerError):
+            if isinstance(error, ToolServerError) and not self.abandoned:
                 self.fault = self.fault or str(error)
             return writable(f"Error: {error}"), True, None
 

@@ -250,15 +250,14 @@ def check_repeatable(tasks: Iterable[Task], domain: Domain) -> None:
     if not any(each.comparable for each in sides):
         return
     try:
-        for task in tasks:
-            if task.criteria.actions and (problem := _repeated(task, domain)) is not None:
-                if problem:
-                    raise DomainError(problem)
-                return
+        found = (_repeated(task, domain) for task in tasks if task.criteria.actions)
+        problem = next((each for each in found if each is not None), "")
     except DomainError as error:
-        raise ConfigurationError(str(error)) from None
+        problem = str(error)
     except ConfigurationError as error:  # of a snapshot
-        raise ConfigurationError(f"domain {domain.name!r}: {error}") from None
+        problem = f"domain {domain.name!r}: {error}"
+    if problem:
+        raise ConfigurationError(problem)
 
 
 def _repeated(task: Task, domain: Domain) -> str | None:

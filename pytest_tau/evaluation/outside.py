@@ -256,6 +256,8 @@ class OutsideObserver(CustomComponent):
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
         """Find the changes, if the domain's own code, which runs here, does not fail; write no check."""
         del verdict
+        if self._live.abandoned:
+            return
         with contextlib.suppress(Exception):
             if not same_state(self._live, given.environment):
                 self.undeclared = undeclared_in(given)

@@ -308,10 +308,7 @@ class Trial:
         participants: list[Participant],
         sources: tuple[tuple[Side, ParticipantSource], ...],
     ) -> Ending:
-        if self.environment.waits:
-            await in_thread(self.environment.open, contextvars.copy_context())
-        else:
-            self.environment.open()
+        await self._open()
         # Calls through this package have limits of their own. An agent that calls its model itself may hang.
         limits, own = self.settings.limits, any(source.is_foreign for _, source in sources)
         excused = limits.timeout is None and own
@@ -353,6 +350,13 @@ class Trial:
             self._unusable = conversation.unusable
             # A copy: a participant that ignores its cancellation must not add to what is graded.
             simulation.messages, self.fault = list(conversation.messages), conversation.fault
+
+    async def _open(self) -> None:
+        """Open the environment, whose first state is checked before an agent is asked."""
+        if self.environment.waits:
+            await in_thread(self.environment.open, contextvars.copy_context())
+        else:
+            self.environment.open()
 
     def _restore_environment(
         self, simulation: Simulation, sources: tuple[tuple[Side, ParticipantSource], ...]

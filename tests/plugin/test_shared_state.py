@@ -75,7 +75,9 @@ def test_state_that_objects_share_is_a_usage_error(pytester, project, shared) ->
     project(SHARED[shared])
     result = run(pytester, "--tau-agent=noop", "--tau-gate=pass^1>=0.9")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    expected = 'do not begin with the same state each time: orders/o1/status: "open" at first, now "cancelled": build new'
+    expected = (
+        'do not begin with the same state each time: orders/o1/status: "open" at first, now "cancelled": build new'
+    )
     result.stderr.fnmatch_lines([f"ERROR: domain 'shop': its tools {expected} containers in __init__*"])
 
 
@@ -111,7 +113,10 @@ def test_state_that_only_a_conversation_changes_is_an_error_of_the_domain(pytest
     result = run(pytester, "--tau-agent=sides.py:Agent", "--tau-user=sides.py:User", "--tau-concurrency=1")
     result.assert_outcomes(errors=2)
     text = " ".join(line.strip() for line in result.outlines)
-    assert """DomainError: domain 'shop': its tools do not begin with the same state each time: notes: [] at first""" in text
+    assert (
+        """DomainError: domain 'shop': its tools do not begin with the same state each time: notes: [] at first"""
+        in text
+    )
     assert len(next(pytester.path.glob(".tau/runs/*/simulations.jsonl")).read_text().splitlines()) == 2
 
 

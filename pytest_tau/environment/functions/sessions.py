@@ -265,7 +265,8 @@ class SessionState(Database):
         return self
 
     def abandon(self) -> None:
-        """End the session, in which a call has not returned."""
+        """End the session, and forget the call that has not returned in it: it is never made again."""
+        self._log, self._value = self._log[: self._done], _UNREAD
         self._drop()
 
     def close(self) -> None:

@@ -224,7 +224,7 @@ def _attributes(target: Any) -> dict[str, Any]:
             if isinstance(value, dict | list | set) and not name.startswith("_"):
                 with contextlib.suppress(ValueError):
                     found[name] = state_data(value)
-    return found | vars(target)
+    return {**found, **vars(target)}
 
 
 class _OwnSession(Session):
