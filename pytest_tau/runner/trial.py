@@ -247,6 +247,7 @@ class Trial:
             make_tools=self.make_tools,
             other_loop=self.other_loop,
             agent_trial=self.agent_trial,
+            program_env=self.settings.program_env,
         )
 
     async def _converse(
