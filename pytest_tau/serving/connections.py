@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 try:
     import resource
-except ImportError:  # Windows, where sockets are no files
+except ImportError:  # Windows
     _FILES = None
 else:
     _FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

@@ -187,7 +187,7 @@ def test_a_state_that_restore_does_not_set_back_is_found() -> None:
 def test_what_differs_each_time_does_not_belong_to_the_state(drawn) -> None:
     make = shop_with(orders, drawn=DRAWN[drawn])
     problem = problem_of(make)
-    assert ": drawn: " in problem and problem.endswith("snapshot= must leave out what differs each time")
+    assert ": drawn: " in problem and problem.endswith("snapshot= must not have what differs each time")
     assert problem_of(make, snapshot=lambda shop: shop.orders) is None
 
 

@@ -101,7 +101,7 @@ class FunctionSource:
     @property
     def advice(self) -> str:
         """How to begin each session with the same state."""
-        return f"{_RESTORE if self.make is None else _MAKE}; snapshot= must leave out what differs each time"
+        return f"{_RESTORE if self.make is None else _MAKE}; snapshot= must not have what differs each time"
 
     @property
     def is_shared(self) -> bool:

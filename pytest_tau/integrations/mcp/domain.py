@@ -28,7 +28,7 @@ __tracebackhide__ = hides_frames
 
 _ADVICE = (
     "if the state outlives the server, give each one its own by {trial} in command= or env=, or set it back by reset=; "
-    "state= must leave out what differs each time"
+    "state= must not have what differs each time"
 )
 
 

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 #: The variables of the test run that any program is given: where programs and files are, language and terminal.
-_NEEDED = frozenset(
-    ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP")
+_NEEDED = {
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP"),
     # Windows.
-    + ("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERNAME", "USERPROFILE", "APPDATA")
-    + ("LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES")
-)
+    *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERNAME", "USERPROFILE", "APPDATA"),
+    *("LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES"),
+}
 
 
 def _is_needed(name: str) -> bool:

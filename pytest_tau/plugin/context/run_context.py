@@ -185,7 +185,6 @@ class RunContext:
         """Let the rest of the run wait for no function of a domain that has not returned, after Ctrl-C."""
         if not self._interrupted:
             self._interrupted = True
-            self.loop.interrupt()
             for domain in self._domains.values():
                 interrupt_functions(domain.spec)
 
