@@ -216,7 +216,7 @@ class Stopper(Agent):
         return "Done."
 """
     project.write("parts.py", PARTS + stopper)
-    run = project.run("--tau-agent", "parts.py:Stopper", "--tau-concurrency=1")
+    run = project.run("--tau-agent", "parts.py:Stopper", "--tau-concurrency=1", "-n", "1")
     run.outcomes(passed=2, errors=1)
     run.line("stops[trial-0]", "the event loop of the conversations was stopped")
 

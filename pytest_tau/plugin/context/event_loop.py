@@ -72,7 +72,10 @@ class EventLoop:
         asyncio.set_event_loop(loop)
         with contextlib.suppress(KeyboardInterrupt, SystemExit):  # which asyncio lets out of the loop
             loop.run_forever()
-        for future in () if closing.is_set() else list(self._waiting):
+        if closing.is_set():
+            return
+        self._loop = None  # later trials have another one
+        for future in list(self._waiting):
             # An agent has stopped the loop: its trial must not be waited for without end.
             with contextlib.suppress(InvalidStateError):
                 future.set_exception(RuntimeError("the event loop of the conversations was stopped"))
