@@ -77,7 +77,7 @@ async def lint_domain(
             continue
         found = [*check_stable(task, domain)]
         if found and "DB" in task.criteria.reward_basis:
-            report.findings += found
+            report.findings += _undeclared(task, domain) or found
             continue
         null = check_null(task, domain, evaluation)
         report.floor += any(finding.severity == "error" for finding in null)
@@ -89,6 +89,14 @@ async def lint_domain(
         report.findings += causes
         report.consequences += [each for each in found if each not in causes]
     return report
+
+
+def _undeclared(task: Task, domain: Domain) -> list[Finding]:
+    """Return the tool because of which a reference state cannot be reached again, if it is one that is declared wrong."""
+    try:
+        return [*check_declarations(task, domain)]
+    except DomainError:
+        return []
 
 
 def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: FactChecker) -> Iterator[Finding]:
