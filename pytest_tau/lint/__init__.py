@@ -92,7 +92,7 @@ async def lint_domain(
 
 
 def _undeclared(task: Task, domain: Domain) -> list[Finding]:
-    """Return the tool because of which a reference state cannot be reached again, if it is one that is declared wrong."""
+    """Return the tool that is declared wrong, because of which a reference state cannot be reached again."""
     try:
         return [*check_declarations(task, domain)]
     except DomainError:
