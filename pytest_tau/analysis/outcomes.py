@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..diagnosis.shared_objects import shared_object_text
 from ..runs.groups import count_tasks, find_variants
 from ..text import plural
 from .metrics import fewer_trials, pass_hat_k
@@ -35,15 +34,6 @@ def outside_tools(records: Sequence[TrialRecord]) -> str:
     """Return what has changed environments outside of conversations' calls, and in how many trials; else nothing."""
     found = Counter(tool for record in records for tool in record.outside_tools)
     return ", ".join(f"{tool} ({plural(number, 'trial')})" for tool, number in sorted(found.items()))
-
-
-def shared_objects(records: Sequence[TrialRecord]) -> list[str]:
-    """Return a line for each agent and user that is one object for several trials, and that trials have changed."""
-    found: dict[tuple[str, str], set[str]] = {}
-    for record in records:
-        for side, one in record.shared_objects.items():
-            found.setdefault((side, one["name"]), set()).update(one["attributes"])
-    return [shared_object_text(side, name, sorted(attributes)) for (side, name), attributes in found.items()]
 
 
 def outcome_summary(groups: Mapping[Group, Counter[str]]) -> str:

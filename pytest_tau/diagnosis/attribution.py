@@ -14,10 +14,9 @@ from ..evaluation.outside import OUTSIDE
 from ..models import LIMITS, AssistantMessage, UserMessage, call_as_text
 from . import error_rules, user_rules
 from .divergence import first_divergence
-from .facts import NO_FACTS, Attribution, DomainFacts, Facts, Said, first_line, quoted
+from .facts import Attribution, Facts, Said, first_line, quoted
 from .forbidden import contradicts_policy, forbidden_call
 from .misunderstandings import misunderstood
-from .unstable import reference_differs, unstable_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,14 +53,11 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
     if simulation.outcome == "passed":
         return
     found: dict[str, Any] = {}
-    divergence, known = None, NO_FACTS
+    divergence = forbidden = None
     try:
         if simulation.outcome == "failed":  # an error is not a verdict on the calls of a side
             divergence = first_divergence(task, simulation, domain, solo=solo)
-            known = DomainFacts(
-                unstable_place(task, simulation.reward_info, domain),
-                forbidden_call(task, simulation, divergence, domain, solo=solo),
-            )
+            forbidden = forbidden_call(task, simulation, divergence, domain, solo=solo)
     except BaseException as error:
         if is_interrupt(error):
             raise
@@ -70,28 +66,28 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
         found["turning_point_problem"] = f"{type(error).__name__}: {error}"
     if divergence is not None:
         found["turning_point"] = divergence.as_dict()
-    fault = attribute(simulation, divergence, known)
+    fault = attribute(simulation, divergence, forbidden)
     if fault is not None:
         found["blame"] = fault.as_dict()
     simulation.info = (simulation.info or {}) | found
 
 
 def attribute(
-    simulation: Simulation, divergence: Divergence | None, known: DomainFacts = NO_FACTS
+    simulation: Simulation, divergence: Divergence | None, forbidden: str | None = None
 ) -> Attribution | None:
     """Return whose fault a failure or an error looks like.
 
     Args:
         simulation: A graded simulation, or one that could not be graded.
         divergence: Where its final state went wrong, if it did.
-        known: What is known of it from its domain.
+        forbidden: The rule of the policy that a missing call would break, and how; None if it would break none.
 
     Returns:
         None if the simulation passed.
     """
     if simulation.outcome == "passed":
         return None
-    facts = Facts(simulation, divergence, known)
+    facts = Facts(simulation, divergence, forbidden)
     found = (rule.apply(facts) for rule in RULES)
     return next((one for one in found if one is not None), None)
 
@@ -99,7 +95,7 @@ def attribute(
 def _not_understood(facts: Facts) -> Attribution | None:
     """Apply if the user has not understood the agent, and nothing that would have failed anyway is known."""
     gold = (facts.simulation.conditions or {}).get("agent") == "gold"  # it does not listen to the user
-    known = gold or _changed_outside(facts) is not None or reference_differs(facts) is not None
+    known = gold or _changed_outside(facts) is not None
     return None if known else misunderstood(facts)
 
 
@@ -227,6 +223,11 @@ RULES = (
     Rule("a model was not called because the budget of the trial is spent", error_rules.spent_budget),
     Rule("a tool server did not start, ended, or did not answer", error_rules.lost_server),
     Rule(
+        "a tool that is not declared as a write has changed the state, the tools do not begin with the same state or "
+        "the reference actions lead to another one each time, or an assertion returned no bool",
+        error_rules.contradictory_domain,
+    ),
+    Rule(
         "a model could not be called, retries of its calls took most of the time limit, or the server of the agent "
         "refuses the key",
         error_rules.provider,
@@ -234,10 +235,6 @@ RULES = (
     Rule(
         "the user raised an exception, or took most of the time of a conversation that timed out",
         error_rules.user_error,
-    ),
-    Rule(
-        "a tool that is not declared as a write has changed the state, or an assertion returned no bool",
-        error_rules.contradictory_domain,
     ),
     Rule("the judge or an evaluator failed", error_rules.ungraded),
     Rule("the agent raised an exception, timed out or exceeded its context window", error_rules.agent_error),
@@ -256,11 +253,6 @@ RULES = (
         "the environment was changed before the conversation or outside of its calls, and a check of the state or of "
         "the calls was not met",
         _changed_outside,
-    ),
-    Rule(
-        "the reference actions were made, and the state is wrong only at places at which they lead to another state "
-        "each time, as by a tool that draws ids at random",
-        reference_differs,
     ),
     Rule(
         "the agent is `gold`, its user is `gold` or `scripted`, and no tool fault or attack interfered",

@@ -52,7 +52,11 @@ def spent_budget(facts: Facts) -> Attribution | None:
 
 def lost_server(facts: Facts) -> Attribution | None:
     """Apply if a tool server was lost."""
-    if _SERVER_LOST not in facts.error or facts.simulation.outcome != "error":
+    if facts.simulation.outcome != "error":
+        return None
+    if facts.simulation.error_kind == "ToolTimeoutError":
+        return Attribution("harness", "a tool did not return", None, first_line(facts.error))
+    if _SERVER_LOST not in facts.error:
         return None
     return Attribution("harness", "a tool server was lost", None, first_line(facts.error))
 

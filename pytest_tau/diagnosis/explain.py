@@ -16,7 +16,6 @@ from .attacks import attack_report
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
 from .misunderstandings import misunderstood_lines
 from .retrieval import retrieval_lines
-from .shared_objects import shared_object_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -101,7 +100,6 @@ def explain(
     lines += _cut_off(simulation)
     lines += _tool_faults(simulation)
     lines += _late_calls(simulation)
-    lines += _shared_objects(simulation)
     if found := (simulation.info or {}).get(RETRIEVAL):
         lines += retrieval_lines(found)
     lines = _diagnosis(simulation, lines)
@@ -178,12 +176,6 @@ def _late_calls(simulation: Simulation) -> list[Line]:
     """Return a line with the calls that the agent made after the conversation."""
     found = (simulation.info or {}).get(LATE_CALLS)
     return [Line("note", f"after the conversation, the agent called {counted(found)}: not executed")] if found else []
-
-
-def _shared_objects(simulation: Simulation) -> list[Line]:
-    """Return a line for each side whose participant has what other trials have changed in it."""
-    found = simulation.shared_objects.items()
-    return [Line("note", shared_object_text(side, one["name"], one["attributes"])) for side, one in found]
 
 
 def _cut_off(simulation: Simulation) -> list[Line]:

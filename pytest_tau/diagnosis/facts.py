@@ -58,26 +58,11 @@ class Attribution(NamedTuple):
         return self._asdict()
 
 
-class DomainFacts(NamedTuple):
-    """What is known of a failure from its domain.
-
-    Attributes:
-        unstable: Its first wrong place, if the reference actions lead to another state there each time.
-        forbidden: The rule of the policy that a missing call would break, and how; None if it would break none.
-    """
-
-    unstable: str | None = None
-    forbidden: str | None = None
-
-
-NO_FACTS = DomainFacts()
-
-
 class Facts:
     """A failed simulation, as the rules see it."""
 
-    def __init__(self, simulation: Simulation, divergence: Divergence | None, domain: DomainFacts = NO_FACTS) -> None:
-        self.simulation, self.divergence, self.of_domain = simulation, divergence, domain
+    def __init__(self, simulation: Simulation, divergence: Divergence | None, forbidden: str | None = None) -> None:
+        self.simulation, self.divergence, self.forbidden = simulation, divergence, forbidden
         self.error = (simulation.error or "").strip()
 
     @functools.cached_property

@@ -52,7 +52,7 @@ def forbidden_call(
 
 def contradicts_policy(facts: Facts) -> Attribution | None:
     """Apply if the agent has refused what the policy forbids, and the task requires it."""
-    forbidden = facts.of_domain.forbidden
+    forbidden = facts.forbidden
     if forbidden is None:
         return None
     return Attribution("task", "it requires a call that the policy forbids, and the agent refused", None, forbidden)

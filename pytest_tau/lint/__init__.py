@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ..environment import check_domain, check_history, check_task
-from ..errors import TaskFormatError
+from ..errors import DomainError, TaskFormatError, ToolServerError
 from ..evaluation import known_components
 from .actions import check_actions, check_declarations
 from .causes import without_consequences
@@ -18,7 +18,7 @@ from .scripts import check_script
 from .sets import check_duplicates, check_splits
 from .texts import check_ignored, check_phrases
 from .users import check_played, check_prose, script_for
-from .verdicts import accepting, check_gold, check_needed, check_null
+from .verdicts import accepting, check_gold, check_needed, check_null, check_stable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,6 +76,10 @@ async def lint_domain(
         if misfit is not None:
             report.findings.append(misfit)
             continue
+        found = [*check_stable(task, domain)]
+        if found and "DB" in task.criteria.reward_basis:
+            report.findings += _undeclared(task, domain) or found
+            continue
         null = check_null(task, domain, evaluation)
         report.floor += any(finding.severity == "error" for finding in null)
         report.floor_but_for_judge += any(finding.severity != "error" for finding in null)
@@ -113,6 +117,14 @@ async def lint_users(
     return report
 
 
+def _undeclared(task: Task, domain: Domain) -> list[Finding]:
+    """Return the tool that is declared wrong, because of which a reference state cannot be reached again."""
+    try:
+        return [*check_declarations(task, domain)]
+    except DomainError:
+        return []
+
+
 def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: FactChecker) -> Iterator[Finding]:
     yield from check_actions(task, domain)
     yield from check_declarations(task, domain)
@@ -143,6 +155,8 @@ def _misfit(task: Task, domain: Domain, components: Sequence[str], domains: Doma
         domain.environment(task)
     except TaskFormatError as error:
         return Finding("does-not-fit", "error", task.id, f"{error.field}: {error.problem}")
+    except (DomainError, ToolServerError) as error:
+        return Finding("unstable-state", "error", task.id, str(error))
     return None
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..background import in_thread
 from ..errors import ContextWindowError, ModelError, ReplayError, ToolServerError, UnusableReplyError, is_interrupt
 from ..models import GREETING, OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
 from ..models.copying import assign
@@ -126,6 +128,8 @@ class Conversation:
         self._started, self._cancelled = time.perf_counter(), False
         self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
         self._asking: tuple[Side, float] | None = None
+        self._calling: tuple[str, float] | None = None
+        self._context = contextvars.copy_context()
 
     async def run(self) -> Ending:
         """Run the conversation to its end; only faults of the harness itself raise."""
@@ -137,6 +141,8 @@ class Conversation:
         except asyncio.CancelledError:
             self._cancelled = True
             task.cancel()
+            if self._calling is not None:
+                self._environment.abandon()
             await asyncio.wait({task}, timeout=_GRACE)  # so that nothing of it stays on the loop
             raise
         finally:
@@ -145,7 +151,21 @@ class Conversation:
         if not self._cancelled:
             return task.result()
         await asyncio.wait({task}, timeout=_GRACE)
-        return self._timeout_ending()
+        return self._hanging_tool() or self._timeout_ending()
+
+    def _hanging_tool(self) -> Ending | None:
+        """Return the ending by a call that had most of the time and did not return, and give it up; else None."""
+        if self._calling is None:
+            return None
+        self._environment.abandon()
+        name, since = self._calling
+        seconds, limit = time.perf_counter() - since, self._limits.timeout or 0.0
+        if seconds * 2 < limit:
+            return None
+        problem = f"tool {name!r} of domain {self._environment.domain_name!r} did not return in {seconds:.1f} s"
+        self._environment.fault = f"{problem}, and the time limit is {limit:g} s"
+        self.fault = ToolServerError(self._environment.fault)
+        return Ending("infrastructure_error", error=self._environment.fault, kind="ToolTimeoutError")
 
     def continue_from(self, messages: list[Message], steps: int, errors: int, calls: int) -> None:
         """Continue a conversation instead of beginning one; the environment has the state after it.
@@ -278,10 +298,12 @@ class Conversation:
         return self.tool_faults.after(call, await self._execute(call), kind)
 
     async def _execute(self, call: ToolCall) -> ToolMessage:
-        if self._environment.waits_for(call.name):
-            result = await asyncio.to_thread(self._environment.answer, call)
+        self._calling = call.name, time.perf_counter()
+        if self._environment.may_block(call):
+            result = await in_thread(lambda: self._environment.answer(call), self._context)
         else:
             result = self._environment.answer(call)
+        self._calling = None
         return result if self.alter_result is None else await self.alter_result(call, result, self.messages)
 
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:

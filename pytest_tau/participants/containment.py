@@ -39,18 +39,15 @@ class ForeignError(Exception):
 
 
 def describe(error: BaseException, *, place: bool = False) -> str:
-    """Return the class and the text of an exception, which may itself have a text that raises.
+    """Return the class and the text of an exception.
 
     Args:
         error: The exception.
         place: Add the line of the participant's own code that raised it.
     """
     raised = raised_by(error)
-    try:
-        text = str(raised)
-        text = text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
-    except BaseException as broken:  # noqa: BLE001 - code of the participant
-        text = f"(its text cannot be shown: {type(broken).__name__})"
+    text = str(raised)
+    text = text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
     line = place_of(raised) if place else None
     return writable(f"{type(raised).__name__}: {text}{f' ({line})' if line else ''}")
 

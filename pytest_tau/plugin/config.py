@@ -119,6 +119,7 @@ def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettin
         tool_faults=values.get("tool_faults"),
         prompting={"agent": _agent_prompting(values), "user": _user_prompting(values, data_dir)},
         user_fault=values.get("user_fault") or UserFault(),
+        program_env=values.get("program_env"),
     )
 
 

@@ -186,6 +186,9 @@ _ROWS = (
                 "repeated, a comma-separated list, or all"),
     Option("attack-only", flag, "selection", default=False,
            help="with --tau-attack, do not run the tasks without an attack as well"),
+    Option("program-env", names, "verdict", "NAMES", default=(), repeat=True, rerun=1, example="SHOP_URL",
+           help="environment variables that an agent 'cmd:PROGRAM' is given in addition to those that it needs to run; "
+                "a comma-separated list, or repeated"),
     Option("tool-faults", tool_faults, "verdict", "RULE", default=(), repeat=True, rerun=1,
            example="get_*:0.1,timeout=0.02",
            help="make tools fail on purpose, seeded: PATTERN:RATE[,KIND=RATE…], kinds: error, timeout, delay, stale, "

@@ -224,7 +224,7 @@ class _Regrader:
         fresh = settled(fresh, graded, judged, evaluation)
         if simulation.error_kind == "DomainError":  # in the run; the domain may have been corrected since
             conversation = GradingInput(graded, simulation.messages, self._domain, settings.grading, solo)
-            check_domain(fresh, undeclared_in(conversation))
+            check_domain(fresh, undeclared_in(conversation), graded, self._domain)
         return Regraded(
             entry=run.entry,
             id=simulation.id,

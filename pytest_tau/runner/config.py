@@ -73,6 +73,7 @@ class SimulationSettings:
         tool_faults: How often tools fail on purpose.
         behaviours: The behaviours that a persona can have, by name.
         user_fault: What is done with trials in which the simulated user makes a fault.
+        program_env: The names of environment variables that an agent which is a program is given in addition.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -91,6 +92,7 @@ class SimulationSettings:
     tool_faults: Sequence[FaultRule] = ()
     behaviours: Mapping[str, Behaviour] = field(default_factory=lambda: BEHAVIOURS)
     user_fault: UserFault = UserFault()  # noqa: RUF009 - immutable
+    program_env: Sequence[str] = ()
 
 
 class ModelChoice(NamedTuple):

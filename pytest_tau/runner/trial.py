@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import traceback
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..background import in_thread
 from ..chat import TrialModels
 from ..diagnosis.attribution import annotate_failure
 from ..errors import (
     AttackError,
     BudgetError,
     ConfigurationError,
+    DomainError,
     ReplayError,
     TaskFormatError,
+    ToolServerError,
     UnusableReplyError,
     is_interrupt,
 )
@@ -35,7 +39,6 @@ from .participants import behaviour_of, close_all, create, done_tool
 from .policy import note_policy
 from .recording import end_recording
 from .requirements import check_requirements
-from .shared_objects import SharedObjects, Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,7 +65,6 @@ class Trial:
         fault: The exception behind an ending by an error, or behind a missing verdict; None if there was none.
         beginning: The beginning of a stored conversation that it continues; None for a conversation of its own.
         late_calls: The tools of calls that came after the conversation, and were refused; more may come.
-        uses: The agent and the user, if they are objects that other trials may use, too.
     """
 
     def __init__(
@@ -86,7 +88,6 @@ class Trial:
         self.fault: BaseException | None = None
         self.beginning: fork.Beginning | None = None
         self.late_calls: Sequence[str] = ()
-        self.uses = Uses(SharedObjects())
         self._unusable = False
         self.persona = draw_persona(settings.user_persona, seed)
         self._injection: Injection | None = None
@@ -246,6 +247,7 @@ class Trial:
             make_tools=self.make_tools,
             other_loop=self.other_loop,
             agent_trial=self.agent_trial,
+            program_env=self.settings.program_env,
         )
 
     async def _converse(
@@ -259,6 +261,10 @@ class Trial:
             raise
         except AttackError as error:
             ending, self.fault = Ending("infrastructure_error", error=str(error)), error
+        except (DomainError, ToolServerError) as error:
+            self.environment.fault = str(error)
+            shown = f"DomainError: {error}" if isinstance(error, DomainError) else str(error)
+            ending, self.fault = Ending("infrastructure_error", error=shown, kind=type(error).__name__), error
         except asyncio.CancelledError:
             await close_all(participants)
             raise
@@ -276,7 +282,6 @@ class Trial:
             simulation.replay_differences += getattr(participant, "differences", [])
             self.late_calls = getattr(participant, "late_calls", self.late_calls)
         await close_all(participants)
-        self.uses.end(simulation)
 
     def _measure_retrieval(self, simulation: Simulation) -> None:
         """Record what the agent has searched for and read, if the domain has a knowledge base."""
@@ -304,6 +309,7 @@ class Trial:
         participants: list[Participant],
         sources: tuple[tuple[Side, ParticipantSource], ...],
     ) -> Ending:
+        await self._open()
         # Calls through this package have limits of their own. An agent that calls its model itself may hang.
         limits, own = self.settings.limits, any(source.is_foreign for _, source in sources)
         excused = limits.timeout is None and own
@@ -322,7 +328,6 @@ class Trial:
             if isinstance(made.participant, Ending):
                 return made.participant
             participants.append(made.participant)
-            self.uses.begin(side, source.name, made.participant)
             fork.note_unrestored(simulation, context, source, made.participant)
             if from_start and (failed := await self._restore(made.participant, side, simulation, limits.timeout)):
                 return failed
@@ -346,6 +351,13 @@ class Trial:
             self._unusable = conversation.unusable
             # A copy: a participant that ignores its cancellation must not add to what is graded.
             simulation.messages, self.fault = list(conversation.messages), conversation.fault
+
+    async def _open(self) -> None:
+        """Open the environment, whose first state is checked before an agent is asked."""
+        if self.environment.waits:
+            await in_thread(self.environment.open, contextvars.copy_context())
+        else:
+            self.environment.open()
 
     def _restore_environment(
         self, simulation: Simulation, sources: tuple[tuple[Side, ParticipantSource], ...]

@@ -23,6 +23,7 @@ _REPEATED = (
     *("enforce_protocol", "user_persona", "judge", "agent_llm", "agent_llm_args", "user_llm", "user_llm_args"),
     *("judge_llm", "judge_llm_args", "agent_context", "user_context", "agent_tool_calls", "user_tool_calls"),
     *("grading", "max_steps", "max_errors", "timeout", "agent_one_call", "agent_text_protocol", "tool_faults"),
+    "program_env",
 )
 #: The trials from each turn.
 _TRIALS = 4

@@ -61,7 +61,7 @@ class FunctionCaller:
 
     def interrupt(self) -> None:
         """Let no later call wait without limit, as after Ctrl-C: one that does not return may block all others."""
-        self.patience = _AFTER_INTERRUPT if self._loop.interrupt() else 0.0
+        self.patience = _AFTER_INTERRUPT if self._loop.is_free() else 0.0
 
     def not_returned(self) -> ToolServerError:
         """Return the error of a call that has waited for too long; those after it do not wait."""

@@ -15,7 +15,6 @@ from ...participants import load_source
 from ...participants.adapters import lacks_model, needs_model
 from ...protocol import with_texts
 from ...runner import trial_seeds
-from ...runner.shared_objects import SharedObjects
 from ..hook_calls import first_call, shown
 from .event_loop import EventLoop
 from .trial_logs import TrialLogs
@@ -58,7 +57,6 @@ class RunContext:
         unmatched: The patterns of ``--tau-task`` that no task has matched so far.
         tools: The tools of the domains so far, by side and name, if tools fail on purpose.
         late_calls: The tools of calls that came after their conversations, for each trial; more may come.
-        shared_objects: The agents and users of the trials so far that are objects.
     """
 
     config: RunConfig
@@ -75,7 +73,6 @@ class RunContext:
     unmatched: set[str] = field(default_factory=set)
     tools: set[tuple[Requestor, str]] = field(default_factory=set)
     late_calls: list[Sequence[str]] = field(default_factory=list)
-    shared_objects: SharedObjects = field(default_factory=SharedObjects)
     _domains: dict[str, Domain] = field(default_factory=dict)
     _sources: dict[tuple[str, str | int], ParticipantSource] = field(default_factory=dict)
     log_folder: Path | None = None
@@ -188,7 +185,6 @@ class RunContext:
         """Let the rest of the run wait for no function of a domain that has not returned, after Ctrl-C."""
         if not self._interrupted:
             self._interrupted = True
-            self.loop.interrupt()
             for domain in self._domains.values():
                 interrupt_functions(domain.spec)
 

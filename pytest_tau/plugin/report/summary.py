@@ -282,7 +282,7 @@ class Summary:
         if not records:
             return
         from ...analysis.measures.tool_faults import fault_line
-        from ...analysis.outcomes import outside_tools, shared_objects
+        from ...analysis.outcomes import outside_tools
         from ...analysis.unseen import silent_line, unseen_agents, unseen_line
         from ...analysis.usage import time_limit_line
 
@@ -298,8 +298,6 @@ class Summary:
             )
         if silent := silent_line(records):
             yield SummaryLine(f"{_PREFIX} {silent}", {"yellow": True})
-        for shared in shared_objects(records):
-            yield SummaryLine(f"{_PREFIX} warning: {shared}", {"yellow": True})
         if context is not None and (warning := examples_warning(context, {each.task_id for each in records})):
             yield SummaryLine(f"{_PREFIX} {warning}", {"yellow": True})
         agents = unseen_agents(records)

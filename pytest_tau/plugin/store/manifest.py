@@ -155,6 +155,7 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
         "enforce_protocol": simulation.enforce_protocol,
         "user_persona": shown_persona(simulation.user_persona) or None,
         "tool_faults": [rule.text for rule in simulation.tool_faults],
+        "program_env": [*simulation.program_env],
         "user_fault": None if simulation.user_fault.mode == "count" else str(simulation.user_fault),
         "grading": simulation.evaluation.grading.name,
         "max_steps": simulation.limits.max_steps,
