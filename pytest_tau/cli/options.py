@@ -103,6 +103,7 @@ OPTIONS: dict[str, Option] = {
                   {"type": int, "default": 10}),
     "strict": Option(("--strict",), "report a replayed result that differs from the recorded one as an error"),
     "fresh-tasks": Option(("--fresh-tasks",), "grade with the domain's current tasks instead of the file's"),
+    "allow-uncompared": Option(("--allow-uncompared",), "exit with 0 although stored rewards could not be compared"),
     "check-policy": Option(("--check-policy",), "check the rules of the domain's policy in each conversation"),
     "jobs": Option(("-j", "--jobs"), "the number of processes (default: %(default)s)", "N",
                    {"type": _positive, "default": 1}),

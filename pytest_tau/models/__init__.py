@@ -1,7 +1,7 @@
 """Plain data: messages, tasks, simulations and rewards."""
 
 from .copying import clone
-from .json_values import json_copy, strings_in, writable
+from .json_values import json_copy, not_json, strings_in, writable
 from .messages import (
     GREETING,
     AssistantMessage,
@@ -130,6 +130,7 @@ __all__ = [
     "load_json",
     "load_splits",
     "load_task_file",
+    "not_json",
     "paired_calls",
     "parse_messages",
     "parse_task",
