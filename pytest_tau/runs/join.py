@@ -111,7 +111,7 @@ class JoinedRuns:
             OSError: It cannot be written.
         """
         file.parent.mkdir(parents=True, exist_ok=True)
-        copy_lines(self.files, {trial.line for trial in self.trials.values()}, file)
+        copy_lines(self.files, file, {trial.line for trial in self.trials.values()})
 
     def _read(self) -> Iterator[tuple[TrialKey, JoinedTrial]]:
         for file in self.files:

@@ -172,7 +172,7 @@ def test_marked_tests_alone_end_like_in_one_process(models, project):
         run.line("tau: no simulation was run")
 
 
-def test_of_a_trial_that_was_run_twice_the_simulation_that_was_reported_is_kept(tmp_path):
+def test_of_a_trial_that_was_run_twice_the_simulation_that_was_reported_is_the_last_one(tmp_path):
     def write(worker, *lines):
         (tmp_path / f"simulations-{worker}.jsonl").write_text("".join(lines), encoding="utf-8")
 
@@ -186,8 +186,44 @@ def test_of_a_trial_that_was_run_twice_the_simulation_that_was_reported_is_kept(
     (file,) = tmp_path.iterdir()
     assert file.name == "simulations.jsonl"
     entries = [json.loads(text) for text in file.read_text(encoding="utf-8").splitlines()]
-    assert [entry["id"] for entry in entries] == ["kept", "reported", "reported", "last"]
-    assert [entry["test"] for entry in entries] == ["b", "c", "a[1]", "d"]
+    assert [entry["id"] for entry in entries] == ["lost", "lost", "lost", "kept", "reported", "reported", "last"]
+    assert [entry["test"] for entry in entries] == ["a[1]", "d", "c", "b", "c", "a[1]", "d"]
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_each_attempt_of_a_trial_that_was_run_again_is_stored(project, workers):
+    pytest.importorskip("pytest_rerunfailures")
+    project.write(
+        "test_it.py",
+        """
+        from pathlib import Path
+
+        import pytest
+
+        class Second:
+            def respond(self, message):
+                first = not Path("been").exists()
+                Path("been").touch()
+                arguments = {"user_id": "user_1", "title": "Wrong" if first else "Order new chairs"}
+                done = getattr(message, "role", "") == "tool"
+                return "Done." if done else {"tool_calls": [{"name": "create_task", "arguments": arguments}]}
+
+        @pytest.fixture
+        def tau_agent():
+            return Second()
+
+        @pytest.mark.tau(domain="mock", tasks="create-task")
+        def test_it(tau_simulation):
+            assert tau_simulation.reward == 1
+
+        def test_other():
+            pass
+        """,
+    )
+    run = project.run("-p", "pytest_rerunfailures", "--reruns", "1", *workers)
+    (file,) = project.path.glob(".tau/runs/*/simulations*.jsonl")
+    entries = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [entry["reward_info"]["reward"] for entry in entries] == [0.0, 1.0], run.text
 
 
 # Limits.
