@@ -77,7 +77,7 @@ def parse_literal(text: str) -> Any:
     """Return the value of a Python literal, such as ``{'paid': True}``; nothing in it is executed.
 
     Raises:
-        DocumentError: It is no literal, or too long.
+        DocumentError: It is not a literal, or too long.
     """
     if len(text) > _LONGEST_LITERAL:
         raise DocumentError(f"not a Python literal: longer than {_LONGEST_LITERAL:,} characters")

@@ -93,7 +93,7 @@ def read_call(call: dict[str, Any], caller: Requestor) -> dict[str, Any]:
 def _read_arguments(text: str) -> Any:
     """Return the arguments that a text stands for: JSON, JSON in a JSON text, or a Python literal.
 
-    Other programs store them in each of these forms. A text that is none of them is returned as it is.
+    Other programs store them in each of these forms. Any other text is returned as it is.
     """
     if not text.strip():
         return {}
