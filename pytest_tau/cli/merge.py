@@ -48,7 +48,6 @@ def run(args: argparse.Namespace) -> int:
         OSError: A file cannot be opened or written.
     """
     from ..runs.join import JoinedRuns, run_files
-    from ..runs.reader import cache_records
     from ..runs.reviews import join_reviews
 
     result = Path(args.out) / SIMULATIONS
@@ -61,7 +60,6 @@ def run(args: argparse.Namespace) -> int:
     join_reviews(dict.fromkeys(file.parent for file in joined.files), result.parent)
     _write_manifest(joined, result.parent)
     _show(joined, result)
-    cache_records(result.parent)
     return 0
 
 
