@@ -108,6 +108,8 @@ OPTIONS: dict[str, Option] = {
     "jobs": Option(("-j", "--jobs"), "the number of processes (default: %(default)s)", "N",
                    {"type": _positive, "default": 1}),
     "last": Option(("--last",), "if trials differ, use the last one in the order of the arguments"),
+    "allow-mixed": Option(("--allow-mixed",), "join runs that differ in what verdicts depend on"),
+    "allow-missing": Option(("--allow-missing",), "exit with 0 although shards or planned trials are missing"),
     "open": Option(("--open",), "open the report in a browser"),
     "as": Option(("--as",), "the side that you play: agent (default), or user", "SIDE",
                  {"choices": _CHOICES["as"], "default": "agent"}),

@@ -46,7 +46,9 @@ class RunCounts:
     @property
     def not_collected(self) -> dict[str, int]:
         """Return how many trials were excluded at collection, by reason."""
-        found = {"in other shards": self.in_other_shards, "deselected": self.deselected - self.in_other_shards}
+        from ...runs.manifest import DESELECTED, IN_OTHER_SHARDS
+
+        found = {IN_OTHER_SHARDS: self.in_other_shards, DESELECTED: self.deselected - self.in_other_shards}
         return {why: number for why, number in found.items() if number > 0}
 
     @property
