@@ -47,6 +47,7 @@ from .simulations import (
     TerminationReason,
     calls_in,
     paired_calls,
+    simulation_id,
 )
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
@@ -135,6 +136,7 @@ __all__ = [
     "parse_messages",
     "parse_task",
     "review_of",
+    "simulation_id",
     "strings_in",
     "writable",
 ]

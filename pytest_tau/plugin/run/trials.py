@@ -111,7 +111,7 @@ class TrialFuture:
         settings = inputs.spec.config.simulation
         seed = self._context.seed(number)
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
-        trial.models = inputs.models
+        trial.models, trial.test = inputs.models, self._item.nodeid
         trial.uses = Uses(self._context.shared_objects)
         if self._context.log_folder is not None:
             self._log = TrialLog(self._context.log_folder, self._item.nodeid)
