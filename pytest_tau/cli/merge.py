@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     manifest = parts.manifest()
     if manifest is not None:
         write_manifest(result.parent, manifest)
-    _show(joined, result, printer)
+    _show(joined, result, printer, parts.stopped_usage())
     for line in different:
         printer.line(f"different: {line}")
     if manifest is None and different:
@@ -112,9 +112,10 @@ def _parts(joined: JoinedRuns) -> JoinedParts:
     return JoinedParts(parts, overlap=bool(joined.repeated or joined.replaced))
 
 
-def _show(joined: JoinedRuns, result: Path, printer: Printer) -> None:
+def _show(joined: JoinedRuns, result: Path, printer: Printer, stopped: dict[str, Any]) -> None:
     from ..analysis.outcomes import outcome_summary
     from ..analysis.usage import UsageTotals
+    from ..models import ModelUsage
     from ..runs.groups import Group, split_variants
 
     outcomes: dict[str, dict[Group, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
@@ -122,6 +123,7 @@ def _show(joined: JoinedRuns, result: Path, printer: Printer) -> None:
     for key, trial in joined.trials.items():
         outcomes[key.domain][Group.of(key.test, key.domain, key.task_id)][trial.counted_as] += 1
         totals.add(trial.usage)
+    totals.add_stopped({role: ModelUsage.model_validate(used) for role, used in stopped.items()})
     for line in joined.cut_off:
         printer.line(f"{line}: cut off and excluded")
     if joined.repeated:

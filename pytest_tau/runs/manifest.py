@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
 from ..files import atomic_write
+from ..models import ModelUsage  # noqa: TC001 - pydantic reads the annotation
 from ..text import plural, shorten
 from .layout import MANIFEST
 
@@ -130,6 +131,7 @@ class Manifest(_Part):
         blessed: The name of the run, in a baseline.
         comparability: How far the run can be compared with τ²-bench; null if it has no domain of it.
         stopping: The rule by which the run may end early, and its looks so far; null without one.
+        stopped_usage: The model calls of trials that a budget has stopped, which no simulation has, by role.
     """
 
     format: int = Field(json_schema_extra={"const": FORMAT})
@@ -149,6 +151,7 @@ class Manifest(_Part):
     blessed: str | None = None
     comparability: dict[str, Any] | None = None
     stopping: dict[str, Any] | None = None
+    stopped_usage: dict[str, ModelUsage] = Field(default_factory=dict)
 
 
 def read_manifest(folder: Path, *, whole: bool = False) -> dict[str, Any]:
@@ -225,6 +228,20 @@ def merge_manifest(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
         "planned": merge_tasks(then["planned"], now["planned"], max),
         "excluded": now["excluded"],
     }
+
+
+def add_usage(*usages: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the model calls of several sources together: by role the fields of ``ModelUsage`` that are not 0."""
+    found: dict[str, dict[str, Any]] = {}
+    for role, used in (each for usage in usages for each in usage.items()):
+        known = found.setdefault(role, {})
+        for name, value in used.items():
+            if name == "model":
+                names = [*known.get(name, "").split(", "), *value.split(", ")]
+                known[name] = ", ".join(dict.fromkeys(filter(None, names)))
+            elif value:
+                known[name] = known.get(name, 0) + value
+    return found
 
 
 def why_incomplete(manifest: Mapping[str, Any], stored: int) -> str:

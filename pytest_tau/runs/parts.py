@@ -12,6 +12,7 @@ from .manifest import (
     DESELECTED,
     IN_OTHER_SHARDS,
     Words,
+    add_usage,
     diff_settings,
     diff_tasks,
     diff_values,
@@ -146,7 +147,12 @@ class JoinedParts:
             "resumed": [again for each in all_of for again in each.get("resumed", [])],
             "planned": self._planned(),
             "excluded": self._excluded(),
+            **({"stopped_usage": stopped} if (stopped := self.stopped_usage()) else {}),
         }
+
+    def stopped_usage(self) -> dict[str, dict[str, Any]]:
+        """Return the model calls of trials that a budget has stopped, by role."""
+        return add_usage(*(part.manifest.get("stopped_usage", {}) for part in self._distinct))
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings that all parts have; the shards, if some are missing."""
