@@ -77,11 +77,11 @@ class JoinedParts:
         for part in self._known:
             for shard in part.shards:
                 self._names[shard].append(part.name)
-        #: Of a shard that there is twice the later part.
+        #: Of a shard that occurs twice the later part.
         self._distinct = list({part.shards or number: part for number, part in enumerate(self._known)}.values())
 
     def different(self) -> list[str]:
-        """Return what verdicts depend on that differs between the parts, and which shards there are twice."""
+        """Return what verdicts depend on that differs between the parts, and which shards occur twice."""
         if not self._known:
             return []
         first, found = self._known[0], list[str]()
@@ -101,7 +101,7 @@ class JoinedParts:
             yield f"shards of {' and of '.join(map(str, sizes))}"
         for (number, of), names in sorted(self._names.items()):
             if len(names) > 1:
-                yield f"shard {number}/{of} is there {len(names)} times: {', '.join(names)}"
+                yield f"shard {number}/{of} occurs {len(names)} times: {', '.join(names)}"
 
     def missing(self) -> list[str]:
         """Return what the parts lack: shards, and trials of parts that did not end."""

@@ -69,7 +69,7 @@ def test_equal_parts_differ_in_nothing() -> None:
         ({"hashes__domains__mock__policy": "p2"}, 'policy of mock: "p1" in a, "p2" in b'),
         ({"hashes__domains__mock__tools": "t2"}, 'tools of mock: "t1" in a, "t2" in b'),
         ({"hashes__tasks__mock__one": "h2"}, "task 'one' of mock: h1 in a, h2 in b"),
-        ({"settings__shard": "1/2"}, "shard 1/2 is there 2 times: a, b"),
+        ({"settings__shard": "1/2"}, "shard 1/2 occurs 2 times: a, b"),
         ({"settings__shard": "2/3"}, "shards of 2 and of 3"),
     ],
 )
@@ -125,7 +125,7 @@ def test_the_manifest_of_the_whole_says_what_all_parts_say() -> None:
     Manifest.model_validate(whole)
 
 
-def test_a_shard_that_is_there_twice_is_planned_once() -> None:
+def test_a_shard_that_occurs_twice_is_planned_once() -> None:
     whole = joined(manifest("1/2"), manifest("1/2"), manifest("2/2")).manifest() or {}
     assert whole["planned"] == {"mock": {"one": 4}}
 
