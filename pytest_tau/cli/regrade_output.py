@@ -45,6 +45,8 @@ class TextReport:
         if fewer := report.fewer_trials():
             line(fewer, 2)
         self._rows(report)
+        for reason, number in sorted(report.tally.uncompared.items()):
+            line(f"not compared: {plural(number, 'simulation')}: {reason}", 2)
         self._replays(report)
         if self._strict:
             self._rules(report)
@@ -181,6 +183,7 @@ def json_document(reports: list[FileReport], settings: RegradeSettings) -> dict[
         "simulations": sum(len(report.results) for report in reports),
         "agree": sum(report.agreeing for report in reports),
         "differ": sum(len(report.differing) for report in reports),
+        "not_compared": sum(report.tally.uncompared.total() for report in reports),
         "errors": sum(len(report.errors) for report in reports),
         "unreadable": sum(len(report.unreadable) for report in reports),
     }
@@ -194,6 +197,7 @@ def _file(report: FileReport) -> dict[str, Any]:
         "domain": report.domain,
         "agree": report.agreeing,
         "differ": len(report.differing),
+        "not_compared": dict(report.tally.uncompared),
         "pass_hat_k": {"stored": stored, "fresh": fresh},
         "parts": {
             name: {"stored": rates[0], "fresh": rates[1]} for name, rates in report.rates_of_parts().items() if name
@@ -218,6 +222,7 @@ def _result(result: Regraded) -> dict[str, Any]:
         "compared_with": result.expected,
         "reward": result.fresh.reward,
         "agrees": result.agrees,
+        "not_compared": result.not_compared or None,
         "without_judge": result.without_judge,
         "uncounted": result.uncounted or None,
         "rules": result.rules,

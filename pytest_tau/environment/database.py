@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from ..errors import TaskFormatError, ToolError
 from ..models import clone
-from ..models.copying import copy_with
 from ..models.problems import json_text, place_and_problems
 from .changes import Change, known_changes
 from .records import Record, canonical, plain, same
@@ -74,9 +73,8 @@ class Database(Record):
     def fork(self) -> Self:
         """Return an independent state with the same content, in microseconds."""
         values = vars(self).items()
-        return copy_with(
-            self, {name: value.fork() if type(value) is Table else _forked(value) for name, value in values}
-        )
+        forked = {name: value.fork() if type(value) is Table else _forked(value) for name, value in values}
+        return self.model_copy(update=forked)
 
     def dump(self) -> dict[str, Any]:
         """Return the whole state as JSON values, in the shape of the database file."""

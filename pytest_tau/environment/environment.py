@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -94,7 +95,7 @@ class Environment:
 
     def fork(self) -> Environment:
         """Return an independent environment in the same state."""
-        twin, agent, user = _copy(self), _copy(self._agent), _copy(self._user)
+        twin, agent, user = copy.copy(self), copy.copy(self._agent), copy.copy(self._user)
         agent.db = self._agent.db.fork()
         if user is not None:
             # Merged data of one side may have put both sides on one database.
@@ -374,15 +375,6 @@ class Environment:
             if toolkit is not None and name in toolkit.tool_infos:
                 return toolkit
         raise ToolError(f"Tool '{name}' not found.")
-
-
-def _copy(value: T) -> T:
-    """Return a shallow copy of an object without slots, in a third of the time of ``copy.copy``."""
-    if value is None:
-        return value
-    twin = object.__new__(type(value))
-    twin.__dict__.update(value.__dict__)
-    return twin
 
 
 def _own_attributes(toolkit: Toolkit[Any]) -> dict[str, Any]:

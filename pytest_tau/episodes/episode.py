@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, EpisodeError, ParticipantError, TauError
-from ..models import FAULTS, LIMITS, ConversationEnded, Simulation, clone
+from ..models import FAULTS, LIMITS, ConversationEnded, Simulation, clone, simulation_id
 from ..orchestrator import Limits
 from ..participants import ParticipantSource, load_source
 from ..participants.actions import ActionReader
@@ -246,12 +246,13 @@ class Episode:
             raise EpisodeError(f"{self._name} is over ({self._simulation.termination_reason})")
         await self.close()
         now = datetime.now(UTC).isoformat(timespec="seconds")
+        started = next((message.timestamp for message in self._view.trajectory if message.timestamp), now)
         self._simulation = Simulation(
-            id=f"{self.task.id}-{self.trial}-{self.seed}",
+            id=simulation_id(self.task.id, self.trial, self.seed, started),
             task_id=self.task.id,
             trial=self.trial,
             seed=self.seed,
-            start_time=next((message.timestamp for message in self._view.trajectory if message.timestamp), now),
+            start_time=started,
             end_time=now,
             termination_reason="infrastructure_error",
             error=reason,

@@ -15,7 +15,10 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     TypeAdapter,
     model_serializer,
+    model_validator,
 )
+
+from .json_values import not_json, writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +70,15 @@ class ToolCall(_ShortRepr):
     requestor: Requestor = "assistant"
     malformed: str | None = None
     problem: str | None = Field(default=None, exclude=True)
+
+    @model_validator(mode="after")
+    def _without_values_that_json_lacks(self) -> ToolCall:
+        """Take arguments that cannot be stored as they are, such as NaN, for malformed ones."""
+        if self.arguments and self.malformed is None and (problem := not_json(self.arguments)):
+            self.malformed = writable(json.dumps(self.arguments, default=repr, skipkeys=True))
+            self.problem = self.problem or f"arguments of '{self.name}' must be a JSON object: {problem}"
+            self.arguments = {}
+        return self
 
 
 class _WithRole(_ShortRepr):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from ..errors import ReplayError, TauError, unknown_name
+from ..files import digest
 from .messages import Message, ToolCall, ToolMessage
 from .rewards import RewardInfo
 
@@ -164,6 +165,21 @@ def paired_calls(messages: Iterable[Message]) -> list[PairedCall]:
 def calls_in(messages: Iterable[Message]) -> list[Call]:
     """Return all tool calls of both sides with their results, in order."""
     return [Call(message_idx=each.message_idx, call=each.call, result=each.result) for each in paired_calls(messages)]
+
+
+def simulation_id(task_id: str, trial: int, seed: int | None, started: str, test: str = "") -> str:
+    """Return the id of a simulation, which no other one of its run has.
+
+    Variants of a task, and a trial that is run again, have the same task, trial and seed.
+
+    Args:
+        task_id: The task's id.
+        trial: The number of the trial.
+        seed: Its seed.
+        started: When it began.
+        test: The node id of its test; empty outside of a test run.
+    """
+    return f"{task_id}-{trial}-{seed}-{digest(f'{test} {started}')[:8]}"
 
 
 class Simulation(BaseModel):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..background import in_thread
 from ..errors import ContextWindowError, ModelError, ReplayError, ToolServerError, UnusableReplyError, is_interrupt
 from ..models import GREETING, OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
-from ..models.copying import assign
 from ..participants import DONE, trailing_results
 from ..participants.base import BuiltIn
 from ..participants.containment import describe
@@ -388,7 +387,7 @@ class Conversation:
         return None
 
     def _record(self, message: Message) -> None:
-        assign(message, turn_idx=len(self.messages), timestamp=self.clock.now())
+        message.turn_idx, message.timestamp = len(self.messages), self.clock.now()
         self.messages.append(message)
         if self.on_message:
             self.on_message(clone(message))

@@ -10,7 +10,7 @@ from ..chat.requests import text_of
 from ..chat.text_tools import TextTools
 from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError, ContextWindowError, ParticipantError, UnusableReplyError
-from ..models import json_copy
+from ..models import json_copy, not_json
 from ..text import shorten
 from .chat_format import chat_messages
 from .replies import as_message
@@ -239,6 +239,6 @@ def _arguments_to_send(arguments: Any) -> str:
         found = parse_json(arguments) if isinstance(arguments, str) else arguments
     except DocumentError:
         found = None
-    if not isinstance(found, dict):
+    if not isinstance(found, dict) or not_json(found):
         return "{}"
     return arguments if isinstance(arguments, str) else json.dumps(found)

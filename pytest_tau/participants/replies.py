@@ -12,9 +12,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from ..chat.requests import text_of_parts
-from ..documents import parse_json
+from ..documents import DocumentError, parse_json
 from ..errors import ParticipantError
-from ..models import AssistantMessage, ToolCall, UserMessage, json_copy, writable
+from ..models import AssistantMessage, ToolCall, UserMessage, json_copy, not_json, writable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -281,7 +281,7 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
         found = json_copy(parse_json(given) if isinstance(given, str) else given)
     except (ValueError, TypeError, RecursionError):
         found = None
-    if isinstance(found, dict):
+    if isinstance(found, dict) and not_json(found) is None:
         return found, None
     return {}, given if isinstance(given, str) else _as_json(given)
 
@@ -289,21 +289,9 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
 def _problem(arguments: Any) -> str | None:
     """Return which value of arguments is not JSON; None if that is not known."""
     try:
-        return _not_json(arguments)
-    except RecursionError:
+        return not_json(parse_json(arguments) if isinstance(arguments, str) else arguments)
+    except (DocumentError, RecursionError):
         return None
-
-
-def _not_json(value: Any, path: str = "") -> str | None:
-    """Return the place and the class of the first value that is not JSON: ``due: datetime.date is not JSON``."""
-    if isinstance(value, dict | list | tuple):
-        parts = value.items() if isinstance(value, dict) else enumerate(value)
-        return next(filter(None, (_not_json(part, f"{path}.{key}" if path else f"{key}") for key, part in parts)), None)
-    if value is None or isinstance(value, str | int | float):
-        return None
-    kind = type(value)
-    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    return f"{path}: {name} is not JSON" if path else f"{name} is not JSON"
 
 
 def _extra(value: Any) -> Any:

@@ -124,7 +124,6 @@ def _begin(config: pytest.Config) -> None:
     from .context import run_state
     from .person import check_terminal
     from .store.manifest import ManifestEnd
-    from .store.records import RecordsAtEnd
     from .wire import is_worker
 
     check_terminal(config)
@@ -141,7 +140,6 @@ def _begin(config: pytest.Config) -> None:
     if not is_worker(config):  # a worker's controller completes the manifest
         state = run_state.run_state(config)
         config.pluginmanager.register(ManifestEnd(config, state.paths, state.counts), "tau-manifest")
-        config.pluginmanager.register(RecordsAtEnd(config, state.paths), "tau-record-cache")
     if config.getoption("usepdb", False):
         _register(config, "report.debugger")
     _register(config, "collect.unchecked")

@@ -25,7 +25,7 @@ from ..errors import (
 )
 from ..evaluation import LazyJudge
 from ..evaluation.outside import Beginning
-from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, clone
+from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, clone, simulation_id
 from ..orchestrator import Clock, Conversation, Ending, ToolFaults, ending_by, record_faults
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
@@ -65,6 +65,7 @@ class Trial:
         fault: The exception behind an ending by an error, or behind a missing verdict; None if there was none.
         beginning: The beginning of a stored conversation that it continues; None for a conversation of its own.
         late_calls: The tools of calls that came after the conversation, and were refused; more may come.
+        test: The node id of its test; empty outside of a test run.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class Trial:
         if settings.evaluation.solo != settings.solo:
             settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo))
         self.task, self.domain, self.environment, self.settings = task, domain, environment, settings
-        self.trial, self.seed, self._attempt_seed = trial, seed, seed
+        self.trial, self.seed, self._attempt_seed, self.test = trial, seed, seed, ""
         self.on_message: Callable[[Message], None] | None = None
         self.models = TrialModels(settings.llms, seed=seed)
         self.make_tools: Callable[[str, Sequence[Any]], Any] | None = None
@@ -292,12 +293,13 @@ class Trial:
             simulation.info = {**(simulation.info or {}), RETRIEVAL: found}
 
     def _begin(self, clock: Clock) -> Simulation:
+        started = clock.now()
         return Simulation(
-            id=f"{self.task.id}-{self.trial}-{self.seed}",
+            id=simulation_id(self.task.id, self.trial, self.seed, started, self.test),
             task_id=self.task.id,
             trial=self.trial,
             seed=self.seed,
-            start_time=clock.now(),
+            start_time=started,
             termination_reason="unexpected_error",
             info={"solo": True} if self.settings.solo else None,
         )

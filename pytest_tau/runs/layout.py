@@ -24,7 +24,6 @@ SIMULATION_FILES: Final = "simulations*.jsonl"
 #: The records of a run without its conversations, a JSON line each: the content of a baseline.
 RECORDS: Final = "records.jsonl"
 #: The records of a large run, made from its simulations and its reviews; it may be deleted at any time.
-RECORD_CACHE: Final = "records.cache"
 #: The reviews of a run that were made after it, a JSON line each.
 REVIEWS: Final = "reviews.jsonl"
 #: The file that the process of a run has locked while it runs.

@@ -9,7 +9,7 @@ from ..diagnosis.attribution import annotate_failure
 from ..diagnosis.explain import explain, plain_text
 from ..errors import TauError
 from ..evaluation.evaluate import Judged, ask_judge, grade as grade_conversation, settled
-from ..models import Simulation, TerminationReason, UserMessage
+from ..models import Simulation, TerminationReason, UserMessage, simulation_id
 from ..runner.judges import with_deadline
 from .wire import RequestError
 
@@ -80,7 +80,7 @@ def grade(
     """
     times = [message.timestamp for message in messages if message.timestamp]
     simulation = Simulation(
-        id=f"{task.id}-0-None",
+        id=simulation_id(task.id, 0, None, times[0] if times else ""),
         task_id=task.id,
         start_time=times[0] if times else "",
         end_time=times[-1] if times else "",

@@ -23,7 +23,6 @@ ALLOWED = {
     "plugin/snapshots/plugin.py": "a copy of a value of this process",
     "plugin/store/manifest.py": "a copy of a value of this process",
     "plugin/wire.py": "a worker's file in a folder of the run for temporary files",
-    "plugin/distributed/journal.py": "a worker's file in a folder of the run for temporary files",
     "plugin/report/trial_reports.py": "a report of a worker of this run",
     "environment/task_schema.py": "a copy of a value of this process",
     "knowledge/indexes/pattern_search.py": "the answer of a process of this package",

@@ -126,6 +126,7 @@ def test_the_result_is_a_run_with_its_origin(stored, capsys, monkeypatch):
         "restored": {"agent": "replay", "user": "replay"},
         "differences": [],
     }
+    assert found["id"] != before["id"]
     assert found["test"] == f"airline::{TASK}[turn-16-trial-0]"
     strip = ("timestamp", "turn_idx")
     heads = [

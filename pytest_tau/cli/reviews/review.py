@@ -67,14 +67,13 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: There is no such run, the reviewer cannot be used, or reviews cannot be stored.
         OSError: A file cannot be opened or written.
     """
-    from ...runs.reader import cache_records, open_run
+    from ...runs.reader import open_run
 
     opened = open_run(args.run_name)
     settings = _settings(args)
     project = Project(_data(args.data, opened), args.plugins, args.rootdir)
     printer = None if args.json else Printer()
     reviewed = _carry_out(opened, settings, project, printer)
-    cache_records(opened.path)
     if printer is None:
         print_json(_document(opened, reviewed))
     else:

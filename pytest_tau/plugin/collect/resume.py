@@ -193,7 +193,7 @@ class Resume:
         tests: dict[str, list[str]] = {}
         for item, then in facts.items():
             for name, values in changed_conditions(item, then).items():
-                (difference,) = diff_values("", *({name: value} for value in values))
+                (difference,) = diff_values("", {name: values[0]}, {name: values[1]})
                 tests.setdefault(difference, []).append(item.nodeid)
         others = {text: f" and {len(named) - 1} more" if len(named) > 1 else "" for text, named in tests.items()}
         return [f"{named[0]}{others[text]}: {text}" for text, named in tests.items()]

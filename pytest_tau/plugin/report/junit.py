@@ -22,12 +22,10 @@ _LONGEST = 200
 
 __all__ = [
     "add_user_properties",
-    "discard_rerun",
     "junit_xml",
     "register",
     "suite_properties",
     "trial_properties",
-    "uncount",
 ]
 
 
@@ -117,26 +115,3 @@ def _named(name: str, scores: Scores, floor: Floor | None = None) -> list[tuple[
     if floor:
         values["floor"] = f"{floor.rate:.6f}"
     return [(f"tau.{one_line(name, _LONGEST)}.{key}", value) for key, value in values.items()]
-
-
-def discard_rerun(config: pytest.Config, report: Any) -> None:
-    """Remove the test case of a report that is not a result, because its test is run again."""
-    xml = junit_xml(config)
-    if xml is not None:
-        case = xml.node_reporter(report)
-        if case in xml.node_reporters_ordered:
-            xml.node_reporters_ordered.remove(case)
-
-
-def uncount(config: pytest.Config, report: pytest.TestReport) -> None:
-    """Subtract a report from the numbers of the suite, because its test is run again."""
-    xml = junit_xml(config)
-    if xml is None:
-        return
-    if report.failed:
-        xml.stats["failure" if report.when == "call" else "error"] -= 1
-        xml.open_reports = [each for each in xml.open_reports if each is not report]
-    elif report.skipped:
-        xml.stats["skipped"] -= 1
-    elif report.when == "call":
-        xml.stats["passed"] -= 1

@@ -111,6 +111,8 @@ class Summary:
         if trial.usage is not None:
             reused = trial.record is not None and trial.record.restored
             self._models.add(trial.usage, trial=trial.simulated, reused=reused)
+            if trial.not_run == "budget":
+                run_state(self._config).counts.stopped_usage.append(trial.usage["roles"])
         if trial.simulated:
             self._stored |= trial.results_problem is None
             if trial.results_problem is not None:
@@ -133,6 +135,10 @@ class Summary:
         context = get_context(self._config)
         if context is not None:
             self._models.store(self._config, context.config)
+            previous = run_state(self._config).previous
+            # A recording goes on from such calls, which belong to the trial that was run again.
+            if previous is not None and not context.config.models.tape:
+                self._models.add_stopped(previous.info.get("stopped_usage", {}))
             self._note_comparability()
         xml = junit_xml(self._config)
         if xml is not None:

@@ -26,7 +26,6 @@ SECTIONS = (
     "unchecked",
     "counts",
     "exit status",
-    "lost workers",
     "stored results",
     "shard",
     "dry run",

@@ -110,7 +110,7 @@ class TrialFuture:
         settings = inputs.spec.config.simulation
         seed = self._context.seed(number)
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
-        trial.models = inputs.models
+        trial.models, trial.test = inputs.models, self._item.nodeid
         if self._context.log_folder is not None:
             self._log = TrialLog(self._context.log_folder, self._item.nodeid)
             inputs.models.on_call = self._log.add_call

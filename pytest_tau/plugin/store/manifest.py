@@ -275,11 +275,13 @@ class ManifestEnd:
                 self._end(folder, complete=exitstatus not in INTERRUPTED)
 
     def _end(self, folder: Path, *, complete: bool) -> None:
-        from ...runs.manifest import read_manifest, write_manifest as write_file
+        from ...runs.manifest import add_usage, read_manifest, write_manifest as write_file
 
         info = read_manifest(folder)
         if not info:
             return
+        if self._counts.stopped_usage:
+            info["stopped_usage"] = add_usage(info.get("stopped_usage", {}), *self._counts.stopped_usage)
         if complete:
             info["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
         info["excluded"] = {**info["excluded"], **self._counts.excluded}
