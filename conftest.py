@@ -8,7 +8,6 @@ import importlib.util
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,18 +85,16 @@ _WORKERS_IMPORT = [
 def _warm() -> Iterator[Callable[[Any], Any]]:
     """Return a function that returns a process with these modules for an environment, or None."""
     made: list[Any] = []  # without litellm, and with it
-    lock = threading.Lock()  # ``tau matrix`` starts runs from several threads
 
     def process_for(environment: Any) -> Any:
         if not hasattr(os, "fork"):
             return None
         with_litellm = sys.modules.get("litellm") is not None
-        with lock:
-            if not made:
-                made.append(warm_process.WarmProcess(_WORKERS_IMPORT))
-            if with_litellm and len(made) == 1:
-                more = ["litellm", "tenacity"], {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-                made.append(warm_process.WarmerProcess(made[0], *more))
+        if not made:
+            made.append(warm_process.WarmProcess(_WORKERS_IMPORT))
+        if with_litellm and len(made) == 1:
+            more = ["litellm", "tenacity"], {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+            made.append(warm_process.WarmerProcess(made[0], *more))
         process = made[with_litellm]
         return process if process.can_become(environment) else None
 

@@ -29,7 +29,7 @@ class Options:
     @property
     def pytest_arguments(self) -> list[str]:
         """Return the arguments that name the data for pytest."""
-        return ["--tau-data", str(self.data)] if self.data else []
+        return [f"--tau-data={self.data}"] if self.data else []
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from pytest_tau.runs.jsonl import simulation_line
 from pytest_tau.runs.layout import SIMULATIONS
 from pytest_tau.runs.manifest import FORMAT, write_manifest
 from pytest_tau.runs.provenance import versions
-from pytest_tau.runs.reader import cache_records
 
 from .simulations import SETTINGS
 
@@ -80,7 +79,6 @@ class LargeRuns:
         manifest |= {"versions": versions(), "commit": None, "dirty": None, "settings": {"agent": "a"}}
         manifest |= {"hashes": hashes(cases.values(), SETTINGS), "planned": planned, "excluded": {}}
         write_manifest(folder, manifest)
-        cache_records(folder)  # as the end of a run does
         return folder
 
     def _trials(self) -> Iterator[tuple[_Case, Task, int]]:

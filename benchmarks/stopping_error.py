@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_tau.analysis.design.looks import DEFAULT_LOOKS, judge, plan_looks
+from pytest_tau.analysis.design.looks import judge, plan_looks
 from pytest_tau.analysis.design.predictive import Cell, probability_at_least
 from pytest_tau.analysis.design.stopping import DOUBT, LOOKS
 from pytest_tau.analysis.paired import Pair, Paired, PassCount
@@ -27,9 +27,19 @@ RATES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 #: Tasks and trials of each in either run of a comparison; the rate of the earlier run, and the losses of the later one
 #: as multiples of the loss of interest, which is the detectable loss.
 COMPARISON_SIZES, COMPARED_RATES, LOSSES = ((50, 1), (50, 4), (115, 4)), (0.7, 0.9), (0.0, 1.0, 2.0)
-#: How alike tasks are: the sum of the parameters of the beta distribution of their rates.
-_LIKENESS = 2.0
+#: How alike tasks are: the sum of the parameters of the beta distribution of their rates; and where they are alike.
+_LIKENESS, _ALIKE = 2.0, 1e6
 _BATCHES = 8
+
+
+class Gated(NamedTuple):
+    """Runs with a gate: the true rate, tasks, trials of each, the probability to stop at, and how alike tasks are."""
+
+    rate: float
+    tasks: int
+    trials: int
+    probability: float = PROBABILITY
+    likeness: float = _LIKENESS
 
 
 class Ended(NamedTuple):
@@ -44,23 +54,18 @@ def stopping_error(options: Options) -> Iterator[Figure]:
     """Measure how many trials runs need that end early, and how often their verdict is not that of the full run.
 
     First, a gate of pass^1 >= 0.8 with --tau-stop-early=0.99, for agents of true rates from 0.5 to 0.95: the share of
-    the trials that are run, and of the runs with another verdict than the full run. Then, a comparison with a baseline
-    at five looks that is futile at the detectable loss, for agents that have lost 0, 1 and 2 times as much: the share
-    of the trials, how often a loss is found, and how often the usual test finds it at the end of the full run. Without
-    a loss, what is found is a false alarm, at a level of 0.025. Tasks are drawn from a population of tasks whose rates
-    of passing vary widely; each figure is of several batches.
+    the trials that are run, and of the runs with another verdict than the full run. The worst case follows: all tasks
+    alike, at the bound, with --tau-stop-early=0.95. Then, a comparison with a baseline at five looks, for agents that
+    have lost 0, 1 and 2 times the detectable loss: the share of the trials, how often a loss is found, and how often
+    the usual test finds it at the end of the full run. Without a loss, what is found is a false alarm, at a level of
+    0.025. Tasks are drawn from a population of tasks whose rates of passing vary widely; each figure is of several
+    batches.
     """
     runs = options.count(125, 5)
     for tasks, trials in GATE_SIZES[:1] if options.quick else GATE_SIZES:
         for rate in RATES[4:6] if options.quick else RATES:
-            found = [
-                [_gated(rate, tasks, trials, f"{batch}, {run}") for run in range(runs)] for batch in range(_BATCHES)
-            ]
-            yield _figure(
-                f"gate, {tasks}x{trials}, rate {rate}: trials", [[each.share for each in one] for one in found]
-            )
-            wrong = [[float(each.verdict != each.full) for each in one] for one in found]
-            yield _figure(f"gate, {tasks}x{trials}, rate {rate}: other verdict", wrong)
+            yield from _gates(f"rate {rate}", Gated(rate, tasks, trials), runs)
+        yield from _gates(f"alike, rate {BOUND}", Gated(BOUND, tasks, trials, 0.95, _ALIKE), runs)
     for tasks, trials in COMPARISON_SIZES[:1] if options.quick else COMPARISON_SIZES:
         for rate in COMPARED_RATES[:1] if options.quick else COMPARED_RATES:
             yield from _comparisons(rate, tasks, trials, options.count(250, 5))
@@ -71,14 +76,22 @@ def _figure(name: str, batches: Sequence[Sequence[float]]) -> Figure:
     return Figure(f"{name} {mean:.3f}", "", [statistics.fmean(batch) for batch in batches])
 
 
-def _gated(rate: float, tasks: int, trials: int, seed: str) -> Ended:
+def _gates(name: str, gated: Gated, runs: int) -> Iterator[Figure]:
+    found = [[_gated(gated, f"{batch}, {run}") for run in range(runs)] for batch in range(_BATCHES)]
+    name = f"gate, {gated.tasks}x{gated.trials}, {name}"
+    yield _figure(f"{name}: trials", [[each.share for each in one] for one in found])
+    yield _figure(f"{name}: other verdict", [[float(each.verdict != each.full) for each in one] for one in found])
+
+
+def _gated(gated: Gated, seed: str) -> Ended:
     """Run a gate as ``--tau-stop-early`` does, a trial of every task first."""
+    rate, tasks, trials, probability, likeness = gated
     generator = random.Random(f"{rate}, {tasks}, {trials}, {seed}")  # noqa: S311 - repeatable
-    chances = [_chance(rate, generator) for _ in range(tasks)]
+    chances = [_chance(rate, generator, likeness) for _ in range(tasks)]
     passed = [[generator.random() < chance for _ in range(trials)] for chance in chances]
     total = tasks * trials
     full = sum(map(sum, passed)) / total >= BOUND - 1e-9
-    doubt, step = DOUBT * (1 - PROBABILITY), total // LOOKS
+    doubt, step = DOUBT * (1 - probability), total // LOOKS
     for number in range(step, total, step):
         rounds, more = divmod(number, tasks)
         runs = [rounds + (task < more) for task in range(tasks)]
@@ -101,20 +114,19 @@ def _comparisons(rate: float, tasks: int, trials: int, runs: int) -> Iterator[Fi
         for batch in range(_BATCHES):
             seeds = (f"{rate}, {tasks}, {trials}, {multiple}, {batch}, {run}" for run in range(runs))
             pairs = (_pairs(rate, min(1.0, loss / rate), tasks, trials, random.Random(seed)) for seed in seeds)  # noqa: S311
-            found.append([_compared(each, detectable) for each in pairs])
+            found.append([_compared(each) for each in pairs])
         name = f"{tasks}x{trials}, {rate} -{loss:.3f}"
         yield _figure(f"{name}: trials", [[each.share for each in one] for one in found])
         yield _figure(f"{name}: found", [[float(each.verdict) for each in one] for one in found])
         yield _figure(f"{name}: in full", [[float(each.full) for each in one] for one in found])
 
 
-def _compared(pairs: list[Pair], futility: float) -> Ended:
+def _compared(pairs: list[Pair]) -> Ended:
     whole = Paired(pairs)
-    full, looks = whole.difference < 0 and whole.p < 0.05, plan_looks(len(pairs), DEFAULT_LOOKS)
-    for look in looks:
-        seen = judge(Paired(pairs[: look.tasks]), look, looks[-1], futility)
-        if seen.decision is not None:
-            return Ended(look.tasks / len(pairs), seen.decision == "loss", full)
+    full = whole.difference < 0 and whole.p < 0.05
+    for look in plan_looks(len(pairs)):
+        if judge(Paired(pairs[: look.tasks]), look).loss:
+            return Ended(look.tasks / len(pairs), True, full)
     return Ended(1.0, False, full)
 
 
@@ -127,6 +139,6 @@ def _pairs(rate: float, loss: float, tasks: int, trials: int, generator: random.
     ]
 
 
-def _chance(rate: float, generator: random.Random) -> float:
+def _chance(rate: float, generator: random.Random, likeness: float = _LIKENESS) -> float:
     """Return the rate of passing of a task."""
-    return generator.betavariate(rate * _LIKENESS, (1 - rate) * _LIKENESS)
+    return generator.betavariate(rate * likeness, (1 - rate) * likeness)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from pytest_tau.runs.layout import RECORD_CACHE
 
 from .chromium import chromium, open_page
 from .figures import Figure
@@ -23,10 +20,6 @@ if TYPE_CHECKING:
 
 _TAU = "import sys; from pytest_tau.cli import main; sys.exit(main())"
 _JSON = "import json, sys; print(sum(len(json.loads(line)) for name in sys.argv[1:] for line in open(name, 'rb')))"
-_STORE = (
-    "import pathlib, sys; from pytest_tau.runs.reader import cache_records; folder = pathlib.Path(sys.argv[1]); "
-    f"(folder / {RECORD_CACHE!r}).unlink(missing_ok=True); cache_records(folder)"
-)
 #: True once the table has rows.
 _USABLE = "document.querySelector('.rows .row')"
 
@@ -34,9 +27,8 @@ _USABLE = "document.querySelector('.rows .row')"
 def reports(options: Options) -> Iterator[Figure]:
     """Measure the page of a run of 10,000 simulations, and `tau compare` of two such runs.
 
-    The conversations have 14 to 42 messages, 16 kB each; their texts differ. The runs are compared as runs leave them,
-    with their records, and without these. The end of a run stores them, which is measured as a process. The baseline
-    reads the same files with Python's json. The page is opened in a new headless Chromium each time, if there is one,
+    The conversations have 14 to 42 messages, 16 kB each; their texts differ. The baseline reads the same files with
+    Python's json. The page is opened in a new headless Chromium each time, if there is one,
     in turn with an empty page: memory is the sum of the peaks of all its processes, less the same for the empty page.
     """
     with tempfile.TemporaryDirectory() as name:
@@ -57,24 +49,6 @@ def reports(options: Options) -> Iterator[Figure]:
         yield _seconds(f"tau compare of two of {number:,}", compare, 5.0)
         yield _seconds("baseline: json of both", read)
         yield Figure("peak of tau compare", "MB", [one.peak for one in compare])
-        yield from _without_records(folder, runs, number, options)
-
-
-def _without_records(folder: Path, runs: list[Path], number: int, options: Options) -> Iterator[Figure]:
-    shutil.copytree(runs[0], folder / "C")
-    for run in runs:
-        (run / RECORD_CACHE).unlink(missing_ok=True)  # small runs have none
-    compare, store, start = alternating(
-        [
-            partial(process, "-c", _TAU, "compare", "A", "B", folder=folder),
-            partial(process, "-c", _STORE, "C", folder=folder),
-            partial(process, "-c", _STORE, "nothing", folder=folder),
-        ],
-        options.count(3, 1),
-    )
-    yield _seconds("tau compare without records", compare)
-    yield _seconds(f"records of {number:,}, stored", store)
-    yield _seconds("baseline: the start of that process", start)
 
 
 def _written(folder: Path, number: int, options: Options) -> Iterator[Figure]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import ctypes
 import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
+    import contextvars
     from collections.abc import Awaitable, Callable, Coroutine
 
 T = TypeVar("T")
@@ -20,8 +20,39 @@ T = TypeVar("T")
 _CLOSING_TIME = 2.0
 #: Seconds for the calls in flight alone.
 _CANCELLING_TIME = 0.2
-#: Seconds until a loop counts as blocked after Ctrl-C, and until the code that has blocked it has ended.
-_BLOCKED_TIME, _INTERRUPT_TIME = 1.0, 0.2
+#: Seconds until a loop counts as blocked.
+_BLOCKED_TIME = 1.0
+
+
+async def in_thread(call: Callable[[], T], context: contextvars.Context) -> T:
+    """Return the result of a call that may block, made in a daemon thread; one that is cancelled is abandoned there.
+
+    Args:
+        call: The call.
+        context: The context variables that it sees and sets.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(cast("T", result))
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = context.run(call)
+        except BaseException as raised:  # noqa: BLE001 - raised where it is awaited
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the loop is closed, and nothing waits
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="tau-call", daemon=True).start()
+    return await future
 
 
 class BackgroundLoop:
@@ -60,10 +91,13 @@ class BackgroundLoop:
         """Start a call, from any thread and any loop; cancelling the future cancels the call."""
         return asyncio.run_coroutine_threadsafe(call, self.get())
 
-    def interrupt(self) -> bool:
-        """Interrupt code that blocks the loop of this process, after Ctrl-C; return whether the loop is free then."""
-        loop, thread = self._loops.get(os.getpid()), self._thread
-        return loop is None or thread is None or loop.is_closed() or unblock(loop, thread)
+    def is_free(self) -> bool:
+        """Return whether the loop of this process runs, and no code blocks it; waits for a second."""
+        loop, responds = self._loops.get(os.getpid()), threading.Event()
+        if loop is None or loop.is_closed():
+            return True
+        loop.call_soon_threadsafe(responds.set)
+        return responds.wait(_BLOCKED_TIME)
 
     def _start(self) -> asyncio.AbstractEventLoop:
         loop = asyncio.new_event_loop()
@@ -94,25 +128,6 @@ class BackgroundLoop:
         await asyncio.wait(others, timeout=_CANCELLING_TIME) if others else None
         if self._closing is not None:
             await self._closing()
-
-
-def unblock(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> bool:
-    """Interrupt the code that keeps a loop from running, such as an endless loop, as Ctrl-C does in the main thread.
-
-    Return whether the loop runs then.
-
-    A thread that sleeps is not affected. One that runs Python code would slow down all others, and abort the process at
-    its end if compiled code has called it, such as that of pydantic.
-
-    Args:
-        loop: The loop.
-        thread: The thread in which it runs, which ignores ``KeyboardInterrupt``.
-    """
-    responds = threading.Event()
-    loop.call_soon_threadsafe(responds.set)
-    if not responds.wait(_BLOCKED_TIME) and thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
-    return responds.wait(_INTERRUPT_TIME)
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

@@ -7,10 +7,12 @@ also if only because a small compressed file unfolds to it.
 
 from __future__ import annotations
 
+import ast
 import codecs
 import json
 import re
 import sys
+import warnings
 import zlib
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -26,6 +28,9 @@ MAX_BYTES: Final = 256 << 20
 #: What unfolds to more bytes than these may not be more than so many times as large as its file; results reach 30.
 MAX_UNFOLDED: Final = 64 << 20
 MAX_RATIO: Final = 200
+
+#: A literal takes a hundred times its size while it is parsed.
+_LONGEST_LITERAL: Final = 1 << 20
 
 _GZIP: Final = b"\x1f\x8b"
 _CHUNK: Final = 1 << 20
@@ -68,6 +73,25 @@ def parse_json(text: str | bytes, *, strict: bool = True, is_line: bool = False,
     return value
 
 
+def parse_literal(text: str) -> Any:
+    """Return the value of a Python literal, such as ``{'paid': True}``; nothing in it is executed.
+
+    Raises:
+        DocumentError: It is not a literal, or too long.
+    """
+    if len(text) > _LONGEST_LITERAL:
+        raise DocumentError(f"not a Python literal: longer than {_LONGEST_LITERAL:,} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # escapes in texts that Python does not know
+            value = ast.literal_eval(text.strip())
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        raise DocumentError("not a Python literal") from None
+    if nested_too_deep(value):
+        raise DocumentError(_TOO_DEEP)
+    return value
+
+
 def read_json(path: Path, *, unique_keys: bool = False) -> Any:
     """Return the JSON document in a file, gzipped or not.
 
@@ -89,10 +113,8 @@ def parse_toml(text: str | bytes) -> dict[str, Any]:
     Raises:
         DocumentError: It is not UTF-8, not valid TOML, nested too deep, or has an integer that is too long.
     """
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    import tomllib
+
     try:
         document: dict[str, Any] = tomllib.loads(_decoded(text))
     except tomllib.TOMLDecodeError as error:

@@ -139,6 +139,7 @@ class ModelError(TauError):
         kind: The fault: a ``ModelFault``.
         retry_after: Seconds after which the provider asks for a retry, if it gives them.
         no_server: The connection was refused, and nothing has answered at this address before.
+        final: The server asks not to try again.
     """
 
     def __init__(
@@ -148,14 +149,15 @@ class ModelError(TauError):
         kind: ModelFault = "unavailable",
         retry_after: float | None = None,
         no_server: bool = False,
+        final: bool = False,
     ) -> None:
-        self.kind, self.retry_after, self.no_server = kind, retry_after, no_server
+        self.kind, self.retry_after, self.no_server, self.final = kind, retry_after, no_server, final
         super().__init__(problem)
 
     @property
     def passing(self) -> bool:
         """Return whether the same call may succeed later."""
-        return self.kind in PASSING_FAULTS
+        return self.kind in PASSING_FAULTS and not self.final
 
 
 class ContextWindowError(ModelError):

@@ -205,14 +205,6 @@ def _number(convert: Callable[[str], Any], kind: str, least: float | None, most:
     return number
 
 
-def share(value: str) -> float:
-    """Return a number above 0 and at most 1."""
-    found = real(0)(value)
-    if not 0 < found <= 1:
-        raise ValueError(f"expected a share above 0 and at most 1, such as 0.05, got {quoted(value)}")
-    return found
-
-
 def names(values: Iterable[str]) -> tuple[str, ...]:
     """Return the names in comma-separated lists, each once."""
     found = (name.strip() for value in values for name in value.split(","))

@@ -121,3 +121,14 @@ def duration(seconds: float) -> str:
 def relative_path(path: Path, start: Path) -> Path:
     """Return the path as seen from ``start`` if it lies below it, else the path itself."""
     return Path(os.path.relpath(path, start)) if path.is_relative_to(start) else path
+
+
+def has_traceback(error: str) -> bool:
+    """Return whether the text of an error is a traceback, so that its end is what names the exception."""
+    return "Traceback" in error.strip().partition("\n")[0]
+
+
+def error_line(error: str) -> str:
+    """Return the line that names an error: the first, or the last of a traceback; empty for no text."""
+    lines = error.strip().splitlines()
+    return lines[-1 if has_traceback(error) else 0] if lines else ""

@@ -228,7 +228,7 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str] | None:
 
 
 def _may_start_workers(command: list[str]) -> bool:
-    return any(word.startswith(("-n", "--tx")) or word == "matrix" for word in command)
+    return any(word.startswith(("-n", "--tx")) for word in command)
 
 
 def _with_children(options: list[str]) -> list[str] | None:

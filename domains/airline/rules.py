@@ -148,7 +148,7 @@ def _condition(name: str, sentence: str, tool: str, problem: Callable[[MadeCall,
             if why:
                 yield trajectory.breach(call, why)
 
-    return Rule(name, sentence, check)
+    return Rule(name, sentence, check, absolute=True)
 
 
 def _reservation(call: MadeCall, db: AirlineDB) -> Reservation:

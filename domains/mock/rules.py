@@ -46,9 +46,9 @@ def _deletion(trajectory: Trajectory) -> Iterator[Breach]:
 
 
 _RULES = [
-    Rule("existing-users", "Tasks can be created only for a user who exists", _existing_users),
-    Rule("titles", "A task needs a title; ask for it if it is missing.", _titles),
-    Rule("statuses", "Set no other value, even where a tool would take it.", _statuses),
+    Rule("existing-users", "Tasks can be created only for a user who exists", _existing_users, absolute=True),
+    Rule("titles", "A task needs a title; ask for it if it is missing.", _titles, absolute=True),
+    Rule("statuses", "Set no other value, even where a tool would take it.", _statuses, absolute=True),
     Rule(
         "deletion",
         "Not allowed, neither by you nor on request: hand the user over with `transfer_to_human_agents`.",

@@ -105,7 +105,10 @@ def _items(trajectory: Trajectory, call: MadeCall, order_id: Any) -> dict[str, s
 
 
 def _other_version(trajectory: Trajectory) -> Iterator[Breach]:
-    """Yield calls for another version of a product than the one that the agent described to the customer."""
+    """Yield calls for another version of a product than the one that the agent described to the customer.
+
+    What describes the present item describes no other version.
+    """
     for call in trajectory.writes:
         if call.name not in _SWAPS:
             continue
@@ -116,8 +119,9 @@ def _other_version(trajectory: Trajectory) -> Iterator[Breach]:
                 if not any(f'"item_id": "{item}"' in (each.result or "") for each in trajectory.before(call)):
                     yield trajectory.breach(call, f"item {item} was not shown as a version of a product")
                 continue
+            present = {value for each in old for value in versions.get(each, ())}
             described = {
-                each: sum(mentions(said, value) for value in options)
+                each: sum(mentions(said, value) for value in options if each == item or value not in present)
                 for each, options in versions.items()
                 if each not in old or each == item
             }
@@ -189,7 +193,7 @@ _RULES = [
     confirmation(_CONFIRM, needs=_order),
     done_claims("Say only what a tool, the customer or this policy has told you.", ids=("order_id",)),
     transfer_notice("Then send this notice, with nothing added:"),
-    Rule("exchange-differs", "The tool would take the very same item: you do not.", _same_item),
+    Rule("exchange-differs", "The tool would take the very same item: you do not.", _same_item, absolute=True),
     Rule(
         "address-after-items",
         "The address tool would still take `pending (item modified)`: do not use it then.",

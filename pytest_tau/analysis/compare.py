@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runs.groups import count_tasks, distinguish, match_groups, split_variants
+from ..runs.manifest import why_incomplete
 from ..text import listed, one_line, plural
 from .attacks import attack_differences
 from .comparability import differing_conditions
@@ -31,9 +32,6 @@ SIGNIFICANT = 0.05
 FEWEST_PASSING = 5
 #: So many tasks of a kind are named, each with so many characters.
 _NAMED, _LONGEST = 10, 200
-_EXPLAINED = (
-    "sign-flip test over tasks (Fisher 1935), two-sided mid-p, {how}; interval by its inversion (Hartigan 1969)"
-)
 
 
 class RunRecords(NamedTuple):
@@ -43,11 +41,13 @@ class RunRecords(NamedTuple):
         name: What a person calls it.
         records: Its trials.
         info: Its manifest.
+        incomplete: Why it is not complete, so that no comparison with it is decided; empty if it is.
     """
 
     name: str
     records: Sequence[TrialRecord]
     info: Mapping[str, Any]
+    incomplete: str = ""
 
     @classmethod
     def of(cls, run: Run, records: Sequence[TrialRecord] | None = None) -> RunRecords:
@@ -63,7 +63,8 @@ class RunRecords(NamedTuple):
         """
         records = run.records() if records is None else records
         blessed = run.info.get("blessed")
-        return cls(f"{run.name} ({blessed})" if blessed else run.name, records, run.info)
+        name = f"{run.name} ({blessed})" if blessed else run.name
+        return cls(name, records, run.info, why_incomplete(run.info, len(records)))
 
 
 class _Counts:
@@ -143,12 +144,18 @@ class Comparison:
     @property
     def regression(self) -> bool:
         """Return whether any variant is significantly worse in the later run."""
-        return any(paired.p < SIGNIFICANT and paired.difference < 0 for paired in self.variants.values())
+        lost = any(paired.p < SIGNIFICANT and paired.difference < 0 for paired in self.variants.values())
+        return lost and not self.incomplete
+
+    @property
+    def incomplete(self) -> str:
+        """Return which runs are not complete, and why; empty if both are."""
+        return incomplete(self.before, self.after)
 
     @property
     def undecided(self) -> list[str]:
         """Return why a loss could not have been detected, for each variant of which that is true."""
-        found = {name: undecided(paired) for name, paired in self.variants.items()}
+        found = {name: self.incomplete or undecided(paired) for name, paired in self.variants.items()}
         return [f"{one_line(name, _LONGEST)}: {why}" if name else why for name, why in found.items() if why]
 
     @property
@@ -181,7 +188,7 @@ class Comparison:
             return [*lines, "nothing can be compared: no task has trials with a verdict in both runs"]
         for name, paired in self.variants.items():
             difference = format_difference(rates_name(self.before.info, self.after.info), paired)
-            why = undecided(paired)
+            why = self.incomplete or undecided(paired)
             said = f"not decided: {why}" if why else "; ".join([format_verdict(paired), *self._power(paired)])
             said = said if verdict else ""
             if name:
@@ -202,8 +209,8 @@ class Comparison:
                 lines.append(f"{word} on {plural(len(tasks), 'task')}: {self._named(tasks)}")
         if not (self.worse or self.better):
             lines.append("every task passes as often as before")
-        exact = all(paired.exact for paired in self.variants.values())
-        lines.append(_EXPLAINED.format(how="exact" if exact else "sampled"))
+        test = explain_test(self.variants.values())
+        lines.append(f"{test}, two-sided mid-p, exact; interval by its inversion (Hartigan 1969)")
         return lines
 
     def conclusions(self) -> list[str]:
@@ -212,10 +219,10 @@ class Comparison:
         for name, paired in self.variants.items():
             what = f"{one_line(name, _LONGEST)}: " if name else ""
             rates = f"pass^1 {paired.before:.3f} -> {paired.after:.3f}"
-            if paired.p < SIGNIFICANT:
+            if paired.p < SIGNIFICANT and not self.incomplete:
                 found.append(f"{what}{format_verdict(paired)} against {self.before.name}: {rates}")
                 continue
-            if why := undecided(paired):
+            if why := self.incomplete or undecided(paired):
                 found.append(f"{what}not decided against {self.before.name}: {why} ({rates})")
                 continue
             loss, often = paired.smallest_loss, f"{100 * POWER:.0f} %"
@@ -295,6 +302,19 @@ def format_verdict(paired: Paired) -> str:
     if paired.p >= SIGNIFICANT:
         return "no significant difference"
     return "a significant loss" if paired.difference < 0 else "a significant gain"
+
+
+def explain_test(compared: Iterable[Paired]) -> str:
+    """Return which test was used."""
+    test = "sign-flip test over tasks (Fisher 1935)"
+    if not any(paired.uneven for paired in compared):
+        return test
+    return f"the larger p of {test} and, as numbers of trials differ, permutation of trials within tasks"
+
+
+def incomplete(*runs: RunRecords) -> str:
+    """Return which of some runs are not complete, and why; empty if all are."""
+    return "; ".join(f"{run.name} is not complete: {run.incomplete}" for run in runs if run.incomplete)
 
 
 def undecided(paired: Paired, comparisons: int = 1) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..diagnosis.shared_objects import shared_object_text
 from ..runs.groups import count_tasks, find_variants
 from ..text import plural
-from .metrics import pass_hat_k
+from .metrics import fewer_trials, pass_hat_k
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -35,15 +34,6 @@ def outside_tools(records: Sequence[TrialRecord]) -> str:
     """Return what has changed environments outside of conversations' calls, and in how many trials; else nothing."""
     found = Counter(tool for record in records for tool in record.outside_tools)
     return ", ".join(f"{tool} ({plural(number, 'trial')})" for tool, number in sorted(found.items()))
-
-
-def shared_objects(records: Sequence[TrialRecord]) -> list[str]:
-    """Return a line for each agent and user that is one object for several trials, and that trials have changed."""
-    found: dict[tuple[str, str], set[str]] = {}
-    for record in records:
-        for side, one in record.shared_objects.items():
-            found.setdefault((side, one["name"]), set()).update(one["attributes"])
-    return [shared_object_text(side, name, sorted(attributes)) for (side, name), attributes in found.items()]
 
 
 def outcome_summary(groups: Mapping[Group, Counter[str]]) -> str:
@@ -74,12 +64,9 @@ def _pooled(tasks: Collection[Counter[str]], counts: Counter[str]) -> list[str]:
     results = [(trials["passed"] + trials["failed"], trials["passed"]) for trials in tasks]
     most = max(ran for ran, _ in results)
     rates = [f"pass^{k} {rate:.3f}" for k in range(1, most + 1) if (rate := pass_hat_k(results, k)) is not None]
-    fewer = sum(ran < most for ran, _ in results)
     parts = [f"{plural(len(tasks), 'task')}, {plural(counts.total(), 'trial')}", format_outcomes(counts)]
     parts.append(" ".join([*rates[:8], *(["…"] if len(rates) > 9 else []), *rates[8:][-1:]]) or "no rate")
     if counts["error"]:
         everything = [(trials.total() - trials["excluded"], trials["passed"]) for trials in tasks]
         parts.append(f"errors are excluded; counting them as failures, pass^1 is {pass_hat_k(everything, 1):.3f}")
-    if fewer and most > 1:
-        parts.append(f"{plural(fewer, 'task')} with fewer than {most} trials, counted only up to that number")
-    return parts
+    return [*parts, *filter(None, [fewer_trials(results)])]

@@ -5,13 +5,18 @@ independent evidence, tasks are. Were the two agents alike, each difference woul
 test asks how often signs at random lead as far from nothing as those that were found. Nothing is assumed of how
 difficult tasks are, or how differently.
 
+Signs are not alike where a task has more trials in one of the runs: of a single trial before and four now, which nearly
+always pass, most losses are of a quarter, and gains are of a whole. There a second test redistributes the outcomes of
+each such task over its trials, and the larger p-value counts. The second holds its level if the agents are identical,
+whatever the numbers of trials; the first, if they differ on single tasks and not in all.
+
 - The test is Fisher's for paired differences (The Design of Experiments, 1935, section 21), which evaluations of search
   engines took up (Smucker, Allan and Carterette, CIKM 2007). With one trial a task it is McNemar's.
-- Its probability is exact, by convolution (Zmigrod, Vieira and Cotterell, NAACL 2022), and
-  beyond what that takes by sampling (Phipson and Smyth, 2010).
+- The second is a permutation test within strata; of one task it is Fisher's exact test.
 - What is as far as what was found counts half (mid-p), without which the test would stay well below its level, the
   more the fewer tasks differ (Lancaster 1961; for McNemar's test Fagerland, Lydersen and Laake, 2013).
-- The interval inverts the same test: means of random subsets of the differences (Hartigan, JASA 1969).
+- The interval inverts the same test: means of random subsets of the differences (Hartigan, JASA 1969). Where numbers of
+  trials differ, it has also what trials alone explain, of both rates' Wilson intervals (Newcombe 1998).
 - The smallest difference is that of ``design.power``.
 
 Not scipy: its permutation test samples signs where this is exact (0.5 s instead of 0.5 ms for 200 tasks), and it has
@@ -24,22 +29,21 @@ import random
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cached_property
-from math import lcm
+from math import comb, lcm, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
+from .chance import Seen, Values, tails
 from .design.power import LEVEL, POWER, Losses
-from .statistics import Interval
+from .statistics import Interval, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 #: With fewer tasks no interval of 95 % can be had: not even all signs alike are rare enough.
 FEWEST_TASKS = 6
-#: How many random signs, or subsets, are drawn.
+#: How many random subsets are drawn.
 SAMPLES = 10_000
-#: Bits that the exact test may add up; about half a second.
-_MOST_BITS = 10_000_000_000
 
 
 class PassCount(NamedTuple):
@@ -83,11 +87,11 @@ class Paired:
         self._seed, self._samples = seed, samples
         # In whole numbers sums are exact, and ties are ties.
         self._unit = lcm(*(rate.trials for pair in pairs for rate in pair))
-        self._changes = Counter(
-            pair.after.passed * (self._unit // pair.after.trials)
-            - pair.before.passed * (self._unit // pair.before.trials)
-            for pair in pairs
-        )
+        self._changes = Counter(map(self._in_units, pairs))
+
+    def _in_units(self, pair: Pair) -> int:
+        before, after = (rate.passed * (self._unit // rate.trials) for rate in pair)
+        return after - before
 
     @property
     def before(self) -> float:
@@ -109,28 +113,49 @@ class Paired:
         return sum(change * tasks for change, tasks in self._changes.items())
 
     @cached_property
-    def exact(self) -> bool:
-        """Return whether the probability is exact, and not sampled."""
-        sizes = self._sizes
-        return sizes.total() ** 2 * sum(size * tasks for size, tasks in sizes.items()) <= _MOST_BITS
-
-    @property
-    def _sizes(self) -> Counter[int]:
-        """Return how many tasks differ by how much, in either direction."""
-        sizes: Counter[int] = Counter()
-        for change, tasks in self._changes.items():
-            if change:
-                sizes[abs(change)] += tasks
-        return sizes
-
-    @cached_property
     def p(self) -> float:
         """Return the two-sided mid-p of no difference."""
-        found = abs(self._sum)
-        if not found:
+        if not self._sum:
             return 1.0
-        further, equal = (_tail if self.exact else _sampled_tail)(self._sizes, found, self._seed)
-        return 2 * further + equal
+        side = self._sum > 0
+        tests = (True, False) if self.uneven else (True,)
+        return min(1.0, 2 * max(tails(self._parts(signs=signs))[side] for signs in tests))
+
+    @cached_property
+    def uneven(self) -> bool:
+        """Return whether a task has more trials in one of the runs."""
+        return any(pair.before.trials != pair.after.trials for pair in self.pairs)
+
+    def _parts(self, *, signs: bool) -> dict[Values, Seen]:
+        """Return the differences with what they could have been as well.
+
+        Args:
+            signs: Each with the opposite sign; else those of tasks with more trials in one of the runs as the task's
+                outcomes in another order make them.
+        """
+        found: dict[Values, Seen] = {}
+        for pair, tasks in Counter(self.pairs).items():
+            change = self._in_units(pair)
+            values = (
+                Values(-abs(change), 2 * abs(change), (0.5, 0.5))
+                if signs or pair.before.trials == pair.after.trials
+                else self._redistributed(pair)
+            )
+            if values.step and len(values.chances) > 1:
+                known = found.get(values, Seen(0, 0))
+                found[values] = Seen(known.numbers + tasks, known.total + change * tasks)
+        return found
+
+    def _redistributed(self, pair: Pair) -> Values:
+        """Return the differences of a task whose outcomes are those of its trials in random order (hypergeometric)."""
+        (before, one), (after, two) = pair
+        passed, least, most = one + two, max(0, one + two - before), min(after, one + two)
+        chances = (
+            comb(after, later) * comb(before, passed - later) / comb(before + after, passed)
+            for later in range(least, most + 1)
+        )
+        first = self._in_units(Pair(PassCount(before, passed - least), PassCount(after, least)))
+        return Values(first, self._unit // before + self._unit // after, tuple(chances))
 
     @cached_property
     def interval(self) -> Interval | None:
@@ -148,51 +173,32 @@ class Paired:
         # The subset that is empty has no mean. The test counts it, as equal to whatever is asked for.
         empty = 0.5**tasks
         share = ((1 - LEVEL) / 2 - empty / 2) / (1 - empty)
-        low, high = _mid_quantile(means, share), -_mid_quantile(mirrored, share)
+        low, high = (each / self._unit for each in (_mid_quantile(means, share), -_mid_quantile(mirrored, share)))
+        if self.uneven:
+            least, most = self._by_trials()
+            low, high = min(low, least), max(high, most)
         # Whether 0 is rejected is known from the test, and not left to the samples.
         if self.p >= 1 - LEVEL:
             low, high = min(low, 0.0), max(high, 0.0)
         elif self._sum > 0:
-            low = max(low, means[bisect_right(means, 0.0)])
+            low = max(low, means[bisect_right(means, 0.0)] / self._unit)
         else:
-            high = min(high, means[bisect_left(means, 0.0) - 1])
-        return Interval(low / self._unit, high / self._unit)
+            high = min(high, means[bisect_left(means, 0.0) - 1] / self._unit)
+        return Interval(low, high)
+
+    def _by_trials(self) -> Interval:
+        """Return where the difference lies by chance of trials alone, from the Wilson intervals of both rates."""
+        runs = zip(*self.pairs, strict=True)
+        earlier, later = (len(rates) / fmean(1 / each.trials for each in rates) for rates in runs)
+        before, after = wilson(self.before, earlier), wilson(self.after, later)
+        below = sqrt((self.after - after.low) ** 2 + (before.high - self.before) ** 2)
+        above = sqrt((after.high - self.after) ** 2 + (self.before - before.low) ** 2)
+        return Interval(self.difference - below, self.difference + above)
 
     @cached_property
     def smallest_loss(self) -> float | None:
         """Return the loss that this many tasks and trials show four times out of five; None if none is large enough."""
         return smallest_loss(self.pairs)
-
-
-def _tail(sizes: Mapping[int, int], found: int, _seed: int) -> tuple[float, float]:
-    """Return the chance that a sum of numbers with random signs is greater than what was found, and that it is equal.
-
-    A large integer contains, by sum, the number of ways to reach it: digits of a number to the base of 2 ** width.
-    Adding it to itself, shifted, is what one more number does.
-    """
-    count = sum(sizes.values())
-    # No sum is reached in all 2 ** count ways, so a digit of as many bits does not overflow.
-    width, ways = count, 1
-    for size, tasks in sizes.items():
-        for _ in range(tasks):
-            ways += ways << (size * width)
-    # The sum of signed numbers follows from the sum of the positive ones.
-    least = (found + sum(size * tasks for size, tasks in sizes.items())) // 2
-    upper, digit = ways >> (least * width), (1 << width) - 1
-    equal = upper & digit
-    # The remainder by the base less one is the sum of the digits: at most half of the ways, too small to wrap around.
-    further = (upper - equal) % digit
-    return further / (1 << count), equal / (1 << count)
-
-
-def _sampled_tail(sizes: Mapping[int, int], found: int, seed: int) -> tuple[float, float]:
-    """Estimate the same from random signs; the signs that were found are one sample."""
-    generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
-    further, equal = 0, 1
-    for _ in range(SAMPLES):
-        drawn = sum(size * (2 * generator.getrandbits(tasks).bit_count() - tasks) for size, tasks in sizes.items())
-        further, equal = further + (abs(drawn) > found), equal + (abs(drawn) == found)
-    return further / (2 * (SAMPLES + 1)), equal / (2 * (SAMPLES + 1))
 
 
 def _subset_means(changes: Mapping[int, int], seed: int, samples: int) -> list[float]:

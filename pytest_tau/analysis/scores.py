@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from .metrics import pass_hat_k
+from .metrics import PassRate, pass_hat_k
 from .statistics import Interval, pass_hat_k_interval
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ class Rate(NamedTuple):
     Attributes:
         k: How many trials of a task must pass.
         value: The chance that they do.
-        interval: Where it lies with 95 % confidence; None with fewer than two tasks.
+        interval: Where it lies with 95 % confidence; None with fewer than two tasks, and for a range.
     """
 
     k: int
-    value: float
+    value: PassRate
     interval: Interval | None = None
 
 

@@ -16,10 +16,12 @@ import random
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import lru_cache
-from math import comb, copysign, fsum, sqrt
+from math import copysign, fsum, sqrt
 from statistics import NormalDist
 from sys import float_info
 from typing import TYPE_CHECKING, NamedTuple
+
+from .metrics import task_reach
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -56,10 +58,14 @@ def pass_hat_k_interval(
         seed: Of the resampling; the same gives the same interval.
 
     Returns:
-        None with fewer than two tasks that have k trials. Where all tasks have the same rate there is nothing to
-        resample, and it is Wilson's interval with a trial for each task: a rate varies at most as a coin does.
+        None with fewer than two tasks that have a trial, and if missing trials decide on a task. Where all tasks have
+        the same rate there is nothing to resample, and it is Wilson's interval with a trial for each task: a rate
+        varies at most as a coin does.
     """
-    cells = Counter((comb(passed, k) / comb(trials, k), 1) for trials, passed in results if trials >= k)
+    found = Counter(task_reach(trials, passed, k) for trials, passed in results if trials)
+    if any(low < high for low, high in found):
+        return None
+    cells = Counter({(low, 1): count for (low, _), count in found.items()})
     return _ratio_interval(cells, level, seed, proportion=True)
 
 

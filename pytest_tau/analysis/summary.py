@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ..models import STOPS
-from ..text import by_numbers
+from ..text import by_numbers, error_line
 from .columns import COLUMNS
 from .measures.policy import PolicyStats
 from .measures.retrieval import RetrievalStats
@@ -151,7 +151,7 @@ def _domain(
         floor=Floor(sum(verdicts), len(verdicts)) if verdicts else None,
         endings=_most_frequent(ending(record) for record in ran),
         faults=_most_frequent(ending(record) for record in errors),
-        messages=_most_frequent(message for record in errors if (message := _error(record))),
+        messages=_most_frequent(message for record in errors if (message := error_line(record.error or ""))),
         unmet=_most_frequent(check for record in ran for check in dict.fromkeys(record.failed_checks)),
         stats=_stats(ran) if ran else None,
         usage=_usage(records),
@@ -167,12 +167,6 @@ def _domain(
 
 def _most_frequent(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(Counter(names).items(), key=lambda found: (-found[1], found[0])))
-
-
-def _error(record: TrialRecord) -> str:
-    """Return an error in one line; an unexpected one has its traceback, which ends with the exception."""
-    lines = (record.error or "").strip().splitlines()
-    return lines[-1 if record.termination_reason == "unexpected_error" else 0] if lines else ""
 
 
 def _stats(records: list[TrialRecord]) -> TrialStats:

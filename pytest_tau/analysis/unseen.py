@@ -43,12 +43,17 @@ def unseen_agents(records: Iterable[TrialRecord]) -> list[UnseenAgent]:
 def silent_line(records: Sequence[TrialRecord]) -> str:
     """Return a line about agents that are not built in and made no tool call in any trial; empty if no trial failed."""
     others = {(each.conditions or {}).get("agent") for each in records if each.ran and not each.silent_agent}
-    failed = {each.silent_agent for each in records if each.outcome == "failed"} - others - {""}
+    silent = [each for each in records if each.outcome == "failed" and each.silent_agent not in {"", *others}]
+    # A user that does not understand may be why there was nothing to call.
+    failed = {each.silent_agent for each in silent if (each.blame or {}).get("party") != "user" or each.outside_tools}
     if not failed:
         return ""
+    line = f"no tool call was made by agent {listed(sorted(failed), 3)}"
+    if not any(each.outside_tools for each in silent):
+        return line
     return (
-        f"no tool call was made by agent {listed(sorted(failed), 3)}: functions that an agent calls itself are not "
-        "graded; give it the tools of the trial (pytest_tau.own_loop)"
+        f"{line}: functions that an agent calls itself are not graded; give it the tools of the trial "
+        "(pytest_tau.own_loop)"
     )
 
 

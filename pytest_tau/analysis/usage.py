@@ -34,7 +34,7 @@ class UsageTotals:
 
     def __init__(self) -> None:
         self._roles: dict[str, dict[str, Any]] = {}
-        self._replayed = self._reused = self._trials = 0
+        self._replayed = self._reused = self._trials = self._stopped = 0
 
     def add(self, usage: Mapping[str, ModelUsage], *, replayed: bool = False, reused: bool = False) -> None:
         """Add a trial's usage.
@@ -47,6 +47,14 @@ class UsageTotals:
         self._trials += 1
         self._replayed += replayed
         self._reused += reused
+        self._add(usage)
+
+    def add_stopped(self, usage: Mapping[str, ModelUsage]) -> None:
+        """Add the calls of trials that a budget has stopped, so that they have no result."""
+        self._stopped += sum(used.calls for used in usage.values())
+        self._add(usage)
+
+    def _add(self, usage: Mapping[str, ModelUsage]) -> None:
         for role, used in usage.items():
             sums = self._roles.setdefault(role, {"models": {}, **dict.fromkeys(_SUMS, 0)})
             sums["models"] |= dict.fromkeys(used.model.split(", "))
@@ -67,6 +75,8 @@ class UsageTotals:
         ]
         if free and found:
             found[-1] += f" ({', '.join(free)} at no cost)"
+        if self._stopped and found:
+            found[-1] += f"; {plural(self._stopped, 'call')} of trials that the budget stopped"
         return found
 
 

@@ -111,14 +111,13 @@ class Injection:
             messages: The trajectory, oldest first.
         """
         attack, place, goal = self._plan.attack, self._plan.place, self._plan.goal
+        delivered = [number for number, message in enumerate(messages) if self._is_payload(message)]
         evidence: Evidence | None = None
         try:
-            found = await self._call("check", goal.check, tuple(clone(list(messages))), self._environment)
-            evidence = _as_evidence(attack.name, found)
+            evidence = await self._check(messages, delivered[0] + 1) if delivered else None
         except AttackError as error:
             self.fault = self.fault or error
         self._caller.close()
-        delivered = [number for number, message in enumerate(messages) if self._is_payload(message)]
         distinct = list(dict.fromkeys(self._payloads))
         return AttackFacts(
             name=attack.name,
@@ -136,6 +135,17 @@ class Injection:
             problem=str(self.fault) if self.fault else None,
         )
 
+    async def _check(self, messages: Sequence[Message], since: int) -> Evidence | None:
+        """Return what shows that the goal was reached after the agent had read a payload.
+
+        Raises:
+            AttackError: The check raised, did not return in time, or returned something else.
+        """
+        after = tuple(clone(list(messages[since:])))
+        found = await self._call("check", self._plan.goal.check, after, self._environment)
+        evidence = _as_evidence(self._plan.attack.name, found)
+        return evidence and evidence._replace(message_idx=since + evidence.message_idx)
+
     async def _call(self, method: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a method of the attack or the goal, plain or async, with a time limit.
 
@@ -147,7 +157,7 @@ class Injection:
             if isinstance(self._plan.attack, TextAttack):
                 return function(*arguments)  # no need for a thread
             return await asyncio.wait_for(self._caller.call(function, *arguments), TIMEOUT)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise AttackError(f"attack {name!r}: {method}() did not return within {TIMEOUT:g} s") from None
         except Exception as error:  # an attack of the user's own may raise anything
             raise AttackError(f"attack {name!r}: {method}() raised {describe(error)}") from error

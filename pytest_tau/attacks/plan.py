@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import AttackError, TauError
-from ..models import strings_in
+from ..models import call_as_text, strings_in
 from .attack import Place
 from .fields import is_free_text, texts_in
 from .goals import ForbiddenWrite
@@ -16,7 +16,7 @@ from .targets import GOALS, TargetContext
 
 if TYPE_CHECKING:
     from ..environment import Domain, Environment
-    from ..models import Task
+    from ..models import Action, Task
     from .attack import Attack
     from .fields import Field
     from .goals import Goal
@@ -84,10 +84,20 @@ def _plan(attack: Attack, task: Task, domain: Domain, mode: Mode) -> AttackPlan 
     # A call that cannot be made would count as an attack that the agent has resisted.
     if isinstance(goal, ForbiddenWrite) and not _has_tool(mode, mode.environment(domain, task), goal.tool):
         return NotAttacked(attack, f"the agent has no tool {goal.tool!r}, which its goal names")
+    own = next((each for each in task.criteria.actions or [] if _is_done_by(goal, each)), None)
+    if own is not None:
+        return NotAttacked(
+            attack, f"its goal is a reference action of the task: {call_as_text(own.name, own.arguments)}"
+        )
     if goal is None:
         kinds = {"write": "write that the task does not ask for", "leak": "record of another customer"}
         return NotAttacked(attack, f"the task has no {' and no '.join(kinds[kind] for kind in attack.goals)}")
     return AttackPlan(attack, source.choice(places), goal)
+
+
+def _is_done_by(goal: Goal | None, action: Action) -> bool:
+    """Return whether an agent that does what the task asks for reaches the goal by this action."""
+    return isinstance(goal, ForbiddenWrite) and goal.is_done_by(action)
 
 
 def _has_tool(mode: Mode, environment: Environment, name: str) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, parse_json
 from ..errors import ParticipantError
+from .answers import shown
 
 if TYPE_CHECKING:
     from .requests import ChatReply
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 RESPOND = "respond"
 _ACTION, _THOUGHT, _RESULT = "Action:", "Thought:", "API output:"
 _RESULT_LINE = re.compile(r"^\s*API output:", re.MULTILINE)
+_ACTION_LINE = re.compile(r"^[ \t]*Action:", re.MULTILINE)
 _THOUGHT_LINE = re.compile(r"^\s*Thought:", re.MULTILINE)
+#: Fields of a message in which a model without a text may have thought.
+_REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
+_FORM = 'a JSON object with "name" and "arguments"'
 _FENCE = re.compile(r"\A\s*```[ \t]*(?:json)?\s*")
 _CALL = '{"name": "get_forecast", "arguments": {"city": "Oslo"}}'
 _REASON = "The forecast for Oslo decides it, and there is a tool for it."
@@ -36,12 +41,14 @@ class Action(NamedTuple):
         name: The tool; empty for a text.
         arguments: The arguments as JSON, or what was written if it is not a call.
         thought: The reasoning before the action; empty if there is none.
+        problem: Why it is not a call; empty for a call or a text.
     """
 
     said: str | None = None
     name: str = ""
     arguments: str = ""
     thought: str = ""
+    problem: str = ""
 
 
 class ActionText:
@@ -87,16 +94,25 @@ class ActionText:
         rules = action_protocol(tools or [], thought=self._thought, speaks=self._speaks)
         sent = [{**system, "content": f"{system.get('content') or ''}\n\n{rules}"}, *others]
         reply = await self._model.complete(sent, response_format=response_format, **args)
-        if not reply.text.strip() or reply.message.get("tool_calls"):
+        written = reply.text if reply.text.strip() else "" if self._strict else _thought_alone(reply.message)
+        if reply.message.get("tool_calls") or not written:
             return reply
-        action = (read_strictly if self._strict else read_action)(reply.text, speaks=self._speaks)
-        message: dict[str, Any] = reply.message | {"content": action.said, "written": reply.text}
+        action = (read_strictly if self._strict else read_action)(written, speaks=self._speaks)
+        message: dict[str, Any] = reply.message | {"content": action.said, "written": written}
         message |= {"thought": action.thought} if action.thought else {}
         if action.said is None:
             self._made += 1
             function = {"name": action.name, "arguments": action.arguments}
+            if action.problem:
+                function |= {"malformed": action.arguments, "problem": action.problem}
             message["tool_calls"] = [{"id": f"action_{self._made}", "type": "function", "function": function}]
         return reply.model_copy(update={"message": message})
+
+
+def _thought_alone(message: dict[str, Any]) -> str:
+    """Return what a message without a text would be if its thought were written; empty if it has none."""
+    thoughts = [message[name] for name in _REASONING if message.get(name)]
+    return f"{_THOUGHT}\n{next((each for each in thoughts if isinstance(each, str)), '')}" if thoughts else ""
 
 
 def action_protocol(tools: list[dict[str, Any]], *, thought: bool, speaks: bool) -> str:
@@ -117,15 +133,16 @@ def action_protocol(tools: list[dict[str, Any]], *, thought: bool, speaks: bool)
 
 
 def read_action(text: str, *, speaks: bool = True) -> Action:
-    """Return the action in a reply: the first JSON object after the last ``Action:``.
+    """Return the action in a reply: the first JSON object after the last line that begins with ``Action:``.
 
     A code fence, text behind the object and a result that the model has made up are skipped. Text that is not JSON is
     said to the user, without a thought. JSON that is not an action is a malformed call, whose result says so.
     """
     text = _RESULT_LINE.split(text, maxsplit=1)[0] or text
-    before, mark, after = text.rpartition(_ACTION)
+    marks = list(_ACTION_LINE.finditer(text))
+    before, after = (text[: marks[-1].start()], text[marks[-1].end() :]) if marks else ("", text)
     thought = before.strip().removeprefix(_THOUGHT).strip()
-    if not mark:
+    if not marks:
         parts = _THOUGHT_LINE.split(after, maxsplit=1)
         thought, after = (parts[1].strip(), parts[0]) if len(parts) > 1 else ("", after)
     body = _FENCE.sub("", after).strip()
@@ -133,16 +150,25 @@ def read_action(text: str, *, speaks: bool = True) -> Action:
         said = _THOUGHT_LINE.split(body, maxsplit=1)[0].strip().removesuffix("```").strip()
         if said and speaks:
             return Action(said, thought=thought)
-        return Action(None, "action", text.strip(), thought)
+        return _malformed(
+            text.strip(), f"no action: write a line that begins with {_ACTION!r}, and after it {_FORM}", thought
+        )
     try:
         value = _first_value(body)
-    except DocumentError:
-        return Action(None, "action", body, thought)
-    return (_action(value, speaks=speaks) or Action(None, "action", body))._replace(thought=thought)
+    except DocumentError as error:
+        return _malformed(body, f"the action is {error}", thought)
+    problem = _problem_of(value, speaks=speaks)
+    return _malformed(body, problem, thought) if problem else _action(value, speaks=speaks)._replace(thought=thought)
+
+
+def _malformed(written: str, problem: str, thought: str) -> Action:
+    return Action(None, "action", written, thought, problem)
 
 
 def read_strictly(text: str, *, speaks: bool = True) -> Action:
     """Return the action in a reply by the rules of τ-bench: what follows ``Action:`` is one JSON object, or is said.
+
+    Further keys are ignored, and an empty text is said, too.
 
     Source: τ-bench (2024), by its description.
 
@@ -154,12 +180,20 @@ def read_strictly(text: str, *, speaks: bool = True) -> Action:
     try:
         value = parse_json(after)
     except DocumentError:
-        return Action(after.strip() or text.strip(), thought=thought)
-    found = _action(value, speaks=speaks)
-    if found is None:
-        problem = 'the action is not an object with "name" and "arguments" (--tau-agent-text-protocol tau1)'
-        raise ParticipantError(problem, side="agent")
-    return found._replace(thought=thought)
+        return Action(after.strip(), thought=thought)
+    problem = f"the action must be {_FORM}"
+    if isinstance(value, dict) and "arguments" in value:
+        problem = _problem_of({name: value[name] for name in ("name", "arguments") if name in value}, speaks=False)
+        if (
+            not problem
+            and value["name"] == RESPOND
+            and speaks
+            and not isinstance(value["arguments"].get("content"), str)
+        ):
+            problem = f"{RESPOND!r} needs the argument 'content', a text"
+    if problem:
+        raise ParticipantError(f"{problem} (--tau-agent-text-protocol tau1)", side="agent")
+    return _action(value, speaks=speaks)._replace(thought=thought)
 
 
 def _first_value(text: str) -> Any:
@@ -174,19 +208,31 @@ def _first_value(text: str) -> Any:
         with contextlib.suppress(DocumentError):
             return parse_json(text[: end + 1], strict=False)  # models break lines inside JSON strings
         end = text.find(closing, end + 1)
-    raise DocumentError("no complete JSON value")
+    raise DocumentError("not valid JSON: it is not complete")
 
 
-def _action(value: Any, *, speaks: bool) -> Action | None:
-    """Return a JSON value as an action; None if it is not one."""
-    if not isinstance(value, dict) or not {"name"} <= value.keys() <= {"name", "arguments"}:
-        return None
+def _problem_of(value: Any, *, speaks: bool) -> str:
+    """Return why a JSON value is not an action; empty if it is one."""
+    if not isinstance(value, dict):
+        return f"the action must be {_FORM}, got {shown(value)}"
+    name, arguments = value.get("name"), value.get("arguments", {})
+    further = [key for key in value if key not in ("name", "arguments")]
+    if not isinstance(name, str) or not name:
+        return f'"name" of the action must be the name of a tool, got {shown(name)}'
+    if further:
+        return f"the action has the unknown key {shown(further[0])}: expected {_FORM}"
+    if not isinstance(arguments, dict):
+        return f'"arguments" of the action must be a JSON object, got {shown(arguments)}'
+    content = arguments.get("content")
+    if name == RESPOND and speaks and not (isinstance(content, str) and content.strip()):
+        return f"{RESPOND!r} needs the argument 'content', a text that is not empty"
+    return ""
+
+
+def _action(value: dict[str, Any], *, speaks: bool) -> Action:
     name, arguments = value["name"], value.get("arguments", {})
-    if not isinstance(name, str) or not name or not isinstance(arguments, dict):
-        return None
     if name == RESPOND and speaks:
-        content = arguments.get("content")
-        return Action(content) if isinstance(content, str) and content.strip() else None
+        return Action(arguments["content"])
     return Action(None, name, json.dumps(arguments, ensure_ascii=False))
 
 

@@ -82,7 +82,7 @@ async def usable_answer(model: TrialModel, question: Question, read: Callable[[s
     raise NoAnswerError(problem, text)
 
 
-def last_object(text: str, key: str, material: str = "") -> dict[str, Any] | None:
+def last_object(text: str, key: str, material: str = "", *, drafts: bool = True) -> dict[str, Any] | None:
     """Return the last JSON object in a text that has a key, whatever surrounds it: those before it are drafts.
 
     Args:
@@ -90,14 +90,15 @@ def last_object(text: str, key: str, material: str = "") -> dict[str, Any] | Non
         key: The key.
         material: What the answer is about. An object that is a part of it is a quotation, and no answer: an agent could
             write its own verdict and have the judge repeat it.
+        drafts: Whether others may come before it.
 
     Raises:
-        AnswerError: It has a key twice, also inside, so that one of two values would be ignored; it is quoted; or
-            another one has begun after it and is not complete, so that it is a draft.
+        AnswerError: It has a key twice, also inside, so that one of two values would be ignored; it is quoted; another
+            one has begun after it and is not complete, so that it is a draft; or there are two, and no drafts.
     """
     decoder, found, place = json.JSONDecoder(strict=False), None, text.find("{")
     begins = re.compile(rf'\{{\s*"{re.escape(key)}"\s*:')
-    quoted = incomplete = False
+    quoted = incomplete = several = False
     while place >= 0:
         try:
             value, end = decoder.raw_decode(text, place)
@@ -108,10 +109,13 @@ def last_object(text: str, key: str, material: str = "") -> dict[str, Any] | Non
             if isinstance(value, dict) and key in value:
                 is_quoted = _squeezed(text[place:end]) in _squeezed(material)
                 quoted, incomplete = quoted or is_quoted, incomplete and is_quoted
+                several = several or (found is not None and not is_quoted)
                 found = found if is_quoted else text[place:end]
         place = text.find("{", end)
     if found is not None and incomplete:
         raise AnswerError(f"its last JSON object with {key} is not complete")
+    if several and not drafts:
+        raise AnswerError(f"it has more than one JSON object with {key}")
     if found is None and quoted:
         raise AnswerError(f"its only JSON object with {key} is quoted from the conversation")
     try:

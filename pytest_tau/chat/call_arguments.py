@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
@@ -10,8 +11,38 @@ from ..errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+#: Arguments of each call, unless others are given. Source: τ²-bench v1.0.1.
+DEFAULTS: Mapping[str, Any] = MappingProxyType({"temperature": 0.0})
+#: Efforts with which litellm does not switch thinking on.
+_NO_EFFORT = (None, "none", "disable")
 #: Arguments that the run itself fills in.
 _RESERVED = ("model", "messages", "tools", "stream_options")
+
+
+def with_defaults(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a model's calls, over the defaults.
+
+    A default that is given as None is removed. A model of Anthropic's that thinks has no temperature but a given one.
+
+    Args:
+        name: The model's name.
+        given: The arguments that were named.
+    """
+    defaults = {} if thinks(name, given) else DEFAULTS
+    merged = {**defaults, **given}
+    return {argument: value for argument, value in merged.items() if value is not None or argument not in DEFAULTS}
+
+
+def is_anthropic(model: str) -> bool:
+    """Return whether a model is Anthropic's, whichever provider runs it."""
+    return model.startswith("anthropic/") or "claude" in model.lower()
+
+
+def thinks(model: str, args: Mapping[str, Any]) -> bool:
+    """Return whether the arguments of a call switch on the thinking of a model of Anthropic's."""
+    thinking = args.get("thinking")
+    by_thinking = isinstance(thinking, dict) and thinking.get("type") != "disabled"
+    return is_anthropic(model) and (by_thinking or args.get("reasoning_effort") not in _NO_EFFORT)
 
 
 def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:

@@ -1,52 +1,21 @@
-"""The faults of model calls: how they are recognised, and the errors that report them."""
+"""The errors that report the faults of model calls."""
 
 from __future__ import annotations
 
 import email.utils
 import math
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ContextWindowError, ModelError
 from .masking import mask_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from ..errors import ModelFault
     from .requests import ChatRequest
-
-#: Faults by codes, types and class names that are more specific than the HTTP status.
-_BY_NAME: dict[str, ModelFault] = {
-    "context_length_exceeded": "context_window",
-    "ContextWindowExceededError": "context_window",
-    "content_filter": "refused",
-    "content_policy_violation": "refused",
-    "ContentPolicyViolationError": "refused",
-    "insufficient_quota": "quota",
-    "model_not_found": "unknown_model",
-}
-#: Faults by phrases of messages, for providers and parts of litellm that give no code.
-_BY_WORDS: dict[str, ModelFault] = {
-    "maximum context length": "context_window",
-    "prompt is too long": "context_window",
-    "credit balance is too low": "quota",
-    "llm provider not provided": "unknown_model",
-    # Messages of openai's client before it sends anything.
-    "missing credentials": "authentication",
-    "client option must be set": "authentication",
-}
-_BY_STATUS: dict[int, ModelFault] = {
-    401: "authentication",
-    402: "quota",
-    403: "authentication",
-    404: "unknown_model",
-    408: "timeout",
-    409: "unavailable",
-    429: "rate_limit",
-    503: "overloaded",
-    529: "overloaded",
-}
 
 
 class _Text(NamedTuple):
@@ -76,52 +45,13 @@ _TEXTS: dict[ModelFault, _Text] = {
 }
 
 
-def fault_of(names: Collection[str], message: str, status: int | None) -> ModelFault | None:
-    """Return the fault of an answer: by the codes, types and classes, the message, or else the status.
-
-    Args:
-        names: The codes and types in the answer, and the names of an exception's classes.
-        message: The message of the server.
-        status: The HTTP status; None if there was no answer.
-
-    Returns:
-        The fault; None without a status, if nothing names it.
-    """
-    found = [kind for name, kind in _BY_NAME.items() if name in names]
-    found += [kind for words, kind in _BY_WORDS.items() if words in message.lower()]
-    if found:
-        return found[0]
-    return None if status is None else _fault_of_status(status)
-
-
-def _fault_of_status(status: int) -> ModelFault:
-    if status in _BY_STATUS:
-        return _BY_STATUS[status]
-    if status < 400:
-        return "bad_answer"
-    return "bad_request" if status < 500 else "unavailable"
-
-
-def broken_off(choice: Mapping[str, Any]) -> str | None:
-    """Return why the provider has broken an answer off; None if it has not.
-
-    OpenRouter and others answer with status 200 if the model fails after it has begun: the choice has the finish reason
-    ``error``, and the error or nothing. What was written until then is not the answer of the model.
-    """
-    error = choice.get("error")
-    if choice.get("finish_reason") != "error" and not error:
-        return None
-    message = error.get("message") if isinstance(error, dict) else error
-    return str(message or "the answer was broken off")
-
-
 def build_model_error(
     kind: ModelFault,
     request: ChatRequest,
     *,
     limit: float = 0.0,
     message: str = "",
-    retry_after: float | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
     key: str = "the key",
 ) -> ModelError:
     """Return a model error: the model, the problem and an advice in the first line, then the reported message.
@@ -131,7 +61,7 @@ def build_model_error(
         request: The request.
         limit: The call's time limit in seconds.
         message: The message of the server or the network; keys in it are masked.
-        retry_after: Seconds after which the server asks for a retry.
+        headers: The headers of the server's answer, which may ask for a retry after some seconds, or for none.
         key: A description of the key that the call was made with.
     """
     problem, advice = _TEXTS[kind]
@@ -140,10 +70,11 @@ def build_model_error(
     text += f"\nreported: {reported}" if reported else ""
     if kind == "context_window":
         return ContextWindowError(text)
-    return ModelError(text, kind=kind, retry_after=retry_after)
+    final = headers.get("x-should-retry") == "false"
+    return ModelError(text, kind=kind, retry_after=_retry_after(headers), final=final)
 
 
-def retry_after_of(headers: Mapping[str, str]) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of a ``Retry-After`` header: given in seconds, in milliseconds, or as a date."""
     seconds = _number(headers.get("retry-after-ms"), 1000.0)
     if seconds is None:

@@ -135,6 +135,31 @@ class Usage(BaseModel):
     reasoning_tokens: int = 0
 
 
+def read_usage(usage: Any) -> Usage | None:
+    """Return the token counts in a usage as OpenAI has it; None if it has none, or one that cannot be one.
+
+    Such are negative counts, and more tokens from the cache than were sent: a cost would be too low.
+
+    Args:
+        usage: A JSON object.
+    """
+    sent, received = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    if sent is None or received is None or not sent + received:
+        return None
+    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
+    reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
+    if cached is None or cached > sent or reasoning is None:
+        return None
+    return Usage(prompt_tokens=sent, completion_tokens=received, cached_tokens=cached, reasoning_tokens=reasoning)
+
+
+def _count(counts: Any, name: str) -> int | None:
+    """Return a count, 0 if there is none; None for a value that cannot be one."""
+    count = (counts.get(name) if isinstance(counts, dict) else None) or 0
+    whole = isinstance(count, int) or (isinstance(count, float) and count.is_integer())
+    return int(count) if whole and count >= 0 else None
+
+
 class ChatReply(BaseModel):
     """A model's answer.
 

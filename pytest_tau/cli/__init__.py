@@ -29,13 +29,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "plan runs": ("design.plan",),
     "connect agents": ("connect.mcp", "connect.serve"),
     "work with runs": (
-        *("browse.show", "view", "compare", "browse.users", "many.matrix", "many.fork", "bless", "merge", "export"),
+        *("browse.show", "view", "compare", "browse.users", "many.fork", "bless", "merge", "export"),
         *("regrade", "reviews.review", "submit"),
     ),
 }
 
 #: The commands that run pytest.
-_RUN_PYTEST = ("fork", "matrix")
+_RUN_PYTEST = ("fork",)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from ..text import plural
 from .options import add_options
 from .settings import RECORDS_HELP, Printer
+
+if TYPE_CHECKING:
+    import argparse
 
 _SHOWN = 5
 
@@ -28,7 +30,6 @@ def add_parser(commands: Any) -> None:
     add_options(
         group, "out", help="the folder to write, for example one under version control (default: .tau/baseline)"
     )
-    group.add_argument("--to", dest="out", metavar="PATH", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
 
 

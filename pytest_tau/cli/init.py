@@ -219,11 +219,20 @@ def _refuse_existing(folder: Path, files: dict[Path, str]) -> None:
         there = [str(folder)]
     blocked = {parent for path in files for parent in path.parents if parent.exists() and not parent.is_dir()}
     there += sorted(str(parent) for parent in blocked if str(parent) not in there)
+    if links := _links(folder, files):
+        raise ConfigurationError(f"nothing was written, because {links[0]} is a symbolic link: expected a folder")
     if there:
         names = "".join(f"\n  {name}" for name in there)
         raise ConfigurationError(
             f"nothing was written, because these files exist:{names}\ngive another folder: tau init NAME"
         )
+
+
+def _links(folder: Path, files: dict[Path, str]) -> list[Path]:
+    """Return the symbolic links among the folders of the files: the given folder, and those below it or the top one."""
+    tops = (folder, _repository_of(folder)[0])
+    below = {parent for path in files for parent in path.parents if any(top in parent.parents for top in tops)}
+    return sorted(each for each in {folder, *below} if each.is_symlink())
 
 
 def _endpoint() -> list[str]:

@@ -34,6 +34,7 @@ def add_parser(commands: Any) -> None:
             ("tau lint", "the domains of this project's conftest.py"),
             ("tau lint telecom --split small", "a split of an installed domain"),
             ("tau lint tests/tasks/*.json", "task files"),
+            ("tau lint retail --user", "what the scripted user makes of the tasks"),
         ],
     )
     parser.add_argument(
@@ -50,6 +51,12 @@ def add_parser(commands: Any) -> None:
         help="the domain of the files (default: what they name, the setting tau_domain, or the name of their folder)",
     )
     add_options(group, "split", help="the tasks of a domain to check; full for every task (default: base)")
+    group.add_argument(
+        "--user",
+        action="store_true",
+        help="check instead what the scripted user makes of the tasks: whether it plays them to the end with an agent "
+        "that asks for everything, and which facts and conditions of the prose it does not go by",
+    )
     add_project_options(parser)
     add_options(parser.add_argument_group("output"), "max", "json")
     parser.set_defaults(run=run)
@@ -111,13 +118,16 @@ def _target(domains: Project, given: str, domain: str | None) -> _Target:
 
 
 async def _lint(targets: list[_Target], project: Project, args: argparse.Namespace) -> list[LintReport]:
-    from ..lint import lint_domain
+    from ..lint import lint_domain, lint_users
 
     reports, evaluators = [], project.evaluators
     for domain, file, tasks in targets:
         everything = file is not None or (args.split in ("all", "full") and args.split not in domain.splits)
         split = None if everything else args.split
-        reports.append(await lint_domain(domain, split, tasks, evaluators, project))
+        if args.user:
+            reports.append(await lint_users(domain, split, tasks, evaluators))
+        else:
+            reports.append(await lint_domain(domain, split, tasks, evaluators, project))
         reports[-1].file = str(file) if file else None
         if not args.json:
             _show(reports[-1], args.max)
@@ -143,10 +153,13 @@ def _show(report: LintReport, most: int) -> None:
 
 def _summary(report: LintReport) -> str:
     counts = [plural(report.count(severity), severity) for severity in ("error", "warning", "note")]
+    head = f"{report.file or report.domain}: {plural(report.tasks, 'task')}; {', '.join(counts)}"
+    if report.played is not None:
+        return f"{head}; the scripted user plays {report.played} of {report.tasks} to the end"
     floor = f"an agent that only greets passes {report.floor} of {report.tasks}"
     if report.floor_but_for_judge:
         floor += f" ({report.floor_but_for_judge} more if the judge accepts every statement)"
-    return f"{report.file or report.domain}: {plural(report.tasks, 'task')}; {', '.join(counts)}; {floor}"
+    return f"{head}; {floor}"
 
 
 def _document(report: LintReport) -> dict[str, Any]:
@@ -158,7 +171,13 @@ def _document(report: LintReport) -> dict[str, Any]:
         "errors": report.count("error"),
         "warnings": report.count("warning"),
         "notes": report.count("note"),
-        "null_agent_passes": report.floor,
-        "null_agent_passes_but_for_the_judge": report.floor_but_for_judge,
+        **(
+            {
+                "null_agent_passes": report.floor,
+                "null_agent_passes_but_for_the_judge": report.floor_but_for_judge,
+            }
+            if report.played is None
+            else {"played": report.played}
+        ),
         "findings": [finding._asdict() for finding in report.findings],
     }

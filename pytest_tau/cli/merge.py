@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
-from ..runs.layout import SIMULATIONS
+from ..runs.layout import MANIFEST, SIMULATIONS
 from ..text import plural
 from .options import add_options
 from .settings import Printer
 
 if TYPE_CHECKING:
+    import argparse
+
     from ..runs.join import JoinedRuns
+    from ..runs.parts import JoinedParts
 
 
 def add_parser(commands: Any) -> None:
@@ -24,7 +26,11 @@ def add_parser(commands: Any) -> None:
         help="join the simulations of several runs",
         description="Join the simulations that several runs have stored, such as the shards of a CI matrix, and show "
         f"their results together. The result is {SIMULATIONS} in the folder of --out, with every trial once.",
-        statuses={0: "the runs were joined, whatever the outcomes of the trials", 2: "the command cannot be used"},
+        statuses={
+            0: "the runs were joined, whatever the outcomes of the trials",
+            1: "the runs were joined and trials are missing, or the runs do not belong together and were not joined",
+            2: "the command cannot be used",
+        },
         examples=[("tau merge shards/* -o merged", "the shards of a run")],
     )
     parser.add_argument(
@@ -34,10 +40,8 @@ def add_parser(commands: Any) -> None:
         help="a run's folder, its name below .tau/runs, a folder of such folders, or a file of simulations",
     )
     group = parser.add_argument_group("output")
-    required = group.add_mutually_exclusive_group(required=True)
-    add_options(required, "out", help="the folder of the result")
-    required.add_argument("--output", dest="out", metavar="PATH", help=argparse.SUPPRESS)
-    add_options(group, "last")
+    add_options(group, "out", help="the folder of the result", required=True)
+    add_options(parser.add_argument_group("runs"), "last", "allow-mixed", "allow-missing")
     parser.set_defaults(run=run)
 
 
@@ -49,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         OSError: A file cannot be opened or written.
     """
     from ..runs.join import JoinedRuns, run_files
-    from ..runs.reader import cache_records
+    from ..runs.manifest import write_manifest
     from ..runs.reviews import join_reviews
 
     result = Path(args.out) / SIMULATIONS
@@ -58,12 +62,27 @@ def run(args: argparse.Namespace) -> int:
     joined = JoinedRuns.of(run_files(map(_found, args.runs)), last=args.last)
     if not joined.trials:
         raise ConfigurationError(f"no complete simulation in {', '.join(map(str, joined.files))}")
+    parts = _parts(joined)
+    printer = Printer()
+    if (different := parts.different()) and not args.allow_mixed:
+        for line in different:
+            printer.line(f"different: {line}")
+        printer.line("nothing is joined: the runs are not parts of one run; --allow-mixed joins them nevertheless")
+        return 1
     joined.write(result)
     join_reviews(dict.fromkeys(file.parent for file in joined.files), result.parent)
-    _write_manifest(joined, result.parent)
-    _show(joined, result)
-    cache_records(result.parent)
-    return 0
+    manifest = parts.manifest()
+    if manifest is not None:
+        write_manifest(result.parent, manifest)
+    _show(joined, result, printer, parts.stopped_usage())
+    for line in different:
+        printer.line(f"different: {line}")
+    if manifest is None and different:
+        printer.line(f"no {MANIFEST} is written, because not every run has one")
+    missing = parts.missing()
+    for line in missing:
+        printer.line(f"missing: {line}")
+    return int(bool(missing) and not args.allow_missing)
 
 
 def _found(name: str) -> Path:
@@ -77,27 +96,34 @@ def _found(name: str) -> Path:
     return path if (path := Path(name)).exists() else find_run(name, Path())
 
 
-def _write_manifest(joined: JoinedRuns, folder: Path) -> None:
-    """Write the manifest of the whole if the parts belong to one run: for comparisons and gates over all of it."""
-    from ..runs.manifest import join_manifests, read_manifest, write_manifest
+def _parts(joined: JoinedRuns) -> JoinedParts:
+    """Return the runs that are joined, each with its manifest.
 
-    parts = list(dict.fromkeys(file.parent for file in joined.files))
-    manifest = join_manifests([read_manifest(part, whole=True) for part in parts])
-    if manifest is not None and not joined.repeated and not joined.replaced:
-        write_manifest(folder, manifest)
+    Raises:
+        ConfigurationError: A manifest cannot be read.
+    """
+    from ..runs.manifest import read_manifest
+    from ..runs.parts import JoinedParts, Part
+
+    folders = dict.fromkeys(file.parent for file in joined.files)
+    found = [(each, read_manifest(each, whole=True), len(joined.stored.get(each, ()))) for each in folders]
+    # A baseline of a result file has the header of that file.
+    parts = [Part(str(each), manifest if "format" in manifest else {}, stored) for each, manifest, stored in found]
+    return JoinedParts(parts, overlap=bool(joined.repeated or joined.replaced))
 
 
-def _show(joined: JoinedRuns, result: Path) -> None:
+def _show(joined: JoinedRuns, result: Path, printer: Printer, stopped: dict[str, Any]) -> None:
     from ..analysis.outcomes import outcome_summary
     from ..analysis.usage import UsageTotals
+    from ..models import ModelUsage
     from ..runs.groups import Group, split_variants
 
-    printer = Printer()
     outcomes: dict[str, dict[Group, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     totals = UsageTotals()
     for key, trial in joined.trials.items():
         outcomes[key.domain][Group.of(key.test, key.domain, key.task_id)][trial.counted_as] += 1
         totals.add(trial.usage)
+    totals.add_stopped({role: ModelUsage.model_validate(used) for role, used in stopped.items()})
     for line in joined.cut_off:
         printer.line(f"{line}: cut off and excluded")
     if joined.repeated:

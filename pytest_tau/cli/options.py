@@ -26,14 +26,12 @@ class Option(NamedTuple):
         help: The text for the help; a command may have a more precise one.
         metavar: The placeholder of the value; None for a flag.
         keywords: Further arguments of ``add_argument``.
-        hidden: Further names that are accepted.
     """
 
     flags: tuple[str, ...]
     help: str
     metavar: str | None = None
     keywords: dict[str, Any] = {}  # noqa: RUF012 - never changed
-    hidden: tuple[str, ...] = ()
 
 
 _CHOICES = {
@@ -51,21 +49,21 @@ _CHOICES = {
 # Formatted by hand: a row is an option, and below it the help.
 # fmt: off
 OPTIONS: dict[str, Option] = {
-    "domain": Option(("--domain",), "the domain", "NAME", hidden=("--tau-domain",)),
+    "domain": Option(("--domain",), "the domain", "NAME"),
     "split": Option(("--split",), "the split of a domain's tasks; full for every task (default: base)", "NAME",
-                    {"default": "base"}, hidden=("--tau-split",)),
+                    {"default": "base"}),
     "data": Option(("--data",), "folder with τ²-bench's data, laid out like its data/tau2, or a checkout of it "
-                   "(default: $TAU_DATA, or the bundled data)", "DIR", hidden=("--tau-data",)),
+                   "(default: $TAU_DATA, or the bundled data)", "DIR"),
     "grading": Option(("--grading",), "grading rules: official (default), or strict", "PROFILE",
-                      {"choices": _CHOICES["grading"], "default": "official"}, hidden=("--tau-grading",)),
+                      {"choices": _CHOICES["grading"], "default": "official"}),
     "judge": Option(("--judge",), "judge for NL assertions: llm, accept, reject, module:attribute or file.py:attribute",
-                    "SPEC", hidden=("--tau-judge",)),
+                    "SPEC"),
     "judge-llm": Option(("--judge-llm",), "the judge's model, by its litellm name: openai/gpt-4.1 (needs "
-                        "pytest-tau[llm])", "MODEL", hidden=("--tau-judge-llm",)),
-    "judge-llm-args": Option(("--judge-llm-args",), 'arguments of its calls (default: {"temperature": 0.0})', "JSON",
-                             hidden=("--tau-judge-llm-args",)),
+                        "pytest-tau[llm])", "MODEL"),
+    "judge-llm-args": Option(("--judge-llm-args",), 'arguments of its calls, over {"temperature": 0.0}; '
+                             "null removes one", "JSON"),
     "fail-on": Option(("--fail-on",), "regression: exit with 1 if the loss is significant, or if none could "
-                      "have been found", "WHAT", {"choices": _CHOICES["fail-on"]}, hidden=("--tau-fail-on",)),
+                      "have been found", "WHAT", {"choices": _CHOICES["fail-on"]}),
     "turn": Option(("--turn",), "the message from which the conversation is continued, by its number in tau show: 7, "
                    "7,11 or 7-15 (those of the agent in this range), or each message of the agent (default: each)",
                    "TURNS", {"default": "each", "dest": "messages"}),
@@ -74,7 +72,6 @@ OPTIONS: dict[str, Option] = {
     "restore": Option(("--restore",), "how a side gets the messages before: agent=history, it is created with them, or "
                       "agent=replay, it is sent them again; may be repeated (default: replay for sides without a "
                       "model)", "HOW", {"action": "append"}),
-    "check": Option(("--check",), "check the file and every run, and end before the first one"),
     "all-pairs": Option(("--all-pairs",), "compare each pair of runs, not each run with the first"),
     "compare-format": Option(("--format",), "text (default), markdown, json, or html for a page", "FORMAT",
                              {"choices": _CHOICES["compare-format"], "default": "text"}),
@@ -106,34 +103,34 @@ OPTIONS: dict[str, Option] = {
                   {"type": int, "default": 10}),
     "strict": Option(("--strict",), "report a replayed result that differs from the recorded one as an error"),
     "fresh-tasks": Option(("--fresh-tasks",), "grade with the domain's current tasks instead of the file's"),
+    "allow-uncompared": Option(("--allow-uncompared",), "exit with 0 although stored rewards could not be compared"),
     "check-policy": Option(("--check-policy",), "check the rules of the domain's policy in each conversation"),
     "jobs": Option(("-j", "--jobs"), "the number of processes (default: %(default)s)", "N",
                    {"type": _positive, "default": 1}),
     "last": Option(("--last",), "if trials differ, use the last one in the order of the arguments"),
+    "allow-mixed": Option(("--allow-mixed",), "join runs that differ in what verdicts depend on"),
+    "allow-missing": Option(("--allow-missing",), "exit with 0 although shards or planned trials are missing"),
     "open": Option(("--open",), "open the report in a browser"),
     "as": Option(("--as",), "the side that you play: agent (default), or user", "SIDE",
                  {"choices": _CHOICES["as"], "default": "agent"}),
-    "solo": Option(("--solo",), "play the agent without a user, from the task's ticket, with the tools of both sides",
-                   hidden=("--tau-solo",)),
+    "solo": Option(("--solo",), "play the agent without a user, from the task's ticket, with the tools of both sides"),
     "play-agent": Option(("--agent",), "the agent, if you play the user, as in a test run (default: llm with "
-                         "--agent-llm, else rules)", "SPEC", hidden=("--tau-agent",)),
+                         "--agent-llm, else rules)", "SPEC"),
     "play-user": Option(("--user",), "the user, if you play the agent, as in a test run (default: llm with "
-                        "--user-llm, else scripted)", "SPEC", hidden=("--tau-user",)),
-    "agent-llm": Option(("--agent-llm",), "the agent's model, by its litellm name: openai/gpt-4.1", "MODEL",
-                        hidden=("--tau-agent-llm",)),
-    "user-llm": Option(("--user-llm",), "the user's model, likewise", "MODEL", hidden=("--tau-user-llm",)),
+                        "--user-llm, else scripted)", "SPEC"),
+    "agent-llm": Option(("--agent-llm",), "the agent's model, by its litellm name: openai/gpt-4.1", "MODEL"),
+    "user-llm": Option(("--user-llm",), "the user's model, likewise", "MODEL"),
     "blind": Option(("--blind",), "hide the agent's policy from who plays the user"),
     "seed": Option(("--seed",), "seed of the other side; without a task's id it also draws the task", "N",
-                   {"type": int}, hidden=("--tau-seed",)),
-    "policy": Option(("--policy",), "variant of the domain's policy (default: the domain's first)", "NAME",
-                     hidden=("--tau-policy",)),
+                   {"type": int}),
+    "policy": Option(("--policy",), "variant of the domain's policy (default: the domain's first)", "NAME"),
     "save": Option(("--save",), "the folder for the conversation, a file of its own (default: .tau/played)", "DIR"),
     "failed": Option(("--failed",), "only trials that have not passed"),
     "all-failed": Option(("--all-failed",), "only tasks that have passed in none of their trials"),
     "full": Option(("--full",), "show long results of tools as a whole, not their first 500 characters"),
     "agent": Option(("--agent",), "the template of the agent: %(choices)s (default: %(default)s)", "NAME"),
     "task": Option(("--task",), "the task whose initial state environments begin with, unless a request names another "
-                   "(default: none)", "ID", hidden=("--tau-task",)),
+                   "(default: none)", "ID"),
     "host": Option(("--host",), "the address to listen on; any but loopback needs the token (default: %(default)s)",
                    "ADDRESS", {"default": "127.0.0.1"}),
     "port": Option(("--port",), "the port; 0 for a free one (default: %(default)s)", "N",
@@ -156,13 +153,13 @@ OPTIONS: dict[str, Option] = {
     "deadline": Option(("--deadline",), "the seconds that a review may take (default: %(default)g)", "SECONDS",
                        {"type": float, "default": 600.0}),
     "concurrency": Option(("--concurrency",), "how many run at the same time (default: %(default)s)", "N",
-                          {"type": int, "default": 10}, hidden=("--tau-concurrency",)),
+                          {"type": int, "default": 10}),
     "budget": Option(("--budget",), "begin no further review, and make no more model calls, once they have cost this "
-                     "much", "USD", {"type": float}, hidden=("--tau-budget",)),
+                     "much", "USD", {"type": float}),
     "trials": Option(("--trials",), "the trials of each task, or from each turn", "K",
-                     {"type": int}, hidden=("--tau-trials",)),
+                     {"type": int}),
     "gate": Option(("--gate",), "a gate of the run, such as 'pass^1>=0.8'; may be repeated", "EXPR",
-                   {"action": "append", "default": []}, hidden=("--tau-gate",)),
+                   {"action": "append", "default": []}),
     "tasks": Option(("--tasks",), "the number of tasks (default: those of the earlier run, or of --domain)", "N",
                     {"type": int}),
     "pass": Option(("--pass",), "the expected pass rate (default: that of the earlier run)", "RATE",
@@ -193,8 +190,4 @@ def add_options(parser: Any, *names: str, **changes: Any) -> None:
         option = OPTIONS[name]
         keywords = {"help": option.help, **option.keywords, **changes}
         keywords |= {"metavar": option.metavar} if option.metavar else {"action": "store_true"}
-        action = parser.add_argument(*option.flags, **keywords)
-        for flag in option.hidden:
-            # An own action, as the help shows every name of an action.
-            again = {key: value for key, value in keywords.items() if key not in ("help", "dest", "required")}
-            parser.add_argument(flag, dest=action.dest, **{**again, "help": argparse.SUPPRESS})
+        parser.add_argument(*option.flags, **keywords)

@@ -29,7 +29,7 @@ def add_parser(commands: Any) -> None:
         "gzipped or not), grade it again, and compare the stored and the new reward.",
         statuses={
             0: "all results that can be read agree",
-            1: "a reward differs, a replay differs with --strict, or nothing could be graded",
+            1: "a reward differs or is not compared, a replay differs with --strict, or nothing could be graded",
             2: "the command cannot be used",
         },
         examples=[
@@ -47,6 +47,7 @@ def add_parser(commands: Any) -> None:
         help="the domain of the files (default: the one that they name, or the one whose tools they call)",
     )
     add_options(group, "grading", "judge", "judge-llm", "judge-llm-args", "strict", "fresh-tasks", "check-policy")
+    add_options(group, "allow-uncompared")
     add_project_options(parser)
     output = parser.add_argument_group("output")
     help_text = "write each file again with fresh rewards, in its own format, to the folder PATH"
@@ -90,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         text.total(reports)
     if args.json:
         print_json(json_document(reports, settings))
-    return _status(reports)
+    return _status(reports, allow_uncompared=args.allow_uncompared)
 
 
 def _targets(named: list[tuple[Path, Path]], out: Path) -> dict[Path, Path]:
@@ -142,6 +143,7 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
         ConfigurationError: It cannot be called.
     """
     from ..chat import LLM, TrialModels
+    from ..chat.call_arguments import with_defaults
     from ..evaluation import LazyJudge
     from ..integrations.default_model import check_model, default_model
 
@@ -155,12 +157,13 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
     if not isinstance(arguments, dict):
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
     check_model(args.judge_llm, arguments)
-    judge = LLM(args.judge_llm, default_model(), {"temperature": 0.0, **arguments})
+    judge = LLM(args.judge_llm, default_model(), with_defaults(args.judge_llm, arguments))
     models = TrialModels({"judge": judge})
     return LazyJudge(args.judge_llm).bind(models.get("judge"))
 
 
-def _status(reports: list[FileReport]) -> int:
+def _status(reports: list[FileReport], *, allow_uncompared: bool) -> int:
     graded = any(report.tally.counts["all"] for report in reports)
     wrong = any(report.differing or report.errors for report in reports)
-    return int(wrong or not graded)
+    uncompared = any(report.tally.uncompared for report in reports)
+    return int(wrong or not graded or (uncompared and not allow_uncompared))

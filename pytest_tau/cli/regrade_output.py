@@ -11,6 +11,7 @@ from .settings import Printer
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from ..analysis.metrics import PassRate
     from ..models import RewardInfo
     from ..regrade.regrade import RegradeSettings
     from ..regrade.result import FileReport, Regraded
@@ -41,7 +42,11 @@ class TextReport:
         kind = ", ".join(part for part in (report.kind, report.domain) if part)
         self._printer.together(f"{report.path.name} ({kind}):", f"{_counts([report])}{_rates(report)}")
         self._rates(report)
+        if fewer := report.fewer_trials():
+            line(fewer, 2)
         self._rows(report)
+        for reason, number in sorted(report.tally.uncompared.items()):
+            line(f"not compared: {plural(number, 'simulation')}: {reason}", 2)
         self._replays(report)
         if self._strict:
             self._rules(report)
@@ -150,13 +155,13 @@ def _rates(report: FileReport) -> str:
     return text and f"; {text}"
 
 
-def _both(stored: dict[int, float], fresh: dict[int, float]) -> str:
+def _both(stored: dict[int, PassRate], fresh: dict[int, PassRate]) -> str:
     if not fresh or stored == fresh or not stored:
         return _rate(fresh)
     return f"stored {_rate(stored)}; fresh {_rate(fresh)}"
 
 
-def _rate(rates: dict[int, float]) -> str:
+def _rate(rates: dict[int, PassRate]) -> str:
     return " ".join(f"pass^{k} {rate:.3f}" for k, rate in rates.items())
 
 
@@ -178,6 +183,7 @@ def json_document(reports: list[FileReport], settings: RegradeSettings) -> dict[
         "simulations": sum(len(report.results) for report in reports),
         "agree": sum(report.agreeing for report in reports),
         "differ": sum(len(report.differing) for report in reports),
+        "not_compared": sum(report.tally.uncompared.total() for report in reports),
         "errors": sum(len(report.errors) for report in reports),
         "unreadable": sum(len(report.unreadable) for report in reports),
     }
@@ -191,6 +197,7 @@ def _file(report: FileReport) -> dict[str, Any]:
         "domain": report.domain,
         "agree": report.agreeing,
         "differ": len(report.differing),
+        "not_compared": dict(report.tally.uncompared),
         "pass_hat_k": {"stored": stored, "fresh": fresh},
         "parts": {
             name: {"stored": rates[0], "fresh": rates[1]} for name, rates in report.rates_of_parts().items() if name
@@ -215,6 +222,7 @@ def _result(result: Regraded) -> dict[str, Any]:
         "compared_with": result.expected,
         "reward": result.fresh.reward,
         "agrees": result.agrees,
+        "not_compared": result.not_compared or None,
         "without_judge": result.without_judge,
         "uncounted": result.uncounted or None,
         "rules": result.rules,

@@ -15,7 +15,8 @@ from ..models import LIMITS, AssistantMessage, UserMessage, call_as_text
 from . import error_rules, user_rules
 from .divergence import first_divergence
 from .facts import Attribution, Facts, Said, first_line, quoted
-from .unstable import reference_differs, unstable_place
+from .forbidden import contradicts_policy, forbidden_call
+from .misunderstandings import misunderstood
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,11 +53,11 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
     if simulation.outcome == "passed":
         return
     found: dict[str, Any] = {}
-    divergence = unstable = None
+    divergence = forbidden = None
     try:
         if simulation.outcome == "failed":  # an error is not a verdict on the calls of a side
             divergence = first_divergence(task, simulation, domain, solo=solo)
-            unstable = unstable_place(task, simulation.reward_info, domain)
+            forbidden = forbidden_call(task, simulation, divergence, domain, solo=solo)
     except BaseException as error:
         if is_interrupt(error):
             raise
@@ -65,28 +66,37 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
         found["turning_point_problem"] = f"{type(error).__name__}: {error}"
     if divergence is not None:
         found["turning_point"] = divergence.as_dict()
-    fault = attribute(simulation, divergence, unstable)
+    fault = attribute(simulation, divergence, forbidden)
     if fault is not None:
         found["blame"] = fault.as_dict()
     simulation.info = (simulation.info or {}) | found
 
 
-def attribute(simulation: Simulation, divergence: Divergence | None, unstable: str | None = None) -> Attribution | None:
+def attribute(
+    simulation: Simulation, divergence: Divergence | None, forbidden: str | None = None
+) -> Attribution | None:
     """Return whose fault a failure or an error looks like.
 
     Args:
         simulation: A graded simulation, or one that could not be graded.
         divergence: Where its final state went wrong, if it did.
-        unstable: Its first wrong place, if the reference actions lead to another state there each time.
+        forbidden: The rule of the policy that a missing call would break, and how; None if it would break none.
 
     Returns:
         None if the simulation passed.
     """
     if simulation.outcome == "passed":
         return None
-    facts = Facts(simulation, divergence, unstable)
+    facts = Facts(simulation, divergence, forbidden)
     found = (rule.apply(facts) for rule in RULES)
     return next((one for one in found if one is not None), None)
+
+
+def _not_understood(facts: Facts) -> Attribution | None:
+    """Apply if the user has not understood the agent, and nothing that would have failed anyway is known."""
+    gold = (facts.simulation.conditions or {}).get("agent") == "gold"  # it does not listen to the user
+    known = gold or _changed_outside(facts) is not None
+    return None if known else misunderstood(facts)
 
 
 def _never_stopped(facts: Facts) -> Attribution | None:
@@ -144,9 +154,7 @@ def _broken_by_user(facts: Facts) -> Attribution | None:
     divergence = facts.divergence
     if divergence is None or divergence.kind != "diverged" or divergence.call["requestor"] != "user":
         return None
-    return Attribution(
-        "user", "after its call, the expected final state was out of reach", divergence.message_idx, divergence.text
-    )
+    return Attribution("user", "its call made the final state wrong", divergence.message_idx, divergence.text)
 
 
 def _broken_by_agent(facts: Facts) -> Attribution | None:
@@ -156,6 +164,15 @@ def _broken_by_agent(facts: Facts) -> Attribution | None:
     return Attribution(
         "agent", "after its call, the expected final state was out of reach", divergence.message_idx, divergence.text
     )
+
+
+def _refused_by_tool(facts: Facts) -> Attribution | None:
+    refused = facts.refused_by_tool()
+    if facts.divergence is None or refused is None or refused.result is None:
+        return None
+    reason = "the tool refused a required call, and it did not succeed later"
+    evidence = f"{facts.divergence.text}; {first_line(refused.result.content or '')}"
+    return Attribution("agent", reason, refused.message_idx, evidence)
 
 
 def _handed_over(facts: Facts) -> Attribution | None:
@@ -176,7 +193,7 @@ def _never_made(facts: Facts) -> Attribution | None:
         return None
     if facts.divergence.call["requestor"] == "user":
         return Attribution("agent", "it did not get the user to make a required call", None, facts.divergence.text)
-    instead = facts.instead_of(facts.divergence.call["name"])
+    instead = facts.made_instead()
     if instead is None:
         return Attribution("agent", "it did not make a required call", None, facts.divergence.text)
     text = call_as_text(instead.call.name, instead.call.arguments)
@@ -198,13 +215,18 @@ def _unmet(facts: Facts) -> Attribution | None:
     return Attribution("agent", "a check was not met", None, ", ".join(failed) or "the reward is below 1")
 
 
-#: The rules, in order. Those about how the user left apply if the final state could still have become right.
+#: The rules, in order. Those about how the user left apply if the agent was heading for the right final state.
 RULES = (
+    Rule("a recorded conversation or model call is missing, or does not match this run", error_rules.recording),
     Rule("the harness raised an exception", error_rules.harness),
-    Rule("a recorded conversation or model call does not match this run", error_rules.recording),
     Rule("the agent asked for the model of the run, which has none", error_rules.missing_model),
     Rule("a model was not called because the budget of the trial is spent", error_rules.spent_budget),
     Rule("a tool server did not start, ended, or did not answer", error_rules.lost_server),
+    Rule(
+        "a tool that is not declared as a write has changed the state, the tools do not begin with the same state or "
+        "the reference actions lead to another one each time, or an assertion returned no bool",
+        error_rules.contradictory_domain,
+    ),
     Rule(
         "a model could not be called, retries of its calls took most of the time limit, or the server of the agent "
         "refuses the key",
@@ -214,12 +236,14 @@ RULES = (
         "the user raised an exception, or took most of the time of a conversation that timed out",
         error_rules.user_error,
     ),
-    Rule(
-        "a tool that is not declared as a write has changed the state, or an assertion returned no bool",
-        error_rules.contradictory_domain,
-    ),
     Rule("the judge or an evaluator failed", error_rules.ungraded),
     Rule("the agent raised an exception, timed out or exceeded its context window", error_rules.agent_error),
+    Rule(
+        "the scripted user did not understand a message, answered a which-question by yes or no, or gave up; unless an "
+        "earlier call had put the right final state out of reach, or a rule about the environment or the reference "
+        "applies",
+        _not_understood,
+    ),
     Rule(
         "cut off by the limit of steps although every check was met and the agent had nothing more to do",
         _never_stopped,
@@ -231,18 +255,18 @@ RULES = (
         _changed_outside,
     ),
     Rule(
-        "the reference actions were made, and the state is wrong only at places at which they lead to another state "
-        "each time, as by a tool that draws ids at random",
-        reference_differs,
-    ),
-    Rule(
         "the agent is `gold`, its user is `gold` or `scripted`, and no tool fault or attack interfered",
         _reference_failed,
+    ),
+    Rule(
+        "writes are missing, and the agent has refused one that breaks an absolute rule of the policy, whatever was "
+        "called and said before",
+        contradicts_policy,
     ),
     Rule("the user offered help, as the agent does", user_rules.spoke_as_agent),
     Rule("the user agreed to a question and ended the conversation in the same message", user_rules.agreed_and_left),
     Rule(
-        "the user ended the conversation after the agent had announced an action, in other words than before",
+        "the user ended the conversation after the agent had announced an action",
         user_rules.left_while_working,
     ),
     Rule("the user asked something and ended the conversation in the same message", user_rules.asked_and_left),
@@ -256,6 +280,7 @@ RULES = (
     ),
     Rule("the turning point is a call of the user", _broken_by_user),
     Rule("the turning point is a call of the agent", _broken_by_agent),
+    Rule("writes are missing, and the tool has refused one that the agent made", _refused_by_tool),
     Rule("writes are missing, and the agent transferred the user", _handed_over),
     Rule("writes are missing", _never_made),
     Rule("anything else: a phrase was not said, a call was not made, a statement is not true", _unmet),

@@ -8,6 +8,9 @@ conversation failed: the database as the reference leaves it, and the assertions
    again;
 3. of the first choice, each that brings the state nearer: another call may have done the same in another way.
 
+If none leads there, calls of the user's that undo one of its own come before them: the same one again, as with a
+switch, or one with another value that its tool lists. What a device was set to is not lost.
+
 If the final state is within reach, the writes that remain are ``missing``. Else the conversation ``diverged`` at the
 first call after the last state within reach: what was undone and repaired before is not a divergence.
 """
@@ -20,14 +23,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ..evaluation.component_reports import BY_USER
 from ..evaluation.components.db import check_db, same_state
 from ..evaluation.components.env_assertion import check_env_assertions
-from ..models import Difference, EnvAssertion, call_as_text
+from ..models import Action, Difference, EnvAssertion, call_as_text
 from ..text import listed, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..environment import Domain, Environment
-    from ..models import Action, Call, RewardInfo, Simulation, Task, ToolCall
+    from ..models import Call, RewardInfo, Simulation, Task, ToolCall
 
 #: Places and writes that are named.
 _MOST = 2
@@ -83,13 +86,17 @@ def first_divergence(task: Task, simulation: Simulation, domain: Domain, *, solo
     states = _States(task, domain, solo=solo)
     steps = list(states.after(calls))
     final = steps[-1]
-    path = goal.path_from(final, states)
-    if path is not None:
+    path = goal.path_after_all(final, states)
+    # What the user only had to undo was its own doing.
+    only_repairs = bool(path) and all(each in final.repairs for each in path or ())
+    if path is not None and not only_repairs:
         needed = goal.needed(path, final, states)
-        return _missing(needed, solo=solo) if needed else None
+        return _missing(sorted(needed, key=final.repairs.__contains__), solo=solo) if needed else None
+    reached = goal.path_from if only_repairs else goal.path_after_all
     for before, step in zip(steps[-2::-1], steps[:0:-1], strict=True):
-        if step.changed and goal.path_from(before, states) is not None:
-            return _diverged(step, goal.missed_for_good(states.completed(step.state, step.unmade), final.state))
+        if step.changed and reached(before, states) is not None:
+            missed = goal.missed_for_good(states.completed(step.state, step.unmade), final.state)
+            return _diverged(step, missed, "was no longer" if only_repairs else "could no longer be")
     return None
 
 
@@ -106,6 +113,7 @@ class _Step(NamedTuple):
         state: The environment after it.
         unmade: The reference's writes that were not made by then.
         due: Those from the first one on that was not made in its place in the order.
+        repairs: Calls of the user's that may undo one that it has made.
         changed: Whether the call changed anything.
     """
 
@@ -113,6 +121,7 @@ class _Step(NamedTuple):
     state: Environment
     unmade: list[Action]
     due: list[Action]
+    repairs: list[Action]
     changed: bool
 
 
@@ -126,7 +135,8 @@ class _States:
         """Yield the first state, and the state after each call that may change one."""
         state = self._domain.environment(self._task, solo=self._solo, replay_history=False)
         due = unmade = [a for a in self._task.criteria.actions or [] if state.mutates(a.name, self._by(a))]
-        yield _Step(None, state.fork(), unmade, due, changed=True)
+        repairs: list[Action] = []
+        yield _Step(None, state.fork(), unmade, due, [], changed=True)
         for made in calls:
             call = made.call
             if not state.mutates(call.name, call.requestor):
@@ -137,7 +147,9 @@ class _States:
                 unmade = [action for action in unmade if action is not same]
                 due = due[1:] if due and self._is(due[0], call) else due
             changed = not same_state(state, before)
-            yield _Step(made, state.fork(), unmade, due, changed)
+            if changed and call.requestor == "user":
+                repairs = [*repairs, *(each for each in _repairs(call, state) if each not in repairs)]
+            yield _Step(made, state.fork(), unmade, due, repairs, changed)
 
     def completed(self, state: Environment, writes: Sequence[Action]) -> Environment:
         """Return the state after these writes of the reference."""
@@ -156,6 +168,17 @@ class _States:
 
     def _by(self, action: Action) -> Any:
         return "assistant" if self._solo else action.requestor
+
+
+def _repairs(call: ToolCall, state: Environment) -> Iterator[Action]:
+    """Yield calls that may undo a call of the user's: the same one, and those with other values that its tool lists."""
+    tool = next((each for each in state.shared_tools("user") if each.name == call.name), None)
+    listed = {
+        name: schema.get("enum") or () for name, schema in ((tool and tool.parameters.get("properties")) or {}).items()
+    }
+    others = [{**call.arguments, name: value} for name, values in listed.items() for value in values]
+    for arguments in (call.arguments, *others):
+        yield Action(action_id="repair", name=call.name, arguments=arguments, requestor="user")
 
 
 class _Goal:
@@ -181,6 +204,25 @@ class _Goal:
             if self.is_reached_by(states.completed(step.state, path)):
                 return path
         return self._shorter_path(step, states)
+
+    def path_after_all(self, step: _Step, states: _States) -> list[Action] | None:
+        """Return the writes that lead from a state to the goal, with repairs if need be; None if they do not."""
+        path = self.path_from(step, states)
+        return self.path_with_repairs(step, states) if path is None else path
+
+    def path_with_repairs(self, step: _Step, states: _States) -> list[Action] | None:
+        """Return repairs, and the reference's writes that lead to the goal after them; None if there are none."""
+        chosen: list[Action] = []
+        left = len(self.missed(states.completed(step.state, step.unmade)))
+        for repair in step.repairs:
+            repaired = step._replace(state=states.completed(step.state, [*chosen, repair]))
+            now = len(self.missed(states.completed(repaired.state, step.unmade)))
+            if now < left:
+                chosen, left = [*chosen, repair], now
+                path = self.path_from(repaired, states)
+                if path is not None:
+                    return [*chosen, *path]
+        return None
 
     def _shorter_path(self, step: _Step, states: _States) -> list[Action] | None:
         """Return the writes that each bring the state nearer, if they reach the goal; other calls replaced the rest."""
@@ -230,7 +272,8 @@ def _missing(writes: list[Action], *, solo: bool) -> Divergence:
     return Divergence(None, "missing", calls[0], f"never made: {listed(missing, _MOST)}", tuple(calls[1:]))
 
 
-def _diverged(step: _Step, missed: list[str]) -> Divergence:
+def _diverged(step: _Step, missed: list[str], was: str) -> Divergence:
+    missed = [each.replace("could no longer be", was) for each in missed]
     assert step.made is not None, "nothing comes before the first state"
     number, call = step.made.message_idx, step.made.call
     who = "user" if call.requestor == "user" else "agent"

@@ -7,10 +7,14 @@ from .facts import Attribution, Facts, first_line
 
 #: The reason of an error that neither side has made: the run differs from its recording.
 NO_MATCH = "the recording does not match"
+#: The reason if there is none.
+NO_CASSETTE = "the cassette is missing"
 #: The reason of another one: a setting of the run is missing.
 NO_MODEL = "the run has no model for the agent"
 #: And another: the trial may cost no more.
 NO_MONEY = "the budget is spent"
+#: What the error of a missing cassette says.
+_MISSING = ": no such cassette, but "
 #: How the error of a lost tool server begins. A ``ToolServerError`` may also come from a search, whose model failed.
 _SERVER_LOST = "the tool server of domain"
 #: How the error of a server of the agent begins: over A2A, and with OpenAI's chat API.
@@ -21,14 +25,15 @@ def harness(facts: Facts) -> Attribution | None:
     """Apply if the harness raised an exception."""
     if facts.simulation.termination_reason != "unexpected_error":
         return None
-    return Attribution("harness", "the harness failed", None, first_line(facts.error, last=True))
+    return Attribution("harness", "the harness failed", None, first_line(facts.error))
 
 
 def recording(facts: Facts) -> Attribution | None:
-    """Apply if a recording does not match the run."""
+    """Apply if a recording is missing, or does not match the run."""
     if facts.simulation.error_kind != "ReplayError" or facts.simulation.outcome != "error":
         return None
-    return Attribution("harness", NO_MATCH, None, first_line(facts.error))
+    reason = NO_CASSETTE if _MISSING in facts.error else NO_MATCH
+    return Attribution("harness", reason, None, first_line(facts.error))
 
 
 def missing_model(facts: Facts) -> Attribution | None:
@@ -47,7 +52,11 @@ def spent_budget(facts: Facts) -> Attribution | None:
 
 def lost_server(facts: Facts) -> Attribution | None:
     """Apply if a tool server was lost."""
-    if _SERVER_LOST not in facts.error or facts.simulation.outcome != "error":
+    if facts.simulation.outcome != "error":
+        return None
+    if facts.simulation.error_kind == "ToolTimeoutError":
+        return Attribution("harness", "a tool did not return", None, first_line(facts.error))
+    if _SERVER_LOST not in facts.error:
         return None
     return Attribution("harness", "a tool server was lost", None, first_line(facts.error))
 

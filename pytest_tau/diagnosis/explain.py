@@ -12,11 +12,11 @@ from ..evaluation.outside import OUTSIDE, outside_lines
 from ..evaluation.partial import COUNTS, SHARES
 from ..models import LATE_CALLS, RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
 from ..policy import PolicyReport
-from ..text import counted, plural, shorten
+from ..text import counted, has_traceback, plural, shorten
 from .attacks import attack_report
-from .error_rules import NO_MATCH, NO_MODEL, NO_MONEY
+from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
+from .misunderstandings import misunderstood_lines
 from .retrieval import retrieval_lines
-from .shared_objects import shared_object_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -89,9 +89,10 @@ def explain(
     """
     info = simulation.reward_info
     early = info is not None and _ended_early(info)
-    lines = [Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}")]
+    lines = misunderstood_lines(simulation)
+    lines.append(Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}"))
     if simulation.error:
-        lines += _error(simulation.error, simulation.termination_reason)
+        lines += _error(simulation.error)
     if outside := (simulation.info or {}).get(OUTSIDE):
         lines += outside_lines(outside)
     if attack := AttackFacts.read(simulation.info):
@@ -102,7 +103,6 @@ def explain(
     lines += _cut_off(simulation)
     lines += [Line("note", line) for line in failure_lines(capabilities or installed(), simulation)]
     lines += _late_calls(simulation)
-    lines += _shared_objects(simulation)
     if found := (simulation.info or {}).get(RETRIEVAL):
         lines += retrieval_lines(found)
     lines = _diagnosis(simulation, lines)
@@ -140,13 +140,13 @@ def _broke_off(simulation: Simulation) -> bool:
     return simulation.termination_reason == "agent_error"
 
 
-def _error(error: str, reason: str) -> list[Line]:
+def _error(error: str) -> list[Line]:
     """Return the end of a traceback or the beginning of any other error; commands in one piece.
 
     The lines are indented: text of participants and providers does not look like a line of this package or of pytest.
     """
     lines = error.strip().splitlines()
-    shown = lines[-12:] if reason == "unexpected_error" else lines[:_LONGEST_ERROR]
+    shown = lines[-12:] if has_traceback(error) else lines[:_LONGEST_ERROR]
     return [Line("command" if text.startswith(_COMMANDS) else "bad", f"  {text}") for text in shown]
 
 
@@ -174,12 +174,6 @@ def _late_calls(simulation: Simulation) -> list[Line]:
     return [Line("note", f"after the conversation, the agent called {counted(found)}: not executed")] if found else []
 
 
-def _shared_objects(simulation: Simulation) -> list[Line]:
-    """Return a line for each side whose participant has what other trials have changed in it."""
-    found = simulation.shared_objects.items()
-    return [Line("note", shared_object_text(side, one["name"], one["attributes"])) for side, one in found]
-
-
 def _cut_off(simulation: Simulation) -> list[Line]:
     """Return a line for each side whose model's answers were cut off, which may be why the trial failed."""
     found: dict[str, list[int]] = {}
@@ -196,6 +190,8 @@ def _judge(info: RewardInfo) -> list[Line]:
         return [
             Line("note", f"NL assertions judged by {judge!r}: same verdict for every statement, no statement was read")
         ]
+    if problem := (info.info or {}).get("judge_problem"):
+        return [Line("note", f"NL assertions not judged, and the reward does not depend on them: {_one_line(problem)}")]
     return []
 
 
@@ -207,7 +203,7 @@ def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
     problem, fault = info.get("turning_point_problem"), info.get("blame")
     lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
     if fault and not (simulation.outcome == "error" and fault["party"] == "agent"):  # it has no verdict
-        neither = fault["reason"] in (NO_MATCH, NO_MODEL, NO_MONEY)
+        neither = fault["reason"] in (NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY)
         whose = "neither side failed" if neither else f"looks like the {fault['party']}'s fault"
         text = f"{whose}: {fault['reason']}"
         text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
@@ -293,6 +289,8 @@ def message_lines(message: Message, shown: Callable[[str | None], str]) -> list[
     lines = [Line(who, f"  {who:<5}  {shown(message.content)}")] if message.content else []
     if message.cut_off:
         lines.append(Line("bad", f"  {'':<5}  [{message.cut_off}]"))
+    if isinstance(message, UserMessage) and message.misunderstanding:
+        lines.append(Line("bad", f"  {'':<5}  [{message.misunderstanding}]"))
     return lines + [Line(who, f"  {who:<5}  > {_call_text(call)}") for call in message.tool_calls or []]
 
 

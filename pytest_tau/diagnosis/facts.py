@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..models import AssistantMessage, UserMessage
-from ..text import shorten
+from ..text import error_line, shorten
+from .heading import is_heading_for
 
 if TYPE_CHECKING:
     from ..models import Call, Message, Simulation
@@ -21,8 +22,6 @@ _WIDTH = 160
 CLOSING = re.compile(
     r"anything else|something else|(any )?(other|further|more) (questions?|assistance|help)|have a ", re.IGNORECASE
 )
-#: It speaks of handing the user over.
-HANDING_OVER = re.compile(r"transfer|human agent|escalat", re.IGNORECASE)
 #: It wants an answer.
 REQUEST = re.compile(
     r"\?|\bconfirm\b|\bplease (provide|tell|share|reply|let me know)\b|let me know (if|which|how|what)", re.IGNORECASE
@@ -31,12 +30,6 @@ REQUEST = re.compile(
 AGREEING = re.compile(
     r"^\W*(yes|yeah|yep|sure|correct|absolutely|of course|i confirm|confirmed|go ahead)\b"
     r"|\b(please|you can|you may) (go ahead|proceed|confirm|continue|do (so|that|it)|complete|process)\b|\bgo ahead\b",
-    re.IGNORECASE,
-)
-#: The agent says that it acts now.
-ANNOUNCING = re.compile(
-    r"\b(i will|i'll|i am going to|i'm going to) now\b|\blet me \w+ (that|this|it) (now|for you)\b"
-    r"|\b(please hold|one moment|give me a moment|just a moment|bear with me)\b|\bi('m| am) (now )?processing\b",
     re.IGNORECASE,
 )
 #: What only an agent says.
@@ -68,17 +61,26 @@ class Attribution(NamedTuple):
 class Facts:
     """A failed simulation, as the rules see it."""
 
-    def __init__(self, simulation: Simulation, divergence: Divergence | None, unstable: str | None = None) -> None:
-        self.simulation, self.divergence, self.unstable = simulation, divergence, unstable
+    def __init__(self, simulation: Simulation, divergence: Divergence | None, forbidden: str | None = None) -> None:
+        self.simulation, self.divergence, self.forbidden = simulation, divergence, forbidden
         self.error = (simulation.error or "").strip()
 
     @functools.cached_property
     def stopped(self) -> Said | None:
-        """The user's last message, if it ended the conversation while the right final state was still within reach."""
+        """The user's last message, if it ended the conversation while the agent was heading for the right state."""
         simulation = self.simulation
-        last = Said.last(simulation.messages, UserMessage)
         undone = self.divergence is None or self.divergence.kind == "missing"
-        return last if simulation.termination_reason == "user_stop" and undone else None
+        if simulation.termination_reason != "user_stop" or not undone:
+            return None
+        by_agent = [call for call in self.missing if call["requestor"] == "assistant"]
+        heading = is_heading_for(by_agent, simulation.messages)
+        return Said.last(simulation.messages, UserMessage) if heading else None
+
+    @property
+    def missing(self) -> tuple[dict[str, Any], ...]:
+        """The calls that the final state lacks, if it is still within reach."""
+        found = self.divergence
+        return () if found is None or found.kind != "missing" else (found.call, *found.also_missing)
 
     @property
     def token(self) -> str | None:
@@ -91,12 +93,6 @@ class Facts:
         """The agent's last text."""
         return Said.last(self.simulation.messages, AssistantMessage) or Said(None, "")
 
-    @property
-    def repeats_itself(self) -> bool:
-        """Return whether the agent had said its last text before."""
-        texts = [each.text for each in self.simulation.messages if isinstance(each, AssistantMessage) and each.text]
-        return texts[-1:] != [] and texts[-1] in texts[:-1]
-
     @functools.cached_property
     def calls(self) -> list[Call]:
         """The agent's calls."""
@@ -107,18 +103,35 @@ class Facts:
         """The agent's last call of a tool that hands the user over."""
         return next((made for made in reversed(self.calls) if "transfer" in made.call.name), None)
 
-    def instead_of(self, name: str) -> Call | None:
-        """Return the agent's last successful call of a tool with arguments that no reference action has."""
+    def made_instead(self) -> Call | None:
+        """Return the agent's last successful call that is nearer to a missing one than to other reference actions."""
         info = self.simulation.reward_info
-        wanted = [check.action.arguments for check in (info and info.action_checks) or [] if check.action.name == name]
-        made = [each for each in self.calls if each.call.name == name and not (each.result and each.result.error)]
-        return next((each for each in reversed(made) if each.call.arguments not in wanted), None)
+        wanted = [check.action for check in (info and info.action_checks) or []]
+        for made in reversed(self.calls):
+            same = [each.arguments for each in wanted if each.name == made.call.name]
+            if not same or made.call.arguments in same or (made.result and made.result.error):
+                continue
+            nearest = min(same, key=functools.partial(_differing, made.call.arguments))
+            if any(call["name"] == made.call.name and call["arguments"] == nearest for call in self.missing):
+                return made
+        return None
+
+    def refused_by_tool(self) -> Call | None:
+        """Return the last missing call that the agent has made, and that its tool refused."""
+        tried = [(call["name"], call["arguments"]) for call in self.missing]
+        refused = [each for each in self.calls if each.result is not None and each.result.error]
+        return next((each for each in reversed(refused) if (each.call.name, each.call.arguments) in tried), None)
 
     @property
     def everything_met(self) -> bool:
         """Return whether every check that counts was met."""
         info = self.simulation.reward_info
         return info is not None and all(value == 1 for value in (info.reward_breakdown or {}).values())
+
+
+def _differing(one: dict[str, Any], other: dict[str, Any]) -> int:
+    """Return how many arguments of two calls differ."""
+    return sum(one.get(name, ...) != other.get(name, ...) for name in {*one, *other})
 
 
 class Said(NamedTuple):
@@ -147,10 +160,9 @@ class Said(NamedTuple):
         return " ".join(re.split(r"(?<=[.?!:])\s+", self.words)[-2:])
 
 
-def first_line(error: str, *, last: bool = False) -> str:
+def first_line(error: str) -> str:
     """Return the line of an error that names it: the first, or the last of a traceback."""
-    lines = error.splitlines()
-    return clipped(lines[-1 if last else 0]) if lines else "no error message"
+    return clipped(error_line(error)) or "no error message"
 
 
 def clipped(text: str) -> str:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from ..models import UserMessage
-from ..participants.scripted.parser import parse
 from .facts import (
     AGENT_SPEAKING,
     AGREEING,
-    ANNOUNCING,
     CLOSING,
-    HANDING_OVER,
     REQUEST,
     Attribution,
     Facts,
     clipped,
     quoted,
 )
+from .heading import HANDING_OVER, announced_in
 
 _TRANSFER = "###TRANSFER###"
 _OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
@@ -54,13 +52,11 @@ def agreed_and_left(facts: Facts) -> Attribution | None:
 
 
 def left_while_working(facts: Facts) -> Attribution | None:
-    """Apply if the user left after the agent had announced an action, and not the same one before without making it."""
+    """Apply if the user left after the agent had announced an action."""
     last, said = facts.stopped, facts.said
-    if last is None or facts.transfer or HANDING_OVER.search(said.words) or facts.repeats_itself:
+    if last is None or facts.transfer or HANDING_OVER.search(said.words):
         return None
-    waiting = ANNOUNCING.search(said.words)
-    announced = said.words[waiting.start() :] if waiting else parse(said.words).announcement
-    if not announced:
+    if not (announced := announced_in(said.words)):
         return None
     reason = "it ended the conversation when the agent was about to act"
     return Attribution("user", reason, last.message_idx, clipped(announced))

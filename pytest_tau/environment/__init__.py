@@ -13,7 +13,7 @@ from .records import Record, canonical
 from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
 from .tables import KeyedBy, Noted, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
-from .validation import check_comparable, check_domain, check_history, check_initial_state, check_isolation, check_task
+from .validation import check_comparable, check_domain, check_history, check_initial_state, check_repeatable, check_task
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -41,7 +41,7 @@ __all__ = [
     "check_domain",
     "check_history",
     "check_initial_state",
-    "check_isolation",
+    "check_repeatable",
     "check_task",
     "domain_of",
     "same_result",

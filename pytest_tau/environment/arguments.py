@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..models.json_values import not_json
 from ..models.problems import json_text
 
 if TYPE_CHECKING:
@@ -51,7 +52,10 @@ def misfits(arguments: dict[str, Any], schema: dict[str, Any], *, stored: bool =
         ]
     )
     types = _STORED if stored else _TYPES
-    return unknown + list(_misfits(arguments, schema, schema.get("$defs", {}), types, ""))
+    found = unknown + list(_misfits(arguments, schema, schema.get("$defs", {}), types, ""))
+    if not found and (problem := not_json(arguments)):  # such as NaN, where the schema takes any number
+        found.append(problem)
+    return found
 
 
 def resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

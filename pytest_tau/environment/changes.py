@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..models.problems import json_text
 from .records import canonical, same
 
 if TYPE_CHECKING:
@@ -17,6 +18,14 @@ class Change(NamedTuple):
     expected: Any
     got: Any
     missing: str | None = None
+
+
+def place_text(change: Change) -> str:
+    """Return where two states differ, and both values."""
+    before, after = (
+        "nothing" if change.missing == side else json_text(getattr(change, side)) for side in ("expected", "got")
+    )
+    return f"{change.path.lstrip('/') or 'the state'}: {before} at first, now {after}"
 
 
 def value_changes(path: str, expected: Any, got: Any) -> Iterator[Change]:

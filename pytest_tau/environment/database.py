@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from ..errors import TaskFormatError, ToolError
 from ..models import clone
-from ..models.copying import copy_with
 from ..models.problems import json_text, place_and_problems
 from .changes import Change, known_changes
 from .records import Record, canonical, plain, same
@@ -19,8 +18,7 @@ from .tables import Noted, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from typing_extensions import Self
+    from typing import Self
 
 
 class Database(Record):
@@ -30,16 +28,15 @@ class Database(Record):
         in_files: Whether it is read from files in the domain's folder.
         comparable: Whether two states can be compared.
         cheap_to_fork: Whether a copy needs no process of its own.
+        one_at_a_time: Whether a trial sets back what another one may use.
+        waits: Whether its tools do their work elsewhere, so that a call can be abandoned.
     """
 
     in_files: ClassVar[bool] = True
     comparable: ClassVar[bool] = True
     cheap_to_fork: ClassVar[bool] = True
-
-    @classmethod
-    def isolation_problem(cls) -> str | None:
-        """Return why a simulation would see what an earlier one has changed; None if it would not."""
-        return None
+    one_at_a_time: ClassVar[bool] = False
+    waits: ClassVar[bool] = False
 
     @classmethod
     def prepare(cls) -> None:
@@ -57,8 +54,17 @@ class Database(Record):
         """Return the changes since ``put_back`` of what is behind all states, if no state was used since then."""
         return []
 
+    def open(self) -> None:
+        """Occupy what the state needs outside of this object, such as a process; nothing by default."""
+
+    def apart(self) -> None:
+        """Take nothing from other states, and give them nothing; nothing by default."""
+
     def close(self) -> None:
         """Release what the state occupies outside of this object; it stays usable."""
+
+    def abandon(self) -> None:
+        """Release it although a call has not returned."""
 
     def for_replay(self) -> Self:
         """Prepare the state for calls that a recorded conversation has made before; return it."""
@@ -67,9 +73,8 @@ class Database(Record):
     def fork(self) -> Self:
         """Return an independent state with the same content, in microseconds."""
         values = vars(self).items()
-        return copy_with(
-            self, {name: value.fork() if type(value) is Table else _forked(value) for name, value in values}
-        )
+        forked = {name: value.fork() if type(value) is Table else _forked(value) for name, value in values}
+        return self.model_copy(update=forked)
 
     def dump(self) -> dict[str, Any]:
         """Return the whole state as JSON values, in the shape of the database file."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import ConfigurationError, hides_frames
+from ..errors import ConfigurationError, DomainError, ToolServerError, hides_frames
 from ..models.problems import problem_text
 from ..models.task_files import DEFAULT_SPLIT
+from .changes import place_text
 from .domain_files import DomainPolicies, DomainTasks, PolicyFiles, UntouchedDatabases, load_database
 from .environment import Environment
 from .initial_state import InitialStates, apply_initial_state
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 __tracebackhide__ = hides_frames
 
 T = TypeVar("T")
+
+#: What is wrong with reference actions that no conversation can repeat.
+_UNSTABLE = (
+    "lead to another state when they are carried out again, without those that only read: %s. Tools that write must do "
+    "the same each time, and a tool that changes what a write depends on must be declared as a write"
+)
 
 
 @dataclass(frozen=True)
@@ -97,14 +103,6 @@ class DomainSpec:
     knowledge: KnowledgeSpec | None = None
     free_text: tuple[str, ...] = ()
     rules: Sequence[Any] | str = ()
-
-    def __post_init__(self) -> None:
-        # Toolkits had the words before. To be removed one release after the warning was introduced.
-        from_toolkit = getattr(self.user_tools, "spoken", None)
-        if from_toolkit and not self.spoken:
-            problem = "'spoken' on a toolkit is deprecated: pass it to the DomainSpec"
-            warnings.warn(problem, DeprecationWarning, stacklevel=3)
-            object.__setattr__(self, "spoken", from_toolkit)
 
     @property
     def tool_names(self) -> frozenset[str]:
@@ -186,6 +184,7 @@ class Domain:
         *,
         retrieval: Retrieval | None = None,
         replay_history: bool = True,
+        apart: bool = False,
     ) -> Environment:
         """Make an environment.
 
@@ -197,13 +196,14 @@ class Domain:
             retrieval: How the agent accesses the documents of the domain's knowledge base; None for the default.
             replay_history: Whether the calls of the task's message history are executed; not if a recorded
                 conversation is replayed, of which it is a part.
+            apart: Whether it shares nothing with the environments of trials, such as what their calls have returned.
 
         Raises:
             ConfigurationError: Unknown variant, or the domain cannot be run solo or has no knowledge base.
             TaskFormatError: The initial state cannot be applied.
         """
         policy, retriever = self.check_mode(solo=solo, policy=policy, retrieval=retrieval)
-        return self._initial(task, policy, retriever, solo=solo, replay_history=replay_history)
+        return self._initial(task, policy, retriever, solo=solo, replay_history=replay_history, apart=apart)
 
     def shared_environment(self, task: Task) -> Environment:
         """Return an environment in a task's initial state that others may share, for reading only.
@@ -223,9 +223,12 @@ class Domain:
         solo: bool = False,
         replay_history: bool = True,
         shared: bool = False,
+        apart: bool = False,
     ) -> Environment:
         def make() -> Environment:
             environment = self._untouched(task, policy, retriever, solo=solo, for_replay=not replay_history)
+            if apart:
+                environment.apart()
             environment.sync()
             if task is not None:
                 environment.begin_task(task)
@@ -368,22 +371,53 @@ class Domain:
         """
         return self._failed_writes.get(task.id)
 
-    def isolation_problem(self) -> str | None:
-        """Return why a simulation would see what an earlier one has changed; None if it would not."""
-        problems = (each.isolation_problem() for each in (self.spec.agent_db, self.spec.user_db) if each is not None)
-        problem = next(filter(None, problems), None) or self._databases.problem()
+    def shared_records_problem(self) -> str | None:
+        """Return which of the records that all simulations share was changed; None if none was."""
+        problem = self._databases.problem()
         return None if problem is None else f"domain {self.spec.name!r}: {problem}"
+
+    def unstable_reference(self, task: Task) -> str | None:
+        """Return why no agent can be graded by a task's reference state; None if it is the same each time.
+
+        The reference actions are carried out once more on a fresh environment, without those that only read, as
+        grading does with the calls of a conversation. Once a process.
+
+        Raises:
+            ToolServerError: A tool server is lost.
+            DomainError: The tools do not begin with the same state each time.
+        """
+        return self.once_per_task(task, "unstable", self._unstable_reference)
+
+    def _unstable_reference(self, task: Task) -> str | None:
+        if not self.spec.agent_db.comparable:
+            return None
+        first, again = self.shared_reference(task), self._carried_out(task, without_reads=True)
+        changes = (change for _, mine, now in first.databases_with(again) for change in mine.changes(now))
+        change = next(changes, None)
+        if change is None:
+            return None
+        return f"domain {self.spec.name!r}: the reference actions of task {task.id!r} {_UNSTABLE % place_text(change)}"
 
     def after_reference_actions(self, task: Task) -> Environment:
         """Return an environment in which a task's reference actions were executed; ``shared_reference`` keeps one."""
-        environment = self.environment(task)
+        return self._carried_out(task)
+
+    def _carried_out(self, task: Task, *, without_reads: bool = False) -> Environment:
+        environment = self.environment(task, apart=True)
         # Every conversation begins with the calls that the history ends with.
         pending = getattr(task.message_history[-1], "tool_calls", None) if task.message_history else None
         for action in [*(pending or []), *(task.criteria.actions or [])]:
+            info = environment.info_of(action.name, action.requestor)
+            if without_reads and info is not None and not info.mutates and not info.uncounted:
+                continue
             try:
                 environment.perform(action.name, action.arguments, action.requestor)
-            except Exception as error:  # noqa: BLE001 - the tool boundary; a failing reference action is skipped
-                if environment.mutates(action.name, action.requestor):
+            except DomainError:
+                raise
+            except Exception as error:  # the tool boundary; a failing reference action is skipped
+                if info is not None and info.mutates:
+                    if isinstance(error, ToolServerError):
+                        raise
                     self._failed_writes.setdefault(task.id, f"{action.name}: {problem_text(error)}")
         environment.close()
         return environment

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..documents import DocumentError, parse_json
-from ..errors import PlainErrors, TaskFormatError, ToolError, ToolServerError
+from ..errors import DomainError, PlainErrors, TaskFormatError, ToolError, ToolServerError
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from .results import result_text, stored_calls
 from .schemas import with_members
@@ -32,6 +33,7 @@ class Environment:
         solo: Whether the agent works alone, with both sides' tools.
         fault: The error of a tool server that did not start, ended or did not answer; None if there was none.
         executed: How often each tool was executed, by whomever.
+        abandoned: Whether a call has not returned, so that the state is not known.
         tool_texts: Texts of tools that are shown instead of the toolkits' own, by side and name; None for none.
         retrieval: The tools that search the domain's knowledge base; None if there are none.
     """
@@ -54,6 +56,7 @@ class Environment:
         self.tool_texts: ToolTexts | None = None
         self.fault: str | None = None
         self.executed: Counter[str] = Counter()
+        self.abandoned = False
 
     @property
     def agent_db(self) -> Database:
@@ -92,7 +95,7 @@ class Environment:
 
     def fork(self) -> Environment:
         """Return an independent environment in the same state."""
-        twin, agent, user = _copy(self), _copy(self._agent), _copy(self._user)
+        twin, agent, user = copy.copy(self), copy.copy(self._agent), copy.copy(self._user)
         agent.db = self._agent.db.fork()
         if user is not None:
             # Merged data of one side may have put both sides on one database.
@@ -144,8 +147,42 @@ class Environment:
         return [tool._replace(description=text, parameters=schema) for tool, text, schema in shown]
 
     def waits_for(self, name: str) -> bool:
-        """Return whether a tool of the agent calls a model or runs a program; call it in a thread of its own."""
+        """Return whether a tool calls a model or runs a program: a trial calls it once, in a thread of its own."""
         return self.retrieval is not None and name in self.retrieval.waits
+
+    def may_block(self, call: ToolCall) -> bool:
+        """Return whether a call waits for something outside of this thread; make it in another one."""
+        return self.waits or self.waits_for(call.name)
+
+    @property
+    def waits(self) -> bool:
+        """Whether tools do their work outside of the calling thread."""
+        return any(type(each.db).waits for each in self.toolkits)
+
+    def open(self) -> None:
+        """Occupy what both states need, such as the process of a tool server, before a conversation is paid for.
+
+        Raises:
+            ToolServerError: A server does not start.
+            DomainError: The tools do not begin with the state that they began with first.
+        """
+        self._agent.db.open()
+        if self._user:
+            self._user.db.open()
+
+    def apart(self) -> Environment:
+        """Take nothing from the environments of trials, and give them nothing; return this environment."""
+        self._agent.db.apart()
+        if self._user:
+            self._user.db.apart()
+        return self
+
+    def abandon(self) -> None:
+        """Release what both states occupy although a call has not returned; the states are those before it."""
+        self.abandoned = True
+        self._agent.db.abandon()
+        if self._user:
+            self._user.db.abandon()
 
     def call(self, name: str, arguments: Any, requestor: Requestor = "assistant", call_id: str = "") -> ToolMessage:
         """Run a tool and sync both sides.
@@ -182,8 +219,10 @@ class Environment:
             result = self.perform(name, arguments, requestor)
             self.sync()
             return writable(result_text(result)), False, result
+        except DomainError:
+            raise  # no result: the domain cannot be used
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
-            if isinstance(error, ToolServerError):
+            if isinstance(error, ToolServerError) and not self.abandoned:
                 self.fault = self.fault or str(error)
             return writable(f"Error: {error}"), True, None
 
@@ -336,15 +375,6 @@ class Environment:
             if toolkit is not None and name in toolkit.tool_infos:
                 return toolkit
         raise ToolError(f"Tool '{name}' not found.")
-
-
-def _copy(value: T) -> T:
-    """Return a shallow copy of an object without slots, in a third of the time of ``copy.copy``."""
-    if value is None:
-        return value
-    twin = object.__new__(type(value))
-    twin.__dict__.update(value.__dict__)
-    return twin
 
 
 def _own_attributes(toolkit: Toolkit[Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from ..errors import TaskFormatError, ToolError
+from ..errors import DomainError, TaskFormatError, ToolError, ToolServerError
 from ..models.problems import problem_text
 from .database import Database
 from .records import digest
@@ -107,6 +107,8 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
         if replay_history and state.message_history:
             environment.replay(state.message_history)
         environment.sync()
+    except (DomainError, ToolServerError):
+        raise  # no fault of the task
     except TaskFormatError as error:  # of the data
         raise TaskFormatError(error.problem, task_id=task.id, field=f"{where}.{error.field}") from None
     except Exception as error:

@@ -7,7 +7,7 @@ import json
 from collections import deque
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from decimal import Context, Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -163,7 +163,7 @@ def value_text(value: Any) -> str | None:
         digits = len(value.as_tuple().digits)
         return "0" if value.is_zero() else str(value.normalize(Context(prec=max(1, digits), traps=[])))
     if isinstance(value, datetime) and value.utcoffset() is not None:
-        return str(value.astimezone(timezone.utc))
+        return str(value.astimezone(UTC))
     return None
 
 

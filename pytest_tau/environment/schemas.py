@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import warnings
 from contextlib import suppress
 from enum import Enum
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from pydantic import Field, PydanticUserError, TypeAdapter, ValidationError, create_model
 
 from ..errors import ConfigurationError, ToolError, hides_frames, unknown_name
 from ..models.problems import place_and_problems
-
-if sys.version_info >= (3, 11):
-    from typing import get_type_hints
-else:  # pragma: no cover - in 3.10, whose own makes ``text: str = None`` optional, and the schema a different one
-    from typing_extensions import get_type_hints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError, TaskFormatError, unknown_name
+from ..errors import ConfigurationError, DomainError, TaskFormatError, ToolServerError, unknown_name
 from .arguments import misfits
 from .functions.sessions import SessionState
 from .results import StoredCall, is_error, stored_calls
@@ -238,22 +238,37 @@ def check_initial_state(task: Task, domain: Domain, file: Path | None = None) ->
         raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
 
 
-def check_isolation(tasks: Iterable[Task], domain: Domain) -> None:
-    """Refuse a domain over objects that share state, after the reference actions of a task were carried out on one.
+def check_repeatable(tasks: Iterable[Task], domain: Domain) -> None:
+    """Refuse a domain over tools that exist already if a trial would see what another one has changed.
+
+    The reference actions of one task are carried out twice, each time with new tools.
 
     Raises:
-        ConfigurationError: It is one; names what is shared.
+        ConfigurationError: The tools do not begin with the same state, or the reference actions lead to another one.
     """
     sides = [each for each in (domain.spec.agent_db, domain.spec.user_db) if each and issubclass(each, SessionState)]
-    if not any("isolation_problem" in vars(each) for each in sides):
+    if not any(each.comparable for each in sides):
         return
-    for task in tasks:
-        with suppress(TaskFormatError):  # of the initial state, which a trial reports
-            domain.shared_reference(task)
-        if task.criteria.actions and domain.failed_write(task) is None:
-            break
-    if (problem := domain.isolation_problem()) is not None:
+    try:
+        found = (_repeated(task, domain) for task in tasks if task.criteria.actions)
+        problem = next((each for each in found if each is not None), "")
+    except DomainError as error:
+        problem = str(error)
+    except ConfigurationError as error:  # of a snapshot
+        problem = f"domain {domain.name!r}: {error}"
+    if problem:
         raise ConfigurationError(problem)
+
+
+def _repeated(task: Task, domain: Domain) -> str | None:
+    """Return what is wrong with the reference state of a task, or nothing; None if its actions cannot be made."""
+    try:
+        problem = domain.unstable_reference(task)
+    except (TaskFormatError, ToolServerError):
+        return None  # which its trials report
+    if domain.failed_write(task) is not None:
+        return None
+    return (problem or "") if "DB" in task.criteria.reward_basis else ""
 
 
 def check_comparable(task: Task, spec: DomainSpec, file: Path | None = None) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, EpisodeError, ParticipantError, TauError
-from ..models import FAULTS, LIMITS, ConversationEnded, Simulation, clone
+from ..models import FAULTS, LIMITS, ConversationEnded, Simulation, clone, simulation_id
 from ..orchestrator import Limits
 from ..participants import ParticipantSource, load_source
 from ..participants.actions import ActionReader
@@ -21,13 +21,8 @@ from .state_meter import StateMeter
 from .step_result import StepResult
 
 if TYPE_CHECKING:
-    import sys
     from types import TracebackType
-
-    if sys.version_info >= (3, 11):
-        from typing import Self
-    else:
-        from typing_extensions import Self
+    from typing import Self
 
     from ..environment import Domain, Environment
     from ..models import Message, Task
@@ -250,13 +245,14 @@ class Episode:
         if self._simulation is not None:
             raise EpisodeError(f"{self._name} is over ({self._simulation.termination_reason})")
         await self.close()
-        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        started = next((message.timestamp for message in self._view.trajectory if message.timestamp), now)
         self._simulation = Simulation(
-            id=f"{self.task.id}-{self.trial}-{self.seed}",
+            id=simulation_id(self.task.id, self.trial, self.seed, started),
             task_id=self.task.id,
             trial=self.trial,
             seed=self.seed,
-            start_time=next((message.timestamp for message in self._view.trajectory if message.timestamp), now),
+            start_time=started,
             end_time=now,
             termination_reason="infrastructure_error",
             error=reason,

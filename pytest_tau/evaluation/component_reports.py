@@ -1,6 +1,6 @@
 """The questions that reports ask a reward component, and the form of its answers.
 
-All of it is presentation: no verdict depends on it, and the fingerprint of the grading rules excludes it.
+All of it is presentation: no verdict depends on it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..documents import DocumentError, parse_json
 from ..environment.records import json_default
+from ..models import not_json
 from ..text import shorten, shorten_both
 
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ def more_line(items: Sequence[Any], shown: int) -> list[Line]:
 def malformed_text(text: str) -> str:
     """Return that arguments are malformed; of text that is not JSON, where it breaks."""
     try:
-        parse_json(text, is_line=True)
+        problem = not_json(parse_json(text, is_line=True))
     except DocumentError as error:
-        return f"malformed arguments, {error}"
-    return "malformed arguments"
+        problem = str(error)
+    return f"malformed arguments, {problem}" if problem else "malformed arguments"
 
 
 def short_json(value: Any, width: int = 60) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import TaskFormatError, unknown_name
+from ..errors import TaskFormatError, TauError, unknown_name
 from ..models import LIMITS, STOPS, AssistantMessage, RewardInfo, UserMessage, parse_messages
 from .component import GradingInput, as_component
 from .components import COMPONENTS, components_of
@@ -33,12 +33,27 @@ class Evaluation:
         judge: Judges NL assertions; None if there is none.
         evaluators: Components that plugins added.
         solo: The agent worked alone, with both sides' tools.
+        asks_if_needed: The judge is asked as τ²-bench asks it: only if the reward basis has its component, and the
+            conversation was ended by a stop. Its errors are those of the trial.
     """
 
     grading: Grading = OFFICIAL
     judge: Judge | None = None
     evaluators: Sequence[Evaluator] = field(default=())
     solo: bool = False
+    asks_if_needed: bool = False
+
+
+class Judged(NamedTuple):
+    """The result of asking a judge.
+
+    Attributes:
+        verdicts: Its verdicts; None if it was not asked, or failed.
+        fault: Its error.
+    """
+
+    verdicts: list[NLAssertionCheck] | None = None
+    fault: TauError | None = None
 
 
 def evaluate(  # noqa: PLR0913 - the public call; everything but the conversation has a default
@@ -67,7 +82,7 @@ def evaluate(  # noqa: PLR0913 - the public call; everything but the conversatio
 
     Raises:
         ConfigurationError: Unknown profile.
-        JudgeError: The judge failed.
+        JudgeError: The judge failed, and the reward depends on its answer.
         EvaluatorError: A further component failed.
         TaskFormatError: The initial state cannot be applied, or the basis names an unknown component.
 
@@ -76,11 +91,11 @@ def evaluate(  # noqa: PLR0913 - the public call; everything but the conversatio
     profile = profile_named(grading) if isinstance(grading, str) else grading
     evaluation = Evaluation(profile, judge, evaluators, solo)
     parsed = parse_messages(list(messages))
-    statements = task.criteria.nl_assertions or []
-    verdicts = None
-    if judge is not None and statements:
-        verdicts = asyncio.run(judge_statements(judge, statements, parsed))
-    return grade(task, parsed, termination_reason, domain, evaluation, verdicts)
+    judged = Judged()
+    if judge is not None and task.criteria.nl_assertions:
+        judged = asyncio.run(ask_judge(task, parsed, termination_reason, evaluation))
+    found = grade(task, parsed, termination_reason, domain, evaluation, judged.verdicts)
+    return settled(found, task, judged, evaluation)
 
 
 async def aevaluate(
@@ -91,11 +106,37 @@ async def aevaluate(
     evaluation: Evaluation,
 ) -> RewardInfo:
     """Grade a finished conversation inside a running event loop; the messages are models."""
-    statements = task.criteria.nl_assertions or []
-    verdicts = None
-    if evaluation.judge is not None and statements:
-        verdicts = await judge_statements(evaluation.judge, statements, messages)
-    return grade(task, messages, termination_reason, domain, evaluation, verdicts)
+    judged = await ask_judge(task, messages, termination_reason, evaluation)
+    found = grade(task, messages, termination_reason, domain, evaluation, judged.verdicts)
+    return settled(found, task, judged, evaluation)
+
+
+async def ask_judge(
+    task: Task, messages: Sequence[Message], termination_reason: TerminationReason, evaluation: Evaluation
+) -> Judged:
+    """Ask the judge about the statements of a task, if there is one and it is to be asked."""
+    statements, judge = task.criteria.nl_assertions or [], evaluation.judge
+    needed = task.needs_judge and termination_reason in STOPS
+    if judge is None or not statements or (evaluation.asks_if_needed and not needed):
+        return Judged()
+    try:
+        return Judged(await judge_statements(judge, statements, messages))
+    except TauError as error:
+        return Judged(fault=error)
+
+
+def settled(found: RewardInfo, task: Task, judged: Judged, evaluation: Evaluation) -> RewardInfo:
+    """Return a verdict, with a note of the judge's error if the reward does not depend on its answer.
+
+    Raises:
+        TauError: The error of the judge, if it does.
+    """
+    if judged.fault is None:
+        return found
+    if evaluation.asks_if_needed or (task.needs_judge and found.reward != 0):
+        raise judged.fault
+    problem = f"{type(judged.fault).__name__}: {judged.fault}"
+    return found.model_copy(update={"info": {**(found.info or {}), "judge_problem": problem}})
 
 
 def grade(
@@ -132,7 +173,7 @@ def grade(
         for component in [*built_in, *map(as_component, evaluation.evaluators)]:
             component.grade(given, info)
     info.reward_breakdown = _factors(info, task, evaluation)
-    info.info = _notes(task, messages, termination_reason, domain, evaluation)
+    info.info = _notes(task, messages, termination_reason, domain, evaluation, judged=verdicts is not None)
     if "ended_early" not in info.info:
         info.reward = float(math.prod(info.reward_breakdown.values()))
     info.partial = partial_credit(given, info)
@@ -160,9 +201,11 @@ def _notes(
     termination_reason: TerminationReason,
     domain: Domain,
     evaluation: Evaluation,
+    *,
+    judged: bool,
 ) -> dict[str, Any]:
     grading, notes = evaluation.grading, dict[str, Any](grading=evaluation.grading.name)
-    if evaluation.judge is not None and task.criteria.nl_assertions:
+    if evaluation.judge is not None and judged:
         notes["judge"] = evaluation.judge.name
     if evaluation.judge is None and task.needs_judge:
         notes["not_judged"] = len(task.criteria.nl_assertions or [])

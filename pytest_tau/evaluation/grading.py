@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 from ..errors import ConfigurationError, unknown_name
 
+#: The number of the rules, including those of judges and their prompts, as stored runs have it. Raise it with every
+#: change that can move a verdict; ``tests/unit/test_grading_rules.py`` fails otherwise.
+GRADING_RULES = 2
+
 
 @dataclass(frozen=True)
 class Grading:

@@ -65,7 +65,7 @@ async def judge_statements(
     """Ask the judge once about all statements.
 
     Raises:
-        JudgeError: The judge fails, or does not give one verdict for each statement.
+        JudgeError: The judge fails, or does not give one verdict for each statement unless it may give any number.
         TauError: As the judge raises it: a model that fails, a recording that does not fit.
     """
     try:
@@ -73,6 +73,9 @@ async def judge_statements(
         given = messages if isinstance(judge, UniformJudge) else clone(list(messages))
         answer = judge.judge(list(statements), given)
         verdicts = await answer if inspect.isawaitable(answer) else answer
+        if getattr(judge, "gives_any_number", False):
+            more = (f"verdict {number}" for number in range(len(statements) + 1, len(verdicts) + 1))
+            statements = [*statements, *more][: len(verdicts)]
         checks = [
             NLAssertionCheck(nl_assertion=statement, met=verdict.met, justification=verdict.justification)
             for statement, verdict in zip(statements, verdicts, strict=True)

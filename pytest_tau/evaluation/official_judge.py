@@ -23,17 +23,22 @@ if TYPE_CHECKING:
 class OfficialJudge:
     """A judge that asks a model once, by the official prompt.
 
+    It may give any number of verdicts, none included.
+
     Args:
         model: The trial's model for the judge.
         name: The judge's name in reports.
         texts: The prompt, and the keys of the answer.
     """
 
+    #: Source: τ²-bench v1.0.1, whose evaluator does not count the results.
+    gives_any_number = True
+
     def __init__(self, model: TrialModel, name: str, texts: JudgeTexts) -> None:
         self._model, self.name, self._texts = model, name, texts
 
     async def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
-        """Return one verdict for each statement, in order.
+        """Return the verdicts in the model's answer, in order.
 
         Raises:
             UnusableReplyError: The answer is not the expected JSON.
@@ -49,9 +54,9 @@ class OfficialJudge:
         used = {name: values[name] for name in placeholders(self._texts.user)}
         content = fill(self._texts.user, used, "the judge's prompt")
         asked = [{"role": "system", "content": self._texts.system}, {"role": "user", "content": content}]
-        return self._verdicts((await self._model.complete(asked)).text, len(statements))
+        return self._verdicts((await self._model.complete(asked)).text)
 
-    def _verdicts(self, text: str, statements: int) -> list[Verdict]:
+    def _verdicts(self, text: str) -> list[Verdict]:
         keys = self._texts
         try:
             answer: Any = parse_json(text)
@@ -60,6 +65,6 @@ class OfficialJudge:
         except (DocumentError, KeyError, TypeError, AttributeError) as error:
             problem = f"{type(error).__name__}: {error}"
             raise UnusableReplyError(f"judge {self.name!r}: {problem}; it begins {shorten(text)!r}") from None
-        if len(verdicts) != statements or not all(isinstance(verdict.met, bool) for verdict in verdicts):
-            raise UnusableReplyError(f"judge {self.name!r}: expected {statements} verdicts, got {shorten(text)!r}")
+        if not all(isinstance(verdict.met, bool) for verdict in verdicts):
+            raise UnusableReplyError(f"judge {self.name!r}: expected verdicts of true or false, got {shorten(text)!r}")
         return verdicts

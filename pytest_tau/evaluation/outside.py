@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..environment.functions.sessions import SessionState
 from ..errors import DomainError
 from ..models import calls_in
 from .component import CustomComponent
 from .component_reports import Line, difference_texts
 from .components.db import check_db, difference, same_state
-from .hidden_effects import HiddenEffect, declaration, hidden_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..environment import Database, Environment
+    from ..environment import Database, Domain, Environment
     from ..models import Call, Difference, Message, RewardInfo, Task, ToolCall
     from .component import GradingInput
 
@@ -105,6 +105,13 @@ def undeclared_write(environment: Environment, calls: Iterable[ToolCall]) -> Und
     return None
 
 
+def declaration(environment: Environment, kind: str) -> str:
+    """Return what to do with the declaration of a tool that is declared as another kind than a write."""
+    if isinstance(environment.agent_db, SessionState):
+        return f"do not name it in {'reads' if kind == 'read' else kind}= of the domain"
+    return 'declare it @tool("write")'
+
+
 @dataclass(frozen=True)
 class OutsideChanges:
     """Changes that no call of the conversation has made.
@@ -148,12 +155,12 @@ def outside_changes(live: Environment, beginning: Beginning, given: GradingInput
     during = writing(live.executed - beginning.executed - own)
     if during:
         return OutsideChanges("during", during, differences)
+    if given.domain.unstable_reference(given.task) is not None:
+        return None  # the domain itself is never the same
     if not live.agent_db.cheap_to_fork:
         return None  # what follows would start servers
-    start, again = (given.domain.environment(given.task, solo=given.solo) for _ in range(2))
+    start = given.domain.environment(given.task, solo=given.solo)
     if not beginning.is_of(start):
-        if not same_state(again, start):
-            return None  # the initial state is never the same
         before = writing(beginning.executed - start.executed)
         return OutsideChanges("before", before, differences)
     unexplained = _unexplained(differences, live, start, made, given)
@@ -167,32 +174,34 @@ def _made(given: GradingInput) -> list[Call]:
     return [each for each in calls if each.result and each.result.executed and each.call.malformed is None]
 
 
-def undeclared_in(given: GradingInput, live: Environment | None = None) -> UndeclaredWrite | HiddenEffect | None:
-    """Return the first effect of a conversation's calls that grading does not replay, although it is part of the state.
-
-    Args:
-        given: The conversation as it is graded.
-        live: Its environment; None if it is not known.
-    """
+def undeclared_in(given: GradingInput) -> UndeclaredWrite | None:
+    """Return the first call of a conversation that changes the state, although grading does not replay it."""
     if not given.domain.spec.agent_db.cheap_to_fork:
         return None  # this would start servers
     start = given.domain.environment(given.task, solo=given.solo)
-    calls = [each.call for each in _made(given)]
-    return undeclared_write(start, calls) or hidden_effect(given, calls, live)
+    return undeclared_write(start, [each.call for each in _made(given)])
 
 
-def check_domain(verdict: RewardInfo, undeclared: UndeclaredWrite | HiddenEffect | None) -> None:
+def check_domain(verdict: RewardInfo, undeclared: UndeclaredWrite | None, task: Task, domain: Domain) -> None:
     """Refuse a verdict that depends on a mistake of the domain.
 
     Args:
         verdict: The verdict.
         undeclared: The effect of a call that grading does not replay; None if there is none.
+        task: What was to be done.
+        domain: The domain it took place in.
 
     Raises:
-        DomainError: There is one, or an assertion returned something else than a bool.
+        DomainError: There is one, an assertion returned something else than a bool, the final state is wrong and the
+            reference actions lead to another one each time, or records that all simulations share were changed.
+        ToolServerError: A tool server is lost.
     """
     if undeclared is not None:
         raise DomainError(str(undeclared))
+    wrong = (verdict.reward_breakdown or {}).get("DB") == 0
+    problem = (domain.unstable_reference(task) if wrong else None) or domain.shared_records_problem()
+    if problem is not None:
+        raise DomainError(problem)
     for check in verdict.env_assertions or []:
         if check.returned is not None:
             name = check.env_assertion.func_name
@@ -207,8 +216,6 @@ def _unexplained(
     A tool may have another effect when it is executed again, as one that stores the time does. A tool that is declared
     as one that only reads is not replayed.
     """
-    if not same_state(replace(given).environment, given.environment):
-        return []
     written = [(each.side, each.path) for each in check_db(given.environment, start).differences]
     for made in calls:
         start.answer(made.call)
@@ -244,14 +251,16 @@ class OutsideObserver(CustomComponent):
         with contextlib.suppress(Exception):  # the domain's own code; now, as grading puts other states in place
             self._by_others = [difference("agent", each) for each in live.agent_db.changes_by_others()]
         self.found: OutsideChanges | None = None
-        self.undeclared: UndeclaredWrite | HiddenEffect | None = None
+        self.undeclared: UndeclaredWrite | None = None
 
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
         """Find the changes, if the domain's own code, which runs here, does not fail; write no check."""
         del verdict
+        if self._live.abandoned:
+            return
         with contextlib.suppress(Exception):
             if not same_state(self._live, given.environment):
-                self.undeclared = undeclared_in(given, self._live)
+                self.undeclared = undeclared_in(given)
                 self.found = None if self.undeclared else outside_changes(self._live, self._beginning, given)
         if self._by_others and not self.undeclared and self.found is None:
             self.found = OutsideChanges("during", {}, self._by_others)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ..environment import check_domain, check_history, check_task
-from ..errors import TaskFormatError
+from ..errors import DomainError, TaskFormatError, ToolServerError
 from ..evaluation import known_components
 from .actions import check_actions, check_declarations
 from .causes import without_consequences
@@ -17,7 +17,8 @@ from .policy import check_agent, check_rules
 from .scripts import check_script
 from .sets import check_duplicates, check_splits
 from .texts import check_ignored, check_phrases
-from .verdicts import accepting, check_gold, check_needed, check_null
+from .users import check_played, check_prose, script_for
+from .verdicts import accepting, check_gold, check_needed, check_null, check_stable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluation, Evaluator
     from ..models import Task
 
-__all__ = ["SEVERITIES", "Finding", "LintReport", "Severity", "lint_domain"]
+__all__ = ["SEVERITIES", "Finding", "LintReport", "Severity", "lint_domain", "lint_users"]
 
 
 class Domains(Protocol):
@@ -75,6 +76,10 @@ async def lint_domain(
         if misfit is not None:
             report.findings.append(misfit)
             continue
+        found = [*check_stable(task, domain)]
+        if found and "DB" in task.criteria.reward_basis:
+            report.findings += _undeclared(task, domain) or found
+            continue
         null = check_null(task, domain, evaluation)
         report.floor += any(finding.severity == "error" for finding in null)
         report.floor_but_for_judge += any(finding.severity != "error" for finding in null)
@@ -85,6 +90,39 @@ async def lint_domain(
         report.findings += causes
         report.consequences += [each for each in found if each not in causes]
     return report
+
+
+async def lint_users(
+    domain: Domain, split: str | None, tasks: Sequence[Task] | None = None, evaluators: Sequence[Evaluator] = ()
+) -> LintReport:
+    """Check what the scripted user makes of the tasks of a domain.
+
+    Args:
+        domain: With the data to check.
+        split: Which tasks; None for all.
+        tasks: The tasks of a file, instead of the domain's own.
+        evaluators: Components that plugins added.
+
+    Raises:
+        ConfigurationError: No such split.
+    """
+    tasks = _tasks(domain, split) if tasks is None else tasks
+    report = LintReport(domain.name, split, len(tasks), played=0)
+    facts, evaluation = FactChecker(domain), accepting(evaluators)
+    for task in tasks:
+        stopped = await check_played(task, domain, evaluation, facts)
+        report.played = (report.played or 0) + (not stopped)
+        silent = facts.check_script(task, script_for(task, domain))
+        report.findings += [*stopped, *silent, *check_prose(task)]
+    return report
+
+
+def _undeclared(task: Task, domain: Domain) -> list[Finding]:
+    """Return the tool that is declared wrong, because of which a reference state cannot be reached again."""
+    try:
+        return [*check_declarations(task, domain)]
+    except DomainError:
+        return []
 
 
 def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: FactChecker) -> Iterator[Finding]:
@@ -117,6 +155,8 @@ def _misfit(task: Task, domain: Domain, components: Sequence[str], domains: Doma
         domain.environment(task)
     except TaskFormatError as error:
         return Finding("does-not-fit", "error", task.id, f"{error.field}: {error.problem}")
+    except (DomainError, ToolServerError) as error:
+        return Finding("unstable-state", "error", task.id, str(error))
     return None
 
 

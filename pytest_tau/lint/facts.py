@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _LONGEST_CODE = 3
 
 
-class _Leaf(NamedTuple):
+class Leaf(NamedTuple):
+    """A text among the arguments of an action, and where it is: ``passengers.0.first_name``."""
+
     path: str
     value: str
 
@@ -46,12 +48,21 @@ class FactChecker:
             )
             yield Finding("fact-missing", "warning", task.id, text)
 
-    def check_script(self, task: Task) -> Iterator[Finding]:
+    def of_user(self, task: Task) -> list[tuple[int, Leaf]]:
+        """Return the arguments that the user's prose states and nothing else, each with the position of its action."""
+        prose = Known([str(task.user_scenario)])
+        return [(where[0], leaf) for where, leaf in self._missing_at(task, []) if prose.has(leaf.value)]
+
+    def check_script(self, task: Task, script: UserScript | None = None) -> Iterator[Finding]:
         """Check ``script-silent``: an argument that the prose gives, but not the script, nor any reading before it.
 
         The same arguments are skipped as above.
+
+        Args:
+            task: The task.
+            script: The script, if the task has none of its own.
         """
-        script = task.user_scenario.script
+        script = task.user_scenario.script or script
         if script is None:
             return
         silent = list(self._missing(task, _spoken_texts(script)))
@@ -61,8 +72,12 @@ class FactChecker:
                 text = f"{where}: the script lacks {leaf.path} {leaf.value!r}, which the prose states"
                 yield Finding("script-silent", "warning", task.id, text)
 
-    def _missing(self, task: Task, texts: list[str]) -> Iterator[tuple[str, _Leaf]]:
+    def _missing(self, task: Task, texts: list[str]) -> Iterator[tuple[str, Leaf]]:
         """Arguments that an agent cannot know who has these texts, the policy, and what it can read."""
+        return ((where[1], leaf) for where, leaf in self._missing_at(task, texts))
+
+    def _missing_at(self, task: Task, texts: list[str]) -> Iterator[tuple[tuple[int, str], Leaf]]:
+        """Yield the same, each with the position of its action."""
         environment = self._domain.environment(task)
         history = [message.content or "" for message in task.message_history]
         known = Known([*texts, environment.policy, *required_texts(task, self._domain), *history])
@@ -72,7 +87,7 @@ class FactChecker:
             if tool is not None and tool.kind in ("read", "write"):
                 for leaf in _leaves(action.arguments, tool.parameters, tool.parameters.get("$defs", {}), ""):
                     if not (known.has(leaf.value) or reading.gives(leaf.value)):
-                        yield f"action {position} ({action.name})", leaf
+                        yield (position, f"action {position} ({action.name})"), leaf
                         known.add(leaf.value)
             result = environment.call(action.name, action.arguments, action.requestor)
             known.add("" if result.error else result.content or "")
@@ -91,7 +106,7 @@ def _spoken_texts(script: UserScript) -> list[str]:
     ]
 
 
-def _leaves(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str) -> Iterator[_Leaf]:
+def _leaves(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str) -> Iterator[Leaf]:
     """Yield the texts among the arguments that are facts."""
     schema = resolved(schema, definitions)
     alternatives = [resolved(alternative, definitions) for alternative in schema.get("anyOf", [])]
@@ -108,7 +123,7 @@ def _leaves(value: Any, schema: dict[str, Any], definitions: dict[str, Any], pat
         # The arguments of a tool that is called by another one.
         yield from _leaves(inner, {}, {}, path)
     elif isinstance(value, str) and len(value) > _LONGEST_CODE:
-        yield _Leaf(path, value)
+        yield Leaf(path, value)
 
 
 def _json(text: str) -> Any:

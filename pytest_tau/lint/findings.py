@@ -35,6 +35,7 @@ class LintReport:
         tasks: How many those are.
         findings: What was found, in order of tasks.
         consequences: What was found as well, and follows from other findings; it is not shown.
+        played: How many tasks the scripted user plays to the end; None if only the tasks were checked.
         floor: How many tasks an agent passes that only greets.
         floor_but_for_judge: How many more it would pass if the judge had nothing to object.
     """
@@ -47,6 +48,7 @@ class LintReport:
     floor: int = 0
     floor_but_for_judge: int = 0
     file: str | None = None
+    played: int | None = None
 
     def count(self, severity: Severity) -> int:
         """Return the number of findings of this severity."""

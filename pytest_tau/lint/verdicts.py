@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
+from ..errors import DomainError, ToolServerError
 from ..evaluation import BUILT_IN_JUDGES, Evaluation, known_components, passes_without_agent
 from ..evaluation.evaluate import grade
 from ..models import GREETING, AssistantMessage, NLAssertionCheck, ToolCall, UserMessage, call_as_text
@@ -52,6 +53,19 @@ async def check_gold(task: Task, domain: Domain, evaluation: Evaluation) -> list
     by_plugins = bool(objecting) and objecting.isdisjoint(_BUILT_IN) and not simulation.error
     severity: Severity = "warning" if by_plugins else "error"
     return [Finding("gold-fails", severity, task.id, "; ".join(reasons)), *broken]
+
+
+def check_stable(task: Task, domain: Domain) -> Iterator[Finding]:
+    """Check ``unstable-state``: the tools begin with another state each time, or the reference actions lead to one.
+
+    They are carried out twice, each time in a fresh environment.
+    """
+    try:
+        problem = domain.unstable_reference(task)
+    except (DomainError, ToolServerError) as error:
+        problem = str(error)
+    if problem is not None:
+        yield Finding("unstable-state", "error", task.id, problem)
 
 
 def check_solvable(task: Task, domain: Domain) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Plain data: messages, tasks, simulations and rewards."""
 
 from .copying import clone
-from .json_values import json_copy, strings_in, writable
+from .json_values import json_copy, not_json, strings_in, writable
 from .messages import (
     GREETING,
     AssistantMessage,
@@ -46,6 +46,7 @@ from .simulations import (
     TerminationReason,
     calls_in,
     paired_calls,
+    simulation_id,
 )
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
@@ -128,10 +129,12 @@ __all__ = [
     "load_json",
     "load_splits",
     "load_task_file",
+    "not_json",
     "paired_calls",
     "parse_messages",
     "parse_task",
     "review_of",
+    "simulation_id",
     "strings_in",
     "writable",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, TypeAdapter
@@ -57,6 +59,24 @@ def json_copy(value: Any, depth: int = 0) -> Any:
 
 def _name(key: Any) -> str:
     return key if type(key) is str and key.isascii() else writable(str(key))
+
+
+def not_json(value: Any, path: str = "") -> str | None:
+    """Return which value is not JSON, the first one, such as ``due: datetime.date is not JSON``; None if all are.
+
+    NaN and the infinities are none either: they would be executed as numbers, and stored as null.
+    """
+    if isinstance(value, dict | list | tuple):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        return next(filter(None, (not_json(part, f"{path}.{key}" if path else f"{key}") for key, part in parts)), None)
+    if isinstance(value, float) and not math.isfinite(value):
+        name = json.dumps(value)
+    elif value is None or isinstance(value, str | int | float):
+        return None
+    else:
+        kind = type(value)
+        name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return f"{path}: {name} is not JSON" if path else f"{name} is not JSON"
 
 
 def strings_in(value: Any) -> Iterator[str]:

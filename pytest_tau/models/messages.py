@@ -15,7 +15,10 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     TypeAdapter,
     model_serializer,
+    model_validator,
 )
+
+from .json_values import not_json, writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +70,15 @@ class ToolCall(_ShortRepr):
     requestor: Requestor = "assistant"
     malformed: str | None = None
     problem: str | None = Field(default=None, exclude=True)
+
+    @model_validator(mode="after")
+    def _without_values_that_json_lacks(self) -> ToolCall:
+        """Take arguments that cannot be stored as they are, such as NaN, for malformed ones."""
+        if self.arguments and self.malformed is None and (problem := not_json(self.arguments)):
+            self.malformed = writable(json.dumps(self.arguments, default=repr, skipkeys=True))
+            self.problem = self.problem or f"arguments of '{self.name}' must be a JSON object: {problem}"
+            self.arguments = {}
+        return self
 
 
 class _WithRole(_ShortRepr):
@@ -136,10 +148,29 @@ class AssistantMessage(_ParticipantMessage):
     role: Literal["assistant"] = "assistant"
 
 
+#: How a scripted user has failed to understand the agent's text before a reply of its own.
+Misunderstanding: TypeAlias = Literal["not understood", "yes or no to which", "gave up"]
+
+
 class UserMessage(_ParticipantMessage):
-    """A message of the user: text or calls."""
+    """A message of the user: text or calls.
+
+    ``misunderstanding`` is set by the scripted user on each reply that shows that it has not understood the agent:
+    ``not understood`` (it says so), ``yes or no to which`` (it answers a question for one of several things by yes or
+    no), ``gave up`` (it ends the conversation as its patience is exhausted). None if it has understood, and for every
+    other user. The agent never gets it.
+    """
 
     role: Literal["user"] = "user"
+    misunderstanding: Misunderstanding | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_understood(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write a misunderstanding only if there is one: other messages are stored as they always were."""
+        written: dict[str, Any] = write(self)
+        if self.misunderstanding is None:
+            written.pop("misunderstanding", None)
+        return written
 
     @property
     def stop_token(self) -> str | None:

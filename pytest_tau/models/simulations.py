@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from ..errors import ReplayError, TauError, unknown_name
+from ..files import digest
 from .messages import Message, ToolCall, ToolMessage
 from .rewards import RewardInfo
 
@@ -72,9 +73,6 @@ RETRIEVAL = "retrieval"
 LATE_CALLS = "late_calls"
 #: The entry of ``info`` with the name of an agent that is not built in and made no tool call.
 SILENT_AGENT = "silent_agent"
-#: The entry of a simulation's ``info`` about agents and users that are one object for several trials, if trials change
-#: it: for each side the ``name``, and the ``attributes`` that hold what other trials have changed.
-SHARED_OBJECTS = "shared_objects"
 #: The entry of a simulation's ``info`` about the simulated user: the ``findings`` of its checks (``check``,
 #: ``message_idx``, ``evidence``), and if they apply, the checks that its persona has ``excused``, ``excluded`` from
 #: rates, the number of ``attempts``, and the ``problem`` that has prevented the checks.
@@ -166,6 +164,21 @@ def calls_in(messages: Iterable[Message]) -> list[Call]:
     return [Call(message_idx=each.message_idx, call=each.call, result=each.result) for each in paired_calls(messages)]
 
 
+def simulation_id(task_id: str, trial: int, seed: int | None, started: str, test: str = "") -> str:
+    """Return the id of a simulation, which no other one of its run has.
+
+    Variants of a task, and a trial that is run again, have the same task, trial and seed.
+
+    Args:
+        task_id: The task's id.
+        trial: The number of the trial.
+        seed: Its seed.
+        started: When it began.
+        test: The node id of its test; empty outside of a test run.
+    """
+    return f"{task_id}-{trial}-{seed}-{digest(f'{test} {started}')[:8]}"
+
+
 class Simulation(BaseModel):
     """One executed trial: its messages, how it ended, its reward.
 
@@ -245,22 +258,6 @@ class Simulation(BaseModel):
         """Record the tools of calls that came after the conversation and were refused, if there are any so far."""
         if tools:
             self.info = {**(self.info or {}), LATE_CALLS: dict(Counter(tools))}
-
-    def note_shared_object(self, side: str, name: str, attributes: Sequence[str]) -> None:
-        """Record that the participant of a side has attributes that other trials have changed."""
-        noted = self.shared_objects | {side: {"name": name, "attributes": list(attributes)}}
-        self.info = {**(self.info or {}), SHARED_OBJECTS: noted}
-
-    @property
-    def shared_objects(self) -> dict[str, dict[str, Any]]:
-        """The agent and the user that are one object for several trials, as noted, by side; without foreign content."""
-        found = (self.info or {}).get(SHARED_OBJECTS)
-        sides = found.items() if isinstance(found, dict) else ()
-        return {
-            side: one
-            for side, one in sides
-            if isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("attributes"), list)
-        }
 
     def note_usage(self, usage: Mapping[Any, ModelUsage]) -> None:
         """Record the sums over model calls, by role."""

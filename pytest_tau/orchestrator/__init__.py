@@ -1,7 +1,7 @@
 """The loop of a conversation and its endings."""
 
 from .clock import Clock
-from .conversation import Conversation, Ending, Limits, ending_by
+from .conversation import Conversation, Ending, Limits, ending_by, reason_of
 
 __all__ = [
     "Clock",
@@ -9,4 +9,5 @@ __all__ = [
     "Ending",
     "Limits",
     "ending_by",
+    "reason_of",
 ]

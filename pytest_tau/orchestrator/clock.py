@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Clock:
             # The clock of a replayed trial that is longer than the recorded one stops at the last time.
             time = self._recorded[min(position, len(self._recorded) - 1)]
         else:
-            time = datetime.now(timezone.utc).isoformat(timespec="microseconds")
+            time = datetime.now(UTC).isoformat(timespec="microseconds")
         self.readings.append(time)
         return time
 

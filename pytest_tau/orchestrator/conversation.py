@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..background import in_thread
 from ..errors import ContextWindowError, ModelError, ReplayError, ToolServerError, UnusableReplyError, is_interrupt
 from ..models import GREETING, OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
-from ..models.copying import assign
 from ..participants import DONE, trailing_results
 from ..participants.base import BuiltIn
 from ..participants.containment import describe
@@ -70,10 +71,15 @@ def ending_by(error: BaseException, side: Side) -> Ending:
     if isinstance(error, ModelError | ReplayError | UnusableReplyError):
         # No verdict; but the length of an agent's requests is its own fault.
         own = side == "agent" and isinstance(error, ContextWindowError)
-        reason: TerminationReason = "context_window_exceeded" if own else "infrastructure_error"
+        reason: TerminationReason = "context_window_exceeded" if own else reason_of(error)
         return Ending(reason, error=describe(error), kind=type(error).__name__)
     # Any other exception of a participant is its own fault.
     return Ending(_FAULT[side], error=describe(error, place=True))
+
+
+def reason_of(error: Exception) -> TerminationReason:
+    """Return how a conversation ends by an error of neither side: of a recording, or of a provider."""
+    return "unexpected_error" if isinstance(error, ReplayError | OSError) else "infrastructure_error"
 
 
 class Conversation:
@@ -121,6 +127,8 @@ class Conversation:
         self._started, self._cancelled = time.perf_counter(), False
         self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
         self._asking: tuple[Side, float] | None = None
+        self._calling: tuple[str, float] | None = None
+        self._context = contextvars.copy_context()
 
     async def run(self) -> Ending:
         """Run the conversation to its end; only faults of the harness itself raise."""
@@ -132,6 +140,8 @@ class Conversation:
         except asyncio.CancelledError:
             self._cancelled = True
             task.cancel()
+            if self._calling is not None:
+                self._environment.abandon()
             await asyncio.wait({task}, timeout=_GRACE)  # so that nothing of it stays on the loop
             raise
         finally:
@@ -140,7 +150,21 @@ class Conversation:
         if not self._cancelled:
             return task.result()
         await asyncio.wait({task}, timeout=_GRACE)
-        return self._timeout_ending()
+        return self._hanging_tool() or self._timeout_ending()
+
+    def _hanging_tool(self) -> Ending | None:
+        """Return the ending by a call that had most of the time and did not return, and give it up; else None."""
+        if self._calling is None:
+            return None
+        self._environment.abandon()
+        name, since = self._calling
+        seconds, limit = time.perf_counter() - since, self._limits.timeout or 0.0
+        if seconds * 2 < limit:
+            return None
+        problem = f"tool {name!r} of domain {self._environment.domain_name!r} did not return in {seconds:.1f} s"
+        self._environment.fault = f"{problem}, and the time limit is {limit:g} s"
+        self.fault = ToolServerError(self._environment.fault)
+        return Ending("infrastructure_error", error=self._environment.fault, kind="ToolTimeoutError")
 
     def continue_from(self, messages: list[Message], steps: int, errors: int, calls: int) -> None:
         """Continue a conversation instead of beginning one; the environment has the state after it.
@@ -241,7 +265,10 @@ class Conversation:
         if to is None:
             return await self._run_tools(message)  # type: ignore[arg-type]
         reply = await self._ask(to, message)
-        return self._receiver(reply), reply
+        receiver = self._receiver(reply)
+        if isinstance(reply, UserMessage) and reply.misunderstanding:  # a fact for reports, not for the agent
+            reply = reply.model_copy(update={"misunderstanding": None})
+        return receiver, reply
 
     async def _run_tools(self, message: Reply) -> tuple[Side, Incoming]:
         results = [await self._run_tool(call) for call in message.tool_calls or []]
@@ -271,10 +298,12 @@ class Conversation:
         return result
 
     async def _execute(self, call: ToolCall) -> ToolMessage:
-        if self._environment.waits_for(call.name):
-            result = await asyncio.to_thread(self._environment.answer, call)
+        self._calling = call.name, time.perf_counter()
+        if self._environment.may_block(call):
+            result = await in_thread(lambda: self._environment.answer(call), self._context)
         else:
             result = self._environment.answer(call)
+        self._calling = None
         return result if self.alter_result is None else await self.alter_result(call, result, self.messages)
 
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:
@@ -359,7 +388,7 @@ class Conversation:
         return None
 
     def _record(self, message: Message) -> None:
-        assign(message, turn_idx=len(self.messages), timestamp=self.clock.now())
+        message.turn_idx, message.timestamp = len(self.messages), self.clock.now()
         self.messages.append(message)
         if self.on_message:
             self.on_message(clone(message))

@@ -35,7 +35,7 @@ from .loading import (
 )
 from .prompts import OFFICIAL_GUIDELINES, has_ticket, llm_system_message, load_prompt, official_guidelines
 from .replies import as_message, short_repr
-from .scripted import ScriptedUser, is_playable, script_of
+from .scripted import ScriptedUser, is_playable, script_of, unread_prose
 from .task_views import AgentTask, UserTask, view_of
 from .threads import BlockingCaller
 
@@ -92,6 +92,7 @@ __all__ = [
     "script_of",
     "short_repr",
     "trailing_results",
+    "unread_prose",
     "view_of",
     "visible_to",
 ]

@@ -8,7 +8,7 @@ import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, MissingModelError
 from ..models import AssistantMessage, MultiToolMessage, UserMessage, clone
 from .base import Adapter, BuiltIn
 from .chat_format import chat_messages, visible_to
@@ -294,7 +294,22 @@ def _check_constructor(target: Any, side: str) -> None:
             )
 
 
+def needs_model(target: Any) -> bool:
+    """Return whether a participant cannot be made without the model of its side: its parameter has no default."""
+    made = built_class(target) or is_factory(target, "agent") or is_factory(target, "user")
+    bound = target.keywords if isinstance(target, functools.partial) else {}
+    given = [each for each in _parameters(target) if each.name == "model" and each.name not in bound] if made else []
+    return any(each.default is each.empty for each in given)
+
+
+def lacks_model(side: str, name: str) -> str:
+    """Return the error of a participant that needs a model in a run without one."""
+    return f"{side} {name} needs a model, by its parameter 'model': add --tau-{side}-llm MODEL"
+
+
 def _arguments(target: Any, context: ParticipantContext) -> dict[str, Any]:
+    if context.model is None and needs_model(target):
+        raise MissingModelError(lacks_model(context.side, _name_of(target)))
     bound = target.keywords if isinstance(target, functools.partial) else {}
     offered = {name: make for name, make in _offered_arguments(context).items() if name not in bound}
     parameters = _parameters(target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TaskFormatError, is_interrupt
@@ -20,6 +21,11 @@ _LONGEST_TEXT = 20_000
 _OWNER: contextvars.ContextVar[object | None] = contextvars.ContextVar("tau_owner", default=None)
 
 
+#: The recursion limit of the process, below which no participant may set it: pytest and all other trials would fail.
+_RECURSION_LIMIT = sys.getrecursionlimit()
+_LOWERED = "the recursion limit of the process was lowered to {}; it was restored"
+
+
 class ForeignError(Exception):
     """An exception of a participant that means something to pytest, asyncio or this package, made harmless.
 
@@ -33,18 +39,15 @@ class ForeignError(Exception):
 
 
 def describe(error: BaseException, *, place: bool = False) -> str:
-    """Return the class and the text of an exception, which may itself have a text that raises.
+    """Return the class and the text of an exception.
 
     Args:
         error: The exception.
         place: Add the line of the participant's own code that raised it.
     """
     raised = raised_by(error)
-    try:
-        text = str(raised)
-        text = text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
-    except BaseException as broken:  # noqa: BLE001 - code of the participant
-        text = f"(its text cannot be shown: {type(broken).__name__})"
+    text = str(raised)
+    text = text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
     line = place_of(raised) if place else None
     return writable(f"{type(raised).__name__}: {text}{f' ({line})' if line else ''}")
 
@@ -143,9 +146,30 @@ async def run_contained(start: Callable[[], Coroutine[Any, Any, Any]], owner: ob
         ) from error
 
 
+def call_unchanged(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call code of a participant, and restore the recursion limit if it has lowered it.
+
+    Raises:
+        ForeignError: It has.
+        BaseException: Anything else that it raises.
+    """
+    try:
+        return function(*args, **kwargs)
+    finally:
+        # Without a further function, which might be too deep now.
+        if (lowered := sys.getrecursionlimit()) < _RECURSION_LIMIT:
+            sys.setrecursionlimit(_RECURSION_LIMIT)
+            raise ForeignError(RuntimeError(_LOWERED.format(lowered)))
+
+
 async def _contained(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     try:
-        return await start()
+        try:
+            return await start()
+        finally:
+            if (lowered := sys.getrecursionlimit()) < _RECURSION_LIMIT:
+                sys.setrecursionlimit(_RECURSION_LIMIT)
+                raise ForeignError(RuntimeError(_LOWERED.format(lowered)))
     except (Exception, asyncio.CancelledError):
         raise
     except BaseException as error:

@@ -131,6 +131,7 @@ class ParticipantContext:
         make_tools: Asks the plugins of the run for tools as objects of a framework, by its name.
         other_loop: Returns an event loop for model calls outside of the conversation.
         agent_trial: The trial for an agent that runs its own loop, if it was made before the conversation.
+        program_env: The names of environment variables that an agent which is a program is given in addition.
     """
 
     side: Side
@@ -147,6 +148,7 @@ class ParticipantContext:
     spoken: Mapping[str, Spoken] = field(default_factory=dict)
     persona: Mapping[str, str] = field(default_factory=dict)
     behaviour: Behaviour | None = None
+    program_env: Sequence[str] = ()
     protocol: ModelProtocol = TAU
     continues: bool = False
     make_tools: Callable[[str, Sequence[Any]], Any] | None = None

@@ -10,7 +10,7 @@ from ..chat.requests import text_of
 from ..chat.text_tools import TextTools
 from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError, ContextWindowError, ParticipantError, UnusableReplyError
-from ..models import json_copy
+from ..models import json_copy, not_json
 from ..text import shorten
 from .chat_format import chat_messages
 from .replies import as_message
@@ -44,12 +44,21 @@ class Dialogue:
         name: The participant's name on the command line.
         system: The system message.
         model: The model, if it is not the one of the context as it is.
+        may_be_empty: An empty text is a message, as in τ-bench.
 
     Raises:
         ConfigurationError: There is no model, or the budget is too small for the system message and the tools.
     """
 
-    def __init__(self, context: ParticipantContext, name: str, system: str, model: _Model | None = None) -> None:
+    def __init__(
+        self,
+        context: ParticipantContext,
+        name: str,
+        system: str,
+        model: _Model | None = None,
+        *,
+        may_be_empty: bool = False,
+    ) -> None:
         if context.model is None or context.models is None:
             problem = f"{context.side} {name!r} needs a model: add --tau-{context.side}-llm MODEL"
             raise ConfigurationError(problem)
@@ -59,7 +68,7 @@ class Dialogue:
         self._one_call = context.prompting.one_call and context.side == "agent"
         self._tools = [tool.openai_schema for tool in context.tools]
         self._known = {tool.name for tool in context.tools}
-        self._official = context.protocol.is_official
+        self._official, self._may_be_empty = context.protocol.is_official, may_be_empty
         self._messages: _Chat = [{"role": "system", "content": system}]
         self._ids: set[str] = set()
         self._made_ids = 0
@@ -117,7 +126,7 @@ class Dialogue:
                 first = answer.message | {"tool_calls": answer.message["tool_calls"][:1]}
                 answer = answer.model_copy(update={"message": first})
             try:
-                reply = as_message(_fields(answer), self._side)
+                reply = as_message(_fields(answer), self._side, may_be_empty=self._may_be_empty)
             except ParticipantError as error:
                 if attempt == attempts:
                     problem = self._describe_unusable(error, answer, attempts)
@@ -230,6 +239,6 @@ def _arguments_to_send(arguments: Any) -> str:
         found = parse_json(arguments) if isinstance(arguments, str) else arguments
     except DocumentError:
         found = None
-    if not isinstance(found, dict):
+    if not isinstance(found, dict) or not_json(found):
         return "{}"
     return arguments if isinstance(arguments, str) else json.dumps(found)

@@ -6,20 +6,20 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import pkgutil
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..chat import without_login
 from ..endpoint.listener import load
-from ..errors import ConfigurationError, is_interrupt, unknown_name
+from ..errors import ConfigurationError, is_interrupt, similar_names, suggestion, unknown_name
 from ..files import digest
 from .adapters import adapt, built_class, check_form, name_of, takes_model
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .base import BuiltIn
 from .clients import asks_for_endpoint, imported_names
-from .containment import describe
+from .containment import call_unchanged, describe
 from .own_loop.form import is_own_loop
 from .programs import PROGRAMS, is_program, program_factory
 
@@ -122,10 +122,6 @@ class ParticipantSource(NamedTuple):
 
 def _foreign_records(agent: Any) -> ForeignRecords:
     """Return the calls, named by a domain's agent, that read records of people whom no conversation is about."""
-    if hasattr(agent, "strangers") and not hasattr(agent, "foreign_records"):
-        problem = f"{agent.__qualname__}.strangers is deprecated: use the attribute 'foreign_records'"
-        warnings.warn(problem, DeprecationWarning, stacklevel=2)
-        return cast("ForeignRecords", agent.strangers)
     return cast("ForeignRecords", getattr(agent, "foreign_records", ()))
 
 
@@ -236,13 +232,13 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
     else:
         load = functools.partial(importlib.import_module, module_name)
     try:
-        module = load()
+        module = call_unchanged(load)
     except BaseException as error:
         if is_interrupt(error):
             raise
         # A foreign module may raise anything while it is imported.
         raise ConfigurationError(
-            f"{what} {spec!r} cannot be imported: {describe(error)}{_missing(error, module_name)}"
+            f"{what} {spec!r} cannot be imported: {describe(error)}{_missing(error, module_name, folder)}"
         ) from error
     found = module
     for part in attribute.split("."):
@@ -253,10 +249,18 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
     return found
 
 
-def _missing(error: BaseException, module: str) -> str:
-    """Return what to do about a module that an imported module imports and that is not found."""
+def _missing(error: BaseException, module: str, folder: Path) -> str:
+    """Return similar names of a module that is not found; of one that it imports, what to do about that."""
     name = error.name if isinstance(error, ModuleNotFoundError) else None
-    if name is None or "." in name or name == module.partition(".")[0]:
+    if name is None:
+        return ""
+    if name == module or module.startswith(f"{name}."):
+        package = name.rpartition(".")[0]
+        within = sys.modules[package].__path__ if package in sys.modules else [str(folder), *sys.path]
+        prefix = f"{package}." if package else ""
+        known = [f"{prefix}{found.name}" for found in pkgutil.iter_modules(within) if not found.name.startswith("_")]
+        return suggestion(similar_names(name, known))
+    if "." in name:
         return ""
     return f"; if {name!r} belongs to a package, install the package into this environment"
 

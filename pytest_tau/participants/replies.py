@@ -12,9 +12,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from ..chat.requests import text_of_parts
-from ..documents import parse_json
+from ..documents import DocumentError, parse_json
 from ..errors import ParticipantError
-from ..models import AssistantMessage, ToolCall, UserMessage, json_copy, writable
+from ..models import AssistantMessage, ToolCall, UserMessage, json_copy, not_json, writable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -106,13 +106,14 @@ class _Text:
         return "".join(self._pieces)
 
 
-def as_message(reply: Any, side: Side) -> Reply:
+def as_message(reply: Any, side: Side, *, may_be_empty: bool = False) -> Reply:
     """Convert a reply to a message of its side.
 
     Args:
         reply: A message, a string, a dict in OpenAI chat format or in ours, or a structured answer: another dict, a
             pydantic model or a dataclass, which becomes JSON text.
         side: The side that replies.
+        may_be_empty: An empty text is a message.
 
     Raises:
         ParticipantError: The reply has another type or the role of another side, is empty or too long, or has a
@@ -132,7 +133,7 @@ def as_message(reply: Any, side: Side) -> Reply:
     except ValidationError as error:
         problem = error.errors()[0]
         raise ParticipantError(f"respond() returned a bad {problem['loc'][0]}: {problem['msg']}", side=side) from None
-    if not message.tool_calls and not message.has_text_content():
+    if not message.tool_calls and not message.has_text_content() and not (may_be_empty and message.content is not None):
         raise ParticipantError("respond() returned an empty reply: no text and no tool calls", side=side)
     return message
 
@@ -254,20 +255,21 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
         )
     misnamed = next((key for key in _NOT_ARGUMENTS if key in body), None) if "arguments" not in body else None
     if misnamed:
-        text = f"respond() returned tool call {short_repr(call)}; the key {misnamed!r} must be 'arguments'"
-        raise ParticipantError(text, side=side)
+        wrong = f"respond() returned tool call {short_repr(call)}; the key {misnamed!r} must be 'arguments'"
+        raise ParticipantError(wrong, side=side)
     given = body.get("arguments")
     arguments, malformed = _arguments(given)
     problem = None if malformed is None else _problem(given)
+    text = problem and f"arguments of '{body['name']}' must be a JSON object: {problem}"
     if isinstance(body.get("malformed"), str):
-        arguments, malformed = {}, body["malformed"]
+        arguments, malformed, text = {}, body["malformed"], body.get("problem") or text
     return ToolCall(
         id=writable(str(call.get("id") or "")),
         name=writable(body["name"]),
         arguments=arguments,
         requestor="assistant" if side == "agent" else "user",
         malformed=None if malformed is None else writable(malformed),
-        problem=problem and writable(f"arguments of '{body['name']}' must be a JSON object: {problem}"),
+        problem=text and writable(str(text)),
     )
 
 
@@ -279,7 +281,7 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
         found = json_copy(parse_json(given) if isinstance(given, str) else given)
     except (ValueError, TypeError, RecursionError):
         found = None
-    if isinstance(found, dict):
+    if isinstance(found, dict) and not_json(found) is None:
         return found, None
     return {}, given if isinstance(given, str) else _as_json(given)
 
@@ -287,21 +289,9 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
 def _problem(arguments: Any) -> str | None:
     """Return which value of arguments is not JSON; None if that is not known."""
     try:
-        return _not_json(arguments)
-    except RecursionError:
+        return not_json(parse_json(arguments) if isinstance(arguments, str) else arguments)
+    except (DocumentError, RecursionError):
         return None
-
-
-def _not_json(value: Any, path: str = "") -> str | None:
-    """Return the place and the class of the first value that is not JSON: ``due: datetime.date is not JSON``."""
-    if isinstance(value, dict | list | tuple):
-        parts = value.items() if isinstance(value, dict) else enumerate(value)
-        return next(filter(None, (_not_json(part, f"{path}.{key}" if path else f"{key}") for key, part in parts)), None)
-    if value is None or isinstance(value, str | int | float):
-        return None
-    kind = type(value)
-    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    return f"{path}: {name} is not JSON" if path else f"{name} is not JSON"
 
 
 def _extra(value: Any) -> Any:
@@ -321,5 +311,7 @@ def _as_json(value: Any) -> str:
 
 def short_repr(value: Any) -> str:
     """Return the class of a value and the beginning of its text."""
+    if value is None:
+        return "None"
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 80 else text[:77] + '...'}"

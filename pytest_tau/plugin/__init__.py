@@ -84,12 +84,12 @@ def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, None, None]:
-    """Find root directory and ini file again if an option's value or a domain has misled the search."""
+    """Check the root directory and the ini file, which an option's value or a domain may have misled."""
     # No domain is called like a file of tests.
     if any(arg.startswith("--tau-") or ("::" in arg and ".py::" not in arg) for arg in args):
-        from .collect.rootdir import search_again
+        from .collect.rootdir import check_rootdir
 
-        search_again(early_config, args)
+        check_rootdir(early_config, args)
     yield
 
 
@@ -130,7 +130,6 @@ def _begin(config: pytest.Config) -> None:
     from .context import run_state
     from .person import check_terminal
     from .store.manifest import ManifestEnd
-    from .store.records import RecordsAtEnd
     from .wire import is_worker
 
     check_terminal(config)
@@ -140,13 +139,13 @@ def _begin(config: pytest.Config) -> None:
     _register(config, "distributed.setup")
     _register_if_given(config, "snapshots.plugin", "snapshot")
     _register(config, "run.setup", "collect.collectors", "report.records", "report.exit_status", "report.terminal")
+    _register(config, "report.junit")
     _register(config, "collect.participants", "report.sections.serial_trials", "report.sections.late_calls")
     _register(config, "report.summary", "report.sections.reviews")
     _register(config, "report.run_counts", "report.progress.plugin", "report.verdicts.test_gates")
     if not is_worker(config):  # a worker's controller completes the manifest
         state = run_state.run_state(config)
         config.pluginmanager.register(ManifestEnd(config, state.paths, state.counts), "tau-manifest")
-        config.pluginmanager.register(RecordsAtEnd(config, state.paths), "tau-record-cache")
     if config.getoption("usepdb", False):
         _register(config, "report.debugger")
     _register(config, "collect.unchecked")

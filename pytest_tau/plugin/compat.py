@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
+import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,14 +28,16 @@ __all__ = [
     "expand_parameters",
     "fixture_info",
     "ini_keys",
+    "is_of_junit_file",
     "junit_xml",
     "load_conftests",
     "log_handlers",
     "mark_last_failed",
     "native_ini",
     "note_fixture_error",
-    "search_rootdir",
+    "root_without",
     "set_node_id",
+    "set_root",
     "terminal_writer",
     "with_whole_trial",
     "write_past",
@@ -50,6 +52,15 @@ def junit_xml(config: pytest.Config) -> Any:
     from _pytest.junitxml import xml_key
 
     return config.stash.get(xml_key, None)
+
+
+def is_of_junit_file(error: BaseException) -> bool:
+    """Return whether writing the file of ``--junitxml`` has raised an error.
+
+    It can go once pytest reports such an error itself.
+    """
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_globals.get("__name__") == "_pytest.junitxml" for frame, _ in frames)
 
 
 def note_fixture_error(definition: Any, request: Any, error: Exception) -> None:
@@ -193,15 +204,11 @@ def default_collect_report(collector: pytest.Collector) -> pytest.CollectReport:
     return pytest_make_collect_report(collector)
 
 
-def search_rootdir(config: Any, args: list[str], *, without: list[str]) -> None:
-    """Search the root directory and the ini file again, without some of the arguments.
+def root_without(config: Any, without: list[str]) -> tuple[Path, Path | None]:
+    """Return the root directory and the ini file that pytest finds without some of the paths.
 
-    What pytest has read from another ini file, or from none, is read again: ``addopts``, with the plugins, the options
-    and the import mode in it, ``pythonpath``, ``minversion`` and ``required_plugins``. It can go once pytest no longer
-    takes the value of a plugin's option for a path (https://github.com/pytest-dev/pytest/issues/1435).
-
-    Raises:
-        pytest.UsageError: The ini file needs another version of pytest or a plugin that is not installed.
+    It can go once pytest no longer takes the value of a plugin's option for a path
+    (https://github.com/pytest-dev/pytest/issues/1435).
     """
     from _pytest.config.findpaths import determine_setup
 
@@ -215,29 +222,9 @@ def search_rootdir(config: Any, args: list[str], *, without: list[str]) -> None:
     }
     accepted = inspect.signature(determine_setup).parameters
     found = determine_setup(**{name: value for name, value in offered.items() if name in accepted})
-    rootpath, inipath, inicfg = found[:3]
-    if (rootpath, inipath) == (config.rootpath, config.inipath):
-        return
-    misread = config.getini("addopts")
-    if args[: len(misread)] == misread:
-        del args[: len(misread)]
-    config._rootpath, config._inipath = rootpath, inipath  # noqa: SLF001
-    setattr(config, "_inicfg" if hasattr(config, "_inicfg") else "inicfg", inicfg)
-    config._inicache.clear()  # noqa: SLF001
-    args[:] = config.getini("addopts") + args
-    _apply_ini(config, args)
+    return found[0], found[1]
 
 
-def _apply_ini(config: Any, args: list[str]) -> None:
-    """Do what pytest does with an ini file and ``addopts`` before it loads the first conftest.py."""
-    config._checkversion()  # noqa: SLF001
-    config._configure_python_path()  # noqa: SLF001
-    loaded = config.pluginmanager.get_plugins()
-    config.pluginmanager.consider_preparse(args, exclude_only=False)
-    config.known_args_namespace = config._parser.parse_known_args(args, namespace=copy.copy(config.option))  # noqa: SLF001
-    config._validate_plugins()  # noqa: SLF001
-    if config.known_args_namespace.confcutdir is None:
-        config.known_args_namespace.confcutdir = str(config.inipath.parent if config.inipath else config.rootpath)
-    # The hook is being called, so that pluggy does not call it for plugins that have been loaded since.
-    late = config.pluginmanager.subset_hook_caller("pytest_load_initial_conftests", loaded)
-    late(early_config=config, args=args, parser=config._parser)  # noqa: SLF001
+def set_root(config: Any, folder: Path) -> None:
+    """Set the root directory, before anything is loaded from it. It can go together with ``root_without``."""
+    config._rootpath = folder  # noqa: SLF001

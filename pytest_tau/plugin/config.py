@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..chat import ModelArguments
+from ..chat.call_arguments import with_defaults
 from ..chat.prices import read_prices
 from ..environment import Difficulty, Retrieval
 from ..errors import ConfigurationError
@@ -118,6 +119,7 @@ def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettin
         user_persona=values.get("user_persona") or {},
         prompting={"agent": _agent_prompting(values), "user": _user_prompting(values, data_dir)},
         user_fault=values.get("user_fault") or UserFault(),
+        program_env=values.get("program_env"),
     )
 
 
@@ -177,8 +179,10 @@ def _prompting(values: OptionValues, side: Side, data_dir: Path | None) -> Promp
 
 
 def _models(values: OptionValues) -> ModelSettings:
-    args = {role: ModelArguments(values.get(f"{role}_llm_args")) for role in MODEL_ROLES}
     names = {role: name for role in MODEL_ROLES if (name := values.get(f"{role}_llm")) is not None}
+    args = {
+        role: ModelArguments(with_defaults(names.get(role, ""), values.get(f"{role}_llm_args"))) for role in MODEL_ROLES
+    }
     if values.get("review") is None:
         names.pop("reviewer", None)
     elif "reviewer" not in names and "judge" in names:

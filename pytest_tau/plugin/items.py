@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: The most tests of a domain, a file or a marked test: items are all in memory.
 MOST_ITEMS = 250_000
 #: The part of a node id that names a trial: ``task[trial-0]``, or ``test[task-trial-0]``.
-TRIAL_ID = re.compile(r"[\[-]trial-\d+[-\]]")
+TRIAL_ID = re.compile(r"[\[-]trial-(\d+)[-\]]")
 #: The arguments of the marker that select tasks of its domain.
 _OF_DOMAIN = ("tasks", "split", "num_tasks")
 #: The fixtures that run a trial.

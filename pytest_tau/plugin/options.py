@@ -179,3 +179,32 @@ def named_domains(config: pytest.Config) -> tuple[str, ...]:
     """Return the domains that options or ini name, in order, each once."""
     names: tuple[str, ...] = OptionValues(config).get("domain")
     return names
+
+
+def paths_given(config: pytest.Config) -> bool:
+    """Return whether the command line names paths or node ids."""
+    return config.args_source is pytest.Config.ArgsSource.ARGS
+
+
+def excluded_tests(config: pytest.Config) -> str | None:
+    """Return the note that the command line names domains, so that the project's own tests are not collected.
+
+    None if they are collected, or if there seem to be none: only the folder itself is looked at.
+    """
+    names = config.getoption("tau_domain")
+    if names is None or paths_given(config) or not _has_tests(config):
+        return None
+    return (
+        f"the project's own tests are not run, as --tau-domain names what is run; 'pytest . --tau-domain "
+        f"{','.join(names)}' runs both"
+    )
+
+
+def _has_tests(config: pytest.Config) -> bool:
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        return True
+    patterns = config.getini("python_files")
+    return any(
+        path.name in ("test", "tests") if path.is_dir() else any(map(path.match, patterns))
+        for path in config.invocation_params.dir.iterdir()
+    )

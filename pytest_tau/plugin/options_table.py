@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..settings import Option, flag, integer, names, real, share, text, texts
+from ..settings import Option, flag, integer, names, real, text, texts
 from .option_types import (
     certainty,
     difficulty,
@@ -35,12 +35,8 @@ MOST_TRIALS = 10_000
 MOST_GENERATED = 100_000
 #: Examples in a prompt.
 MOST_EXAMPLES = 100
-#: Looks at a comparison; more save next to nothing.
-MOST_LOOKS = 50
 #: Retries of a model call.
 MOST_RETRIES = 1000
-#: Arguments of each model call, unless options name others. Source: τ²-bench v1.0.1.
-_MODEL_ARGUMENTS = {"temperature": 0.0}
 
 # Formatted by hand: a row is what the option is, and below it the help.
 # fmt: off
@@ -99,6 +95,9 @@ _ROWS = (
                 "repeated, a comma-separated list, or all"),
     Option("attack-only", flag, "selection", default=False,
            help="with --tau-attack, do not run the tasks without an attack as well"),
+    Option("program-env", names, "verdict", "NAMES", default=(), repeat=True, rerun=1, example="SHOP_URL",
+           help="environment variables that an agent 'cmd:PROGRAM' is given in addition to those that it needs to run; "
+                "a comma-separated list, or repeated"),
     Option("user-fault", user_fault, "verdict", "WHAT", rerun=1, example="exclude",
            help="trials in which the simulated user makes a fault: count (default) only reports them, exclude excludes "
                 "them from rates, rerun[:N] runs such a trial again, up to N times (1)"),
@@ -108,16 +107,16 @@ _ROWS = (
     Option("agent-llm", model_name, "verdict", "MODEL", rerun=2,
            help="the agent's model, by its litellm name: openai/gpt-4.1 (needs pytest-tau[llm]; pytest-tau[endpoint] "
                 "is enough for servers with OpenAI's API)"),
-    Option("agent-llm-args", model_arguments, "verdict", "JSON", default=_MODEL_ARGUMENTS, rerun=2,
-           help="arguments of its calls (default: %(default)s)"),
+    Option("agent-llm-args", model_arguments, "verdict", "JSON", default={}, rerun=2,
+           help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
     Option("user-llm", model_name, "verdict", "MODEL", rerun=2,
            help="the simulated user's model"),
-    Option("user-llm-args", model_arguments, "verdict", "JSON", default=_MODEL_ARGUMENTS, rerun=2,
-           help="arguments of its calls (default: %(default)s)"),
+    Option("user-llm-args", model_arguments, "verdict", "JSON", default={}, rerun=2,
+           help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
     Option("judge-llm", model_name, "verdict", "MODEL", rerun=2,
            help="the judge's model"),
-    Option("judge-llm-args", model_arguments, "verdict", "JSON", default=_MODEL_ARGUMENTS, rerun=2,
-           help="arguments of its calls (default: %(default)s)"),
+    Option("judge-llm-args", model_arguments, "verdict", "JSON", default={}, rerun=2,
+           help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
     Option("review", text, "speed", "WHICH", choices=("failed", "all"), bare="failed", rerun=2,
            help="have a model review trials after their verdict, which it does not change: failed (default), or all"),
     Option("review-mode", text, "speed", "MODE", default="full", choices=("full", "user"), rerun=2,
@@ -127,8 +126,8 @@ _ROWS = (
            help="reviewer: llm (default), or a function or an object of your own: module:attribute, file.py:attribute"),
     Option("reviewer-llm", model_name, "speed", "MODEL", rerun=2,
            help="the reviewer's model (default: the judge's)"),
-    Option("reviewer-llm-args", model_arguments, "speed", "JSON", default=_MODEL_ARGUMENTS, rerun=2,
-           help="arguments of its calls (default: %(default)s)"),
+    Option("reviewer-llm-args", model_arguments, "speed", "JSON", default={}, rerun=2,
+           help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
     Option("agent-prompt", Path, "content", "FILE", path=True, rerun=2,
            help="template of the agent's system message, with {{policy}} in it"),
     Option("user-prompt", Path, "content", "FILE", path=True, rerun=2,
@@ -233,12 +232,6 @@ _ROWS = (
            help="compare with this run task by task: a folder, a name below .tau/runs, or baseline"),
     Option("fail-on", text, "session", "WHAT", choices=("regression",),
            help="regression: fail the run for a significant loss against --tau-baseline, and not for single trials"),
-    Option("looks", integer(1, MOST_LOOKS), "session", "N",
-           help="with --tau-stop-early P and --tau-fail-on regression: how often the comparison is looked at, the end "
-                "included (default: 5)"),
-    Option("futility", share, "session", "LOSS",
-           help="with --tau-stop-early P and --tau-fail-on regression: end the run if a significant loss has become "
-                "improbable, even if the agent is worse by this much"),
     Option("max-steps", integer(1), "verdict", "N", default=200, rerun=3,
            help="maximum number of steps of a conversation (default: %(default)s)"),
     Option("max-errors", integer(1), "verdict", "N", default=10, rerun=3,

@@ -8,10 +8,12 @@ import shlex
 from operator import attrgetter
 from typing import Any
 
+from ..chat.masking import is_secret
 from ..chat.requests import shown_arguments, without_login
 from ..documents import parse_json
 from .option_types import json_object, model_arguments
 from .options import run_options
+from .options_table import OPTIONS
 
 
 def rerun_command(item: Any, record: str | None = None, *, recorded: bool = False) -> str:
@@ -23,11 +25,10 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
         recorded: The trial has a verdict, so that a run that recorded it has its cassette now.
     """
     nodeid = item.nodeid
-    if not hasattr(item.parent, "selected"):  # not a domain's: the id begins with a path from the root directory
-        path, separator, rest = nodeid.partition("::")
-        nodeid = os.path.relpath(item.config.rootpath / path, item.config.invocation_params.dir) + separator + rest
-    parts = ["pytest", nodeid]
-    options = run_options(item.config)
+    if not hasattr(item.parent, "selected"):  # not a domain's: the id begins with a path, which may be none from here
+        _, separator, rest = nodeid.partition("::")
+        nodeid = os.path.relpath(item.path, item.config.invocation_params.dir) + separator + rest
+    parts, options = ["pytest", nodeid, *_of_pytest(item.config.option)], run_options(item.config)
     for option in sorted((each for each in options.values() if each.rerun), key=attrgetter("rerun")):
         value = getattr(item.config.option, option.dest, None)
         if option.key == "domain" and item.nodeid.split("::")[0] in (value or []):
@@ -39,10 +40,9 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
             parts.append(name)
         elif value not in (None, False, []):
             for one in value if isinstance(value, list) else [value]:
-                parts += [
-                    name,
-                    _public(one) if option.type in (model_arguments, json_object) else without_login(str(one)),
-                ]
+                shown = _public(one) if option.type in (model_arguments, json_object) else without_login(str(one))
+                # Written apart, pytest takes a path for one of tests.
+                parts += [f"{name}={shown}"] if option.path else [name, shown]
     if record is not None:
         parts.append(f"--tau-record={record}")
     elif recorded and item.config.option.tau_record is not None:
@@ -50,6 +50,23 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
     return " ".join(shlex.quote(part) for part in parts)
 
 
+def _of_pytest(option: Any) -> list[str]:
+    """Return pytest's own options that decide what a trial is: the configuration, and the plugins that are named."""
+    parts = ["-c", str(option.inifilename)] if option.inifilename else []
+    parts += [part for name in option.plugins if not name.startswith("no:") for part in ("-p", name)]
+    settings = [setting for setting in option.override_ini or [] if setting.startswith("tau_")]
+    return [*parts, *(part for setting in settings for part in ("-o", _public_setting(setting)))]
+
+
+def _public_setting(setting: str) -> str:
+    name, _, value = setting.partition("=")
+    option = OPTIONS.get(name.removeprefix("tau_"))
+    is_json = option is not None and option.type in (model_arguments, json_object)
+    return f"{name}={_public(value)}" if is_json else without_login(setting)
+
+
 def _public(args: str) -> str:
-    """Return the arguments of model calls without keys and account, as the command is shown in reports."""
-    return without_login(json.dumps(shown_arguments(parse_json(args))))
+    """Return the arguments of model calls as reports show the command: without an account, a key to be filled in."""
+    given = parse_json(args)
+    keys = {name: "***" for name, value in given.items() if is_secret(name) and isinstance(value, str)}
+    return without_login(json.dumps(shown_arguments(given) | keys))

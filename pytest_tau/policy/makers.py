@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..models import strings_in
 from .rule import Rule
-from .wording import asks_for_yes, asks_to_proceed, done_sentences, is_about_payment, is_no, is_order, is_yes, mentions
+from .wording import (
+    asks_for_yes,
+    asks_to_proceed,
+    done_sentences,
+    is_about_payment,
+    is_draft,
+    is_no,
+    is_order,
+    is_yes,
+    mentions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -263,6 +273,7 @@ def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims
 
     Looked at is the agent's first text after the user has agreed to a request for agreement. If it says that something
     was done, a call must have done so in between: for each record that the request and the claim name, one about it.
+    A draft that the text puts to the user, such as changed details of a request, is not something that was done.
 
     Args:
         sentence: The sentence of the policy.
@@ -283,7 +294,7 @@ def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims
                 for call in trajectory.writes
                 if answer.number < call.turn_number <= reply.number and not call.failed
             ]
-            claims = done_sentences(reply.text)
+            claims = [each for each in done_sentences(reply.text) if not is_draft(each, reply.text)]
             known = {each.arguments[key] for each in trajectory.before(reply) for key in ids if key in each.arguments}
             named = [each for each in known if isinstance(each, str) and mentions(asked.text, each)]
             undone = [each for each in named if not any(each in call.arguments.values() for call in made)]

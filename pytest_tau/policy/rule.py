@@ -30,6 +30,8 @@ class Rule:
         check: Yields the breaches of a finished conversation.
         needs_dialog: Whether the rule depends on what agent and user say to each other. Such rules are not checked if
             an agent works alone, or only makes the reference calls.
+        absolute: Whether the call alone breaks it, in the state before it, whatever was called and said before. A task
+            that requires such a call contradicts the policy.
         bounded: Whether the check surely ends and waits for nothing, such as one that only loops over the turns and
             calls. Any other check is run in another thread, with a limit of time.
 
@@ -41,6 +43,7 @@ class Rule:
     sentence: str
     check: Callable[[Trajectory], Iterable[Breach]]
     needs_dialog: bool = False
+    absolute: bool = False
     bounded: bool = False
 
     def __post_init__(self) -> None:

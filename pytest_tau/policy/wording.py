@@ -45,6 +45,8 @@ _DONE = re.compile(
 _UNDONE = re.compile(
     r"\b(?:not|cannot|can(?:'|\u2019)t|unable|unfortunately|once|after|when|if|until|unless|before)\b", re.IGNORECASE
 )
+#: What an agent changes for itself before it asks whether it is right.
+_DRAFT = re.compile(r"\b(?:details?|summary|selection|draft|proposal|plan|quote|breakdown|list)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 #: Values of at most so many characters may be ids.
 _LONGEST_ID = 100
@@ -85,6 +87,11 @@ def asks_for_yes(text: str) -> bool:
 def done_sentences(text: str) -> list[str]:
     """Return the sentences of a text of the agent that say that something was changed."""
     return [each for each in _SENTENCE.split(text) if _DONE.search(each) and not _UNDONE.search(each)]
+
+
+def is_draft(sentence: str, text: str) -> bool:
+    """Return whether a sentence speaks of a draft, in a text of the agent that asks for agreement to it."""
+    return bool(_DRAFT.search(sentence)) and asks_to_proceed(text)
 
 
 def mentions(text: str, value: Any) -> bool:

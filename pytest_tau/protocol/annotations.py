@@ -46,10 +46,6 @@ _NAMED: dict[str, Any] = {
 _MOST_LEVELS = 12
 
 
-class _StrEnum(str, enum.Enum):
-    """The base of enums of texts."""
-
-
 class UnreadableAnnotationError(Exception):
     """An annotation cannot be read; the text names it."""
 
@@ -139,7 +135,7 @@ class Annotations:
         }
         kind: Any = enum.Enum
         if bases & {"str", "StrEnum"}:
-            kind = _StrEnum
+            kind = enum.StrEnum
         elif bases & {"int", "IntEnum"}:
             kind = enum.IntEnum
         made = kind(node.name, members)

@@ -73,13 +73,13 @@ def user_prompts(data: Path) -> dict[PromptName, str] | None:
     Raises:
         ConfigurationError: A file of theirs cannot be read, is not UTF-8 text, or is empty.
 
-    Source: τ²-bench v1.0.1, user simulator.
+    Source: τ²-bench v1.0.1, user simulator: the guidelines are sent as the file has them, white space included.
     """
     folder = data / "user_simulator"
     files = [folder / "simulation_guidelines.md", folder / "simulation_guidelines_tools.md"]
     if not all(file.is_file() for file in files):
         return None
-    plain, tools = (f"{literal(read_prompt(file))}\n\n<scenario>\n{{{{scenario}}}}\n</scenario>" for file in files)
+    plain, tools = (f"{literal(_read(file))}\n\n<scenario>\n{{{{scenario}}}}\n</scenario>" for file in files)
     return {"user": plain, "user_tools": tools}
 
 
@@ -89,13 +89,17 @@ def read_prompt(path: Path) -> str:
     Raises:
         ConfigurationError: It cannot be read, is not UTF-8 text, or is empty.
     """
+    return _read(path).strip()
+
+
+def _read(path: Path) -> str:
     try:
-        text = read_text(path).strip()
+        text = read_text(path)
     except DocumentError as error:
         raise ConfigurationError(f"{path} is {error}") from None
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror or error}") from None
-    if not text:
+    if not text.strip():
         raise ConfigurationError(f"{path} is empty; expected a prompt")
     return text
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,8 +11,7 @@ from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
 from ..evaluation import OFFICIAL, Evaluation, Grading
 from ..evaluation.component import GradingInput
-from ..evaluation.evaluate import grade
-from ..evaluation.judge import judge_statements
+from ..evaluation.evaluate import ask_judge, grade, settled
 from ..evaluation.outside import check_domain, undeclared_in
 from ..models import FAULTS, USER_VALIDITY
 from ..runner.policy import note_policy
@@ -21,12 +20,13 @@ from ..runs.jsonl import read_tests
 from ..runs.layout import simulation_files
 from ..runs.results.entries import StoredSimulation, Unreadable
 from ..runs.results.files import ResultFile
+from .comparing import TaskFinder, comparable_reward, other_criteria
 from .recognition import recognise_domain, worked_alone
 from .replay_diff import replay
 from .result import ERRORS, EXCLUDED, REPLACED, FileReport, Regraded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ..environment import Domain, Environment
@@ -117,7 +117,7 @@ async def _regrade(
 ) -> None:
     # A run of several domains keeps their simulations in one file, each with its domain's name.
     own_name = report.domain or domain.name
-    regraders = {own_name: _Regrader(domain, settings, solo=file.solo)}
+    regraders = {own_name: _Regrader(domain, settings, file.tasks, solo=file.solo)}
     positions, later = part.positions(file.size), _tests_of_later_files(file.path)
     # One more than there are positions if the rest of a broken file is not read.
     for position, run in zip_longest(positions, file.simulations(positions)):
@@ -128,7 +128,7 @@ async def _regrade(
         replaced = bool(run.test) and (run.test in later or file.last.get(run.test, position) != position)
         try:
             if name not in regraders:
-                regraders[name] = _Regrader(domains.load(name), settings, solo=file.solo)
+                regraders[name] = _Regrader(domains.load(name), settings, file.tasks, solo=file.solo)
             graded = await regraders[name].regrade(run, replaced=replaced)
             report.add(graded, strict_replay=settings.strict_replay)
         except ConfigurationError as error:
@@ -160,13 +160,16 @@ def _domain(file: ResultFile, settings: RegradeSettings, domains: DomainSource) 
 class _Regrader:
     """Regrades the simulations of one file."""
 
-    def __init__(self, domain: Domain, settings: RegradeSettings, *, solo: bool) -> None:
+    def __init__(
+        self, domain: Domain, settings: RegradeSettings, tasks: Mapping[str, Task | str], *, solo: bool
+    ) -> None:
         self._domain, self._settings, self._solo = domain, settings, solo
         # Equal tasks become one object, so that each one's reference state is computed once.
         self._tasks: dict[str, Task] = {}
         #: The last task of each id, as it was read and as it is graded: in most files all simulations share it.
         self._latest: dict[str, tuple[Task, Task]] = {}
-        self._todays: dict[str, Task] | None = None
+        self._of_file = tasks
+        self._finder: TaskFinder | None = None
 
     async def regrade(self, run: StoredSimulation, *, replaced: bool) -> Regraded | Unreadable:
         """Replay and judge one simulation.
@@ -190,11 +193,9 @@ class _Regrader:
     def _task(self, run: StoredSimulation) -> Task:
         task = run.task
         if self._settings.fresh_tasks or task is None:
-            if self._todays is None:
-                self._todays = {task.id: task for task in self._domain.tasks(split=None)}
-            if run.simulation.task_id not in self._todays:
+            if run.simulation.task_id not in self._todays_tasks:
                 raise ConfigurationError(f"{self._domain.name} has no task {run.simulation.task_id!r}")
-            task = self._todays[run.simulation.task_id]
+            task = self._todays_tasks[run.simulation.task_id]
         if task.unknown_criteria:
             names = ", ".join(task.unknown_criteria)
             raise ConfigurationError(f"task {task.id!r} has unknown evaluation criteria: {names}")
@@ -214,17 +215,21 @@ class _Regrader:
         differences = replay(simulation, final)
         without_judge = task.needs_judge and settings.judge is None
         graded = self._without_statements(task) if without_judge else task
-        verdicts = await self._verdicts(graded, simulation)
         evaluation = Evaluation(settings.grading, settings.judge, settings.evaluators, solo)
+        judged = await ask_judge(graded, simulation.messages, simulation.termination_reason, evaluation)
         last = simulation.messages[-1] if simulation.messages else None
         # A conversation that ends with calls was replayed with them, and is graded without them.
         replayed = None if getattr(last, "tool_calls", None) else final
         if replayed is not None:
             replayed.sync()
-        fresh = self._grade(graded, simulation, evaluation, verdicts, replayed)
+        fresh = self._grade(graded, simulation, evaluation, judged.verdicts, replayed)
+        fresh = settled(fresh, graded, judged, evaluation)
         if simulation.error_kind == "DomainError":  # in the run; the domain may have been corrected since
             conversation = GradingInput(graded, simulation.messages, self._domain, settings.grading, solo)
-            check_domain(fresh, undeclared_in(conversation))
+            check_domain(fresh, undeclared_in(conversation), graded, self._domain)
+        expected, why = comparable_reward(simulation.reward_info, fresh, without_judge=without_judge)
+        if not settings.fresh_tasks and (other := other_criteria(simulation.reward_info, task)):
+            expected, why = None, self._with_owner(other, simulation)
         return Regraded(
             entry=run.entry,
             id=simulation.id,
@@ -235,25 +240,33 @@ class _Regrader:
             solo=solo,
             stored=simulation.reward_info,
             fresh=fresh,
-            expected=_comparable(simulation.reward_info, fresh, without_judge=without_judge),
+            expected=expected,
+            not_compared=why,
+            error=simulation.error or "",
             without_judge=without_judge,
             replay_differences=differences,
-            rules=self._rules(graded, simulation, evaluation, verdicts, fresh.reward),
+            rules=self._rules(graded, simulation, evaluation, judged.verdicts, fresh.reward),
             policy=note_policy(simulation, task, self._domain, solo=solo) if settings.policy_rules else None,
             uncounted=uncounted,
         )
+
+    def _with_owner(self, other: str, simulation: Simulation) -> str:
+        """Return that a stored verdict is about other criteria, with the task that has them."""
+        if self._finder is None:
+            known = (task for task in self._of_file.values() if not isinstance(task, str))
+            self._finder = TaskFinder([*known, *self._todays_tasks.values()])
+        owner = simulation.reward_info and self._finder.find(simulation.reward_info)
+        return f"{other}, those of task {owner}" if owner else other
+
+    @cached_property
+    def _todays_tasks(self) -> dict[str, Task]:
+        return {task.id: task for task in self._domain.tasks(split=None)}
 
     def _without_statements(self, task: Task) -> Task:
         basis = [name for name in task.criteria.reward_basis if name != "NL_ASSERTION"]
         criteria = task.criteria.model_copy(update={"reward_basis": basis})
         changed = task.model_copy(update={"evaluation_criteria": criteria})
         return self._tasks.setdefault(canonical(changed), changed)
-
-    async def _verdicts(self, task: Task, simulation: Simulation) -> list[NLAssertionCheck] | None:
-        judge, statements = self._settings.judge, task.criteria.nl_assertions or []
-        if judge is None or not statements:
-            return None
-        return await judge_statements(judge, statements, simulation.messages)
 
     def _grade(
         self,
@@ -309,15 +322,3 @@ def _uncounted(run: StoredSimulation, *, replaced: bool) -> str:
     # Infrastructure errors are counted by themselves.
     is_error = simulation.termination_reason in FAULTS - {"infrastructure_error"}
     return ERRORS if run.test and is_error else ""
-
-
-def _comparable(stored: RewardInfo | None, fresh: RewardInfo, *, without_judge: bool) -> float | None:
-    """Return the stored reward, without the judge's share if the fresh one has none."""
-    if stored is None:
-        return None
-    if not without_judge or "ended_early" in (fresh.info or {}):
-        return stored.reward
-    if stored.reward_breakdown:
-        return float(math.prod(v for name, v in stored.reward_breakdown.items() if name != "NL_ASSERTION"))
-    # Every component of a reward of 1 is 1; a 0 may be the judge's.
-    return 1.0 if stored.passed else None

@@ -7,22 +7,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, parse_json
 from ..environment import same_result
+from ..environment.results import is_error
 from ..models import paired_calls
 from ..text import shorten
 
 if TYPE_CHECKING:
     from ..environment import Environment
-    from ..models import Simulation
+    from ..models import Simulation, ToolCall
 
 _MOST = 3
+#: Tools of τ-bench, and of older versions of τ²-bench, that changed nothing.
+_NO_LONGER_TOOLS = frozenset({"think"})
 
 
 class ReplayDifference(NamedTuple):
-    """A call that changes a database, with a result that differs.
+    """A call that changes a database, with a result that differs, or any call that cannot be carried out again.
 
     Attributes:
         message_idx: Number of the calling message, from 0.
-        flipped: The recorded call failed and the replayed one succeeds, or the reverse.
+        flipped: The recorded call failed and the replayed one succeeds, or the reverse; a call that cannot be carried
+            out again had succeeded.
         text: What differs, for people.
     """
 
@@ -42,16 +46,21 @@ def replay(simulation: Simulation, environment: Environment) -> list[ReplayDiffe
         simulation: The recording.
         environment: A fresh environment of its task; changed by this.
 
-    Calls that a fault kept from their tool are skipped.
+    Calls that a fault kept from their tool are skipped. So are malformed calls and calls of unknown tools, which are
+    differences if they had succeeded.
 
     Source: τ²-bench v1.0.1, replay: unknown tools and tools that do not mutate are skipped.
     """
     found = []
     for made in paired_calls(simulation.messages):
         call = made.call
-        if call.malformed is not None or not environment.mutates(call.name, call.requestor):
-            continue
         if made.result is not None and not made.result.executed:
+            continue
+        if why := _not_replayed(call, environment):
+            if made.result is not None and not is_error(made.result) and call.name not in _NO_LONGER_TOOLS:
+                found.append(ReplayDifference(made.message_idx, call.name, True, f"succeeded, not replayed: {why}"))
+            continue
+        if not environment.mutates(call.name, call.requestor):
             continue
         now = environment.call(call.name, call.arguments, call.requestor).content or ""
         # What a side saw of a call with a fault is not what the tool returned.
@@ -61,6 +70,15 @@ def replay(simulation: Simulation, environment: Environment) -> list[ReplayDiffe
             text = _format_difference(then, now, failed, fails)
             found.append(ReplayDifference(made.message_idx, call.name, failed != fails, text))
     return found
+
+
+def _not_replayed(call: ToolCall, environment: Environment) -> str:
+    """Return why a call cannot be carried out again; empty if it can be."""
+    if call.malformed is not None:
+        return f"its arguments are not a JSON object: {_short(call.malformed)}"
+    if not environment.has_tool(call.name, call.requestor):
+        return f"the {call.requestor} has no tool of this name"
+    return ""
 
 
 def _format_difference(then: str, now: str, failed: bool, fails: bool) -> str:

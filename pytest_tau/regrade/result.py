@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..analysis.metrics import pass_hat_k
+from ..analysis.metrics import PassRate, fewer_trials, pass_hat_k
 from ..runs.groups import split_variants
 from ..runs.results.entries import Unreadable
+from .comparing import OTHER_ACTIONS, OTHER_ASSERTIONS
 from .reward_diff import reward_differences
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Regraded:
         stored: The file's verdict; None if it has none.
         fresh: Ours.
         expected: The stored reward that the fresh one is compared with; None if nothing can be compared.
+        not_compared: Why nothing can be compared; empty if it can.
+        error: What went wrong in the run, such as an end of the conversation for an unknown reason.
         without_judge: Both exclude the NL assertions, because there is no judge.
         replay_differences: The replayed results that differ from the recorded ones.
         rules: Rules of the profile, each of which alone makes the verdict differ from the official one.
@@ -59,6 +62,8 @@ class Regraded:
     rules: list[str] = field(default_factory=list)
     policy: PolicyReport | None = None
     uncounted: str = ""
+    not_compared: str = ""
+    error: str = ""
 
     @property
     def agrees(self) -> bool | None:
@@ -67,17 +72,27 @@ class Regraded:
 
     @property
     def is_notable(self) -> bool:
-        """Return whether a report for people has a row for it: the rewards differ, or a rule has changed one."""
-        return self.agrees is False or bool(self.rules)
+        """Return whether a report for people has a row for it.
+
+        It has one if the rewards differ, if a rule has changed one, or if the stored one is about something else.
+        """
+        return self.agrees is False or bool(self.rules) or self.is_about_others
+
+    @property
+    def is_about_others(self) -> bool:
+        """Return whether the stored verdict is about criteria of another task."""
+        return self.not_compared.startswith((OTHER_ACTIONS, OTHER_ASSERTIONS))
 
     @property
     def reasons(self) -> list[str]:
-        """Return what makes the two verdicts differ, a line each; empty if they agree."""
-        if self.agrees is not False:
+        """Return what makes the two verdicts differ, or why they are not compared, a line each; empty if they agree."""
+        if self.agrees is None:
+            return [f"not compared: {self.not_compared}"]
+        if self.agrees:
             return []
         changed = [f"by the rule {rule}" for rule in self.rules]
         flipped = [f"replay: {difference}" for difference in self.replay_differences if difference.flipped]
-        return changed + reward_differences(self.stored, self.fresh) + flipped
+        return changed + reward_differences(self.stored, self.fresh, self.error) + flipped
 
 
 @dataclass
@@ -93,6 +108,7 @@ class Tally:
         stored: The numbers of trials and of passed ones by group, as stored, without those that rates exclude.
         fresh: The same, as graded again.
         uncounted: How many simulations rates exclude, by reason.
+        uncompared: How many simulations are not compared, by reason.
         policies: How many conversations have an entry of the policy's rules (``found``), were ``checked``, have
             ``broken`` a rule, and have ``passed`` nevertheless.
         broken: How many conversations have broken each rule of the policy.
@@ -104,6 +120,7 @@ class Tally:
     stored: dict[Group, tuple[int, int]] = field(default_factory=dict)
     fresh: dict[Group, tuple[int, int]] = field(default_factory=dict)
     uncounted: Counter[str] = field(default_factory=Counter)
+    uncompared: Counter[str] = field(default_factory=Counter)
     policies: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
     problems: dict[str, str] = field(default_factory=dict)
@@ -134,6 +151,7 @@ class Tally:
         self.rules.update(result.rules)
         counted = not (lost or result.uncounted)
         self.uncounted.update([result.uncounted] if result.uncounted else ())
+        self.uncompared.update([result.not_compared.partition(", those of task")[0]] if result.not_compared else ())
         _note(self.stored, result.group, result.stored, counted=counted)
         _note(self.fresh, result.group, result.fresh, counted=counted)
         if result.policy is not None:
@@ -155,6 +173,7 @@ class Tally:
         self.broken.update(other.broken)
         self.problems |= other.problems
         self.uncounted.update(other.uncounted)
+        self.uncompared.update(other.uncompared)
         for mine, theirs in ((self.stored, other.stored), (self.fresh, other.fresh)):
             for group, (ran, passed) in theirs.items():
                 before = mine.get(group, (0, 0))
@@ -223,6 +242,11 @@ class FileReport:
         return self.tally.agreeing
 
     @property
+    def about_others(self) -> list[Regraded]:
+        """Return the simulations whose stored verdicts are about criteria of another task."""
+        return [result for result in self.results if result.is_about_others]
+
+    @property
     def lost(self) -> int:
         """Return the number of simulations with infrastructure errors, which rates exclude.
 
@@ -230,12 +254,16 @@ class FileReport:
         """
         return self.tally.counts["lost"]
 
-    def rates(self) -> tuple[dict[int, float], dict[int, float]]:
+    def rates(self) -> tuple[dict[int, PassRate], dict[int, PassRate]]:
         """Return pass^k by k, stored and fresh; none if there are several domains or variants."""
         parts = self.rates_of_parts()
         return parts.get("", ({}, {}))
 
-    def rates_of_parts(self) -> dict[str, tuple[dict[int, float], dict[int, float]]]:
+    def fewer_trials(self) -> str:
+        """Return a note on the tasks that have fewer trials than others; empty if there are none."""
+        return fewer_trials(trials for trials in self.tally.fresh.values() if trials[0])
+
+    def rates_of_parts(self) -> dict[str, tuple[dict[int, PassRate], dict[int, PassRate]]]:
         """Return pass^k of each domain and variant by its name, empty if there is only one, as ``rates`` does."""
         tally = self.tally
         return {
@@ -256,7 +284,7 @@ def _parts(groups: Iterable[Group]) -> dict[str, list[Group]]:
     }
 
 
-def _rates(trials: Mapping[Group, tuple[int, int]], groups: Iterable[Group]) -> dict[int, float]:
+def _rates(trials: Mapping[Group, tuple[int, int]], groups: Iterable[Group]) -> dict[int, PassRate]:
     """Return pass^k of groups by k.
 
     Args:

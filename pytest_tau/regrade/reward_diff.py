@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from ..models import RewardInfo
 
 
-def reward_differences(stored: RewardInfo | None, fresh: RewardInfo) -> list[str]:
+def reward_differences(stored: RewardInfo | None, fresh: RewardInfo, error: str = "") -> list[str]:
     """Return the checks that decide over one of the verdicts and not over the other, a line each.
 
     Args:
         stored: The file's verdict; its checks may be missing.
         fresh: Ours.
+        error: What went wrong in the run.
     """
     ended = (fresh.info or {}).get("ended_early")
-    lines = [f"ended by {ended}: only a stop can earn more than 0"] if ended else []
+    why = f" ({error.splitlines()[0]})" if error else ""
+    lines = [f"ended by {ended}{why}: only a stop can earn more than 0"] if ended else []
     then = list(_gating_checks(stored, fresh)) if stored else []
     now = list(_gating_checks(fresh, fresh))
     before, labels = {label: check.met for label, check, _ in then}, {label for label, _, _ in now}

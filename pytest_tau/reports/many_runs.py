@@ -65,16 +65,9 @@ def many_text(many: ManyRuns) -> list[str]:
     return [*lines, "", *([] if many.contrasts else ["nothing can be compared: no task has a verdict in every run"])]
 
 
-def many_markdown(many: ManyRuns, title: str | None = None, notes: Sequence[str] = ()) -> str:
-    """Return the comparison as a page of Markdown.
-
-    Args:
-        many: The comparison.
-        title: The heading of the page; None for no heading.
-        notes: Lines that precede the tables.
-    """
-    parts = [f"## {escaped(title)}", ""] if title else []
-    parts += [f"{escaped(line)}\n" for line in [*notes, many.compared]]
+def many_markdown(many: ManyRuns) -> str:
+    """Return the comparison as a page of Markdown."""
+    parts = [f"{escaped(many.compared)}\n"]
     for table in tables(many):
         parts += [_markdown_row(table.head), _markdown_row(["---"] * len(table.head))]
         parts += [*map(_markdown_row, table.rows), ""]
@@ -82,10 +75,10 @@ def many_markdown(many: ManyRuns, title: str | None = None, notes: Sequence[str]
     return "\n".join([*parts, "", f"{escaped(many.method)}", ""])
 
 
-def many_html(many: ManyRuns, title: str, notes: Sequence[str] = ()) -> str:
+def many_html(many: ManyRuns, title: str) -> str:
     """Return the comparison as an HTML page without scripts, which needs no network."""
     body = [f"<h1>{escape(one_line(title, _LONGEST))}</h1>"]
-    body += [f"<p>{_text(line)}</p>" for line in [*notes, many.compared]]
+    body.append(f"<p>{_text(many.compared)}</p>")
     for table in tables(many):
         body += [f"<h2>{escape(table.title)}</h2>", "<table>", _html_row("th", table.head)]
         body += [_html_row("td", row, kind) for row, kind in zip(table.rows, table.kinds, strict=True)]

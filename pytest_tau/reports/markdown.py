@@ -33,7 +33,9 @@ _MOST_ANNOTATIONS = 10
 #: How many reasons are shown, and how many characters of each.
 _MOST_REASONS, _LONGEST_REASON = 6, 120
 _LONGEST_ID = 200
-_SPECIAL = re.compile(r"[\\`*\[\]|~#$@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.")
+_SPECIAL = re.compile(r"[\\`*\[\]|~#$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.")
+#: What renderers make a mention or a reference of after they have read the Markdown: @name, #12, GH-12, GitLab's !12.
+_REFERENCE = re.compile(r"(?<!\w)@(?=\w)|[#!](?=\d)|\bGH-(?=\d)", re.IGNORECASE)
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
@@ -184,8 +186,9 @@ def _facts(summary: DomainSummary, capabilities: Sequence[Capability]) -> str:
         rows += [["not checked", line] for line in summary.policy.unchecked]
     records = [record for found in summary.records.values() for record in found]
     rows += [[*line.partition(": ")[::2]] for line in summary_lines(capabilities, records)]
-    if summary.user_faults and summary.user_faults.parts:
-        rows.append(["user faults", ", ".join(summary.user_faults.parts)])
+    if users := summary.user_faults:
+        named = (("failures", users.of_failures), ("user faults", users.parts))
+        rows += [[label, ", ".join(parts)] for label, parts in named if parts]
     if summary.restored:
         rows.append(["reused", f"{plural(summary.restored, 'trial')} of an earlier run"])
     return _table(rows)
@@ -269,7 +272,8 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 def escaped(text: str) -> str:
     """Return text that means itself in a table of GitHub's Markdown: no markup, no HTML, no mention, no link."""
     line = _SPECIAL.sub(lambda found: f"\\{found[0]}", visible(" ".join(text.split())))
-    return "".join(_HTML.get(each, each) for each in line)
+    html = "".join(_HTML.get(each, each) for each in line)
+    return _REFERENCE.sub(r"\g<0>&ZeroWidthSpace;", html)  # a space without width; a backslash is gone by then
 
 
 def annotation_lines(failing: Sequence[FailingTask], root: Path, workspace: Path) -> list[str]:

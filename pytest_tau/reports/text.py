@@ -52,7 +52,8 @@ def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80,
     shown = _details(summary, everything=verbosity > 0)
     lines = [line for label, parts in shown for line in _laid_out(label, parts, width)]
     lines += _partial(summary, width) if partial or verbosity > 0 else []
-    lines += _laid_out("user faults", summary.user_faults.parts, width) if summary.user_faults else []
+    if faults := summary.user_faults:
+        lines += _laid_out("failures", faults.of_failures, width) + _laid_out("user faults", faults.parts, width)
     for name, groups in summary.groups.items():
         lines += _table(name, groups, None if verbosity > 0 else _MOST_GROUPS, width)
     return lines
@@ -170,7 +171,9 @@ def _plain_rates(rates: Sequence[Rate]) -> list[str]:
 
 def _is_rate(mean_reward: float, rates: Sequence[Rate]) -> bool:
     """Return whether the mean reward is shown already, as pass^1."""
-    return bool(rates) and rates[0].k == 1 and abs(rates[0].value - mean_reward) < 0.0005
+    return any(
+        rate.k == 1 and isinstance(rate.value, float) and abs(rate.value - mean_reward) < 0.0005 for rate in rates
+    )
 
 
 def _laid_out(label: str, parts: Sequence[str], width: int) -> list[str]:

@@ -60,12 +60,12 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_answer(text: str, case: ReviewCase, material: str = "") -> Review:
-    """Return the review in a text: its last JSON object with errors that is not quoted from the material.
+    """Return the review in a text: its only JSON object with errors that is not quoted from the material.
 
     Raises:
         AnswerError: It cannot be used.
     """
-    answer = last_object(text, "errors", material)
+    answer = last_object(text, "errors", material, drafts=False)
     if answer is None:
         raise AnswerError("it has no JSON object with errors")
     return check_answer(answer, case)
@@ -92,6 +92,8 @@ def check_answer(answer: Mapping[str, Any], case: ReviewCase) -> Review:
         raise AnswerError(f"summary must be text, got {shown(summary)}")
     owner, kind = _fault(answer, case) if case.mode == "full" else (None, None)
     findings = [_finding(each, number, case) for number, each in enumerate(errors, 1)]
+    if owner in SEVERITIES and not any(each.source == owner for each in findings):
+        raise AnswerError(f"fault_owner is {owner!r}, but no error has this source")
     return Review(mode=case.mode, summary=writable(summary), errors=findings, fault_owner=owner, fault_type=kind)
 
 

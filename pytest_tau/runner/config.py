@@ -74,6 +74,7 @@ class SimulationSettings:
         capabilities: The capabilities that are switched on, each with its settings.
         behaviours: The behaviours that a persona can have, by name.
         user_fault: What is done with trials in which the simulated user makes a fault.
+        program_env: The names of environment variables that an agent which is a program is given in addition.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -92,6 +93,7 @@ class SimulationSettings:
     capabilities: Sequence[ActiveCapability] = ()
     behaviours: Mapping[str, Behaviour] = field(default_factory=lambda: BEHAVIOURS)
     user_fault: UserFault = UserFault()  # noqa: RUF009 - immutable
+    program_env: Sequence[str] = ()
 
 
 class ModelChoice(NamedTuple):

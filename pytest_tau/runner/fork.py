@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 #: The entry of ``simulation.info`` about the conversation that a trial continues: ``run``, ``simulation`` (its id),
 #: ``trial``, ``seed``, ``outcome``, ``turn`` (the number of the first new message), ``restored`` (by side ``history``,
-#: ``replay``, or ``none`` for a side that takes no history) and ``differences`` (what differs from the stored one).
+#: ``replay``, or ``none`` for a side that takes no history), ``differences`` (what differs from the stored one), and
+#: ``repeats`` if nothing new was said, by the same seed.
 FORK = "fork"
 #: How a participant gets the beginning of the conversation.
 Restore = Literal["history", "replay"]
@@ -48,11 +49,13 @@ class Beginning:
         messages: The messages before the first new one.
         origin: The facts about the stored conversation, for ``simulation.info``.
         restore: How participants get the beginning, by side; by default what suits them.
+        stored: The whole stored conversation.
     """
 
     messages: Sequence[Message]
     origin: Mapping[str, Any] = field(default_factory=dict)
     restore: Mapping[Side, Restore] = field(default_factory=dict)
+    stored: Sequence[Message] = ()
 
     @classmethod
     def of(
@@ -91,7 +94,7 @@ class Beginning:
             "outcome": simulation.outcome,
             "turn": turn,
         }
-        return cls(clone(simulation.messages[:turn]), origin, restore or {})
+        return cls(clone(simulation.messages[:turn]), origin, restore or {}, simulation.messages)
 
     def way(self, side: Side, source: ParticipantSource) -> Restore:
         """Return how a participant gets the beginning."""
@@ -263,6 +266,20 @@ def add_differences(simulation: Simulation, differences: Sequence[str]) -> None:
     simulation.info = info | {
         FORK: {**info[FORK], "differences": _shortened([*info[FORK]["differences"], *differences])}
     }
+
+
+def note_repeat(simulation: Simulation, beginning: Beginning) -> None:
+    """Record in a trial that it repeats the stored conversation: it has the same seed, and so the same messages."""
+    info, now, before = simulation.info or {}, simulation.messages, beginning.stored
+    same = len(now) == len(before) and all(map(_is_same, now, before))
+    if same and FORK in info and simulation.seed is not None and simulation.seed == beginning.origin.get("seed"):
+        simulation.info = info | {FORK: {**info[FORK], "repeats": True}}
+
+
+def _is_same(one: Message, other: Message) -> bool:
+    if isinstance(one, _SPOKEN):
+        return one.role == other.role and _same_reply(other, one)
+    return one.role == other.role and same_result(one.content or "", getattr(other, "content", "") or "")
 
 
 def _shortened(differences: Sequence[str]) -> list[str]:

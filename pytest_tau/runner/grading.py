@@ -81,8 +81,7 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
     fault: BaseException | None = None
     try:
         verdict = await aevaluate(trial.task, simulation.messages, reason, trial.domain, evaluation)
-        check_domain(verdict, observer.undeclared)
-        _check_isolation(trial.domain)
+        check_domain(verdict, observer.undeclared, trial.task, trial.domain)
         simulation.reward_info = verdict
     except (*_WITHOUT_VERDICT, ConfigurationError) as raised:
         error = _of_domain(raised, trial.domain)
@@ -97,7 +96,7 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
         # A fault of the harness: the conversation is kept.
         simulation.termination_reason = "unexpected_error"
         simulation.error, fault = f"grading failed: {type(error).__name__}: {error}", error
-    if observer.found is not None:
+    if observer.found is not None and not isinstance(fault, DomainError):
         simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
     return fault
 
@@ -105,11 +104,6 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
 def _of_domain(error: Exception, domain: Domain) -> Exception:
     """Return the error; that of the domain if a declaration is wrong in this state, such as a snapshot's data."""
     return DomainError(f"domain {domain.name!r}: {error}") if isinstance(error, ConfigurationError) else error
-
-
-def _check_isolation(domain: Domain) -> None:
-    if (problem := domain.isolation_problem()) is not None:
-        raise DomainError(problem)
 
 
 def _is_cancelled(error: BaseException) -> bool:
@@ -125,4 +119,9 @@ def _evaluation(settings: SimulationSettings, models: TrialModels, observer: Out
         judge = judge.bind(models.get("judge"))
     elif timeout is None:
         timeout = settings.own_timeout
-    return replace(evaluation, judge=with_deadline(judge, timeout), evaluators=(observer, *evaluation.evaluators))
+    return replace(
+        evaluation,
+        judge=with_deadline(judge, timeout),
+        evaluators=(observer, *evaluation.evaluators),
+        asks_if_needed=settings.protocol.is_official,
+    )

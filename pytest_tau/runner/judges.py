@@ -69,12 +69,13 @@ def with_deadline(judge: Judge | None, seconds: float | None) -> Judge | None:
 class _Timed:
     def __init__(self, judge: Judge, seconds: float) -> None:
         self.name, self._judge, self._seconds = judge.name, judge, seconds
+        self.gives_any_number = getattr(judge, "gives_any_number", False)
 
     async def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Sequence[Verdict]:
         caller = BlockingCaller()
         try:
             verdicts = await asyncio.wait_for(caller.call(self._judge.judge, statements, messages), self._seconds)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise JudgeError(f"judge {self.name!r} gave no verdict within {self._seconds:g} s") from None
         finally:
             caller.close()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..environment import Tool
 from ..errors import ConfigurationError, ModelError, ReplayError, TaskFormatError, is_interrupt, unknown_name
-from ..orchestrator import Ending
+from ..orchestrator import Ending, reason_of
 from ..participants import DONE
 from ..participants.base import BuiltIn
 from ..participants.containment import describe
@@ -65,14 +65,14 @@ class Created(NamedTuple):
 
 
 async def create(
-    source: ParticipantSource, context: ParticipantContext, timeout: float | None, retry_seconds: Callable[[], float]
+    source: ParticipantSource, context: ParticipantContext, seconds: float | None, retry_seconds: Callable[[], float]
 ) -> Created:
     """Return a new participant.
 
     Args:
         source: Makes it.
         context: What it may know.
-        timeout: Seconds that it gets; None for any time.
+        seconds: The time that it gets; None for any time.
         retry_seconds: Returns the seconds that its model calls have spent on retries.
 
     Raises:
@@ -80,12 +80,12 @@ async def create(
         TaskFormatError: The task does not fit it.
     """
     side = context.side
-    if timeout is None and not source.is_foreign:
+    if seconds is None and not source.is_foreign:
         return await _make(source, context)  # of this package or a domain: it neither waits nor blocks
-    made = await _within(_make(source, context), timeout)
+    made = await _within(_make(source, context), seconds)
     if made is not None:
         return made
-    limit, retries = timeout or 0.0, retry_seconds()
+    limit, retries = seconds or 0.0, retry_seconds()
     if retries > limit / 2:
         problem = f"the {side} was not created in time; {retries:.1f} s were spent on retries of model calls"
         return Created(Ending("infrastructure_error", error=problem))
@@ -100,7 +100,7 @@ async def _make(source: ParticipantSource, context: ParticipantContext) -> Creat
     except (ConfigurationError, TaskFormatError):
         raise
     except (ModelError, ReplayError) as error:
-        ending = Ending("infrastructure_error", error=describe(error), kind=type(error).__name__)
+        ending = Ending(reason_of(error), error=describe(error), kind=type(error).__name__)
         return Created(ending, error)
     except BaseException as error:
         if is_interrupt(error):

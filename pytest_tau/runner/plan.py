@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import unicodedata
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
 
     from ..models import Task
 
-_SAFE = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+-]{0,59}")
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.+-]+")
+_LONGEST = 60
 
 
 def trial_seeds(seed: int, trials: int) -> list[int]:
@@ -28,12 +28,20 @@ def trial_seeds(seed: int, trials: int) -> list[int]:
 
 
 def item_id(task_id: str) -> str:
-    """Return the task's id if it is short and safe in shells, ``-k`` and file names; else a slug and a hash of it."""
-    if _SAFE.fullmatch(task_id):
+    """Return the task's id if it is short and safe in shells and ``-k``; else a slug and a hash of it.
+
+    Letters and digits of every script are safe.
+    """
+    safe = "".join(each if _is_safe(each) else "\0" for each in task_id)
+    if task_id and safe == task_id and len(task_id) <= _LONGEST and task_id[0] not in ".-":
         return task_id
     short = digest(task_id)[:8]
-    slug = _UNSAFE.sub("-", task_id).strip("-.")[:51].rstrip("-.")
+    slug = re.sub("\0+", "-", safe).strip("-.")[: _LONGEST - 9].rstrip("-.")
     return f"{slug}-{short}" if slug else short
+
+
+def _is_safe(character: str) -> bool:
+    return character in "_.+-" or unicodedata.category(character)[0] in "LMN"
 
 
 def select(tasks: Sequence[Task], patterns: Iterable[str] = (), num_tasks: int | None = None) -> list[Task]:

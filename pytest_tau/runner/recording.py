@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import ReplayError
+from ..orchestrator import reason_of
 
 if TYPE_CHECKING:
     from ..chat import Tape, TrialModels
@@ -24,6 +25,6 @@ def end_recording(tape: Tape, models: TrialModels, simulation: Simulation, clock
     try:
         tape.finish(reason, simulation.error, clock.readings, timed_out=reason == "timeout")
     except (ReplayError, OSError) as error:
-        simulation.termination_reason = "infrastructure_error"
+        simulation.termination_reason = reason_of(error)
         simulation.error = f"{type(error).__name__}: {error}"
         simulation.note_error_kind(type(error).__name__)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import traceback
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..background import in_thread
 from ..capability import StageCalls, TrialView
 from ..chat import TrialModels
 from ..diagnosis.attribution import annotate_failure
@@ -15,14 +17,16 @@ from ..errors import (
     AttackError,
     BudgetError,
     ConfigurationError,
+    DomainError,
     ReplayError,
     TaskFormatError,
+    ToolServerError,
     UnusableReplyError,
     is_interrupt,
 )
 from ..evaluation import LazyJudge
 from ..evaluation.outside import Beginning
-from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, clone
+from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, clone, simulation_id
 from ..orchestrator import Clock, Conversation, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
@@ -36,7 +40,6 @@ from .participants import behaviour_of, close_all, create, done_tool
 from .policy import note_policy
 from .recording import end_recording
 from .requirements import check_requirements
-from .shared_objects import SharedObjects, Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -63,7 +66,7 @@ class Trial:
         fault: The exception behind an ending by an error, or behind a missing verdict; None if there was none.
         beginning: The beginning of a stored conversation that it continues; None for a conversation of its own.
         late_calls: The tools of calls that came after the conversation, and were refused; more may come.
-        uses: The agent and the user, if they are objects that other trials may use, too.
+        test: The node id of its test; empty outside of a test run.
     """
 
     def __init__(
@@ -78,7 +81,7 @@ class Trial:
         if settings.evaluation.solo != settings.solo:
             settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo))
         self.task, self.domain, self.environment, self.settings = task, domain, environment, settings
-        self.trial, self.seed, self._attempt_seed = trial, seed, seed
+        self.trial, self.seed, self._attempt_seed, self.test = trial, seed, seed, ""
         self.on_message: Callable[[Message], None] | None = None
         self.models = TrialModels(settings.llms, seed=seed)
         self.make_tools: Callable[[str, Sequence[Any]], Any] | None = None
@@ -87,7 +90,6 @@ class Trial:
         self.fault: BaseException | None = None
         self.beginning: fork.Beginning | None = None
         self.late_calls: Sequence[str] = ()
-        self.uses = Uses(SharedObjects())
         self._unusable = False
         self._stages: StageCalls | None = None
         self.persona = draw_persona(settings.user_persona, seed)
@@ -126,6 +128,8 @@ class Trial:
         if tape:
             end_recording(tape, self.models, simulation, clock)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
+        if self.beginning is not None:
+            fork.note_repeat(simulation, self.beginning)
         self.environment.agent_db.put_back()
         return simulation
 
@@ -252,6 +256,7 @@ class Trial:
             make_tools=self.make_tools,
             other_loop=self.other_loop,
             agent_trial=self.agent_trial,
+            program_env=self.settings.program_env,
         )
 
     async def _converse(
@@ -265,6 +270,10 @@ class Trial:
             raise
         except AttackError as error:
             ending, self.fault = Ending("infrastructure_error", error=str(error)), error
+        except (DomainError, ToolServerError) as error:
+            self.environment.fault = str(error)
+            shown = f"DomainError: {error}" if isinstance(error, DomainError) else str(error)
+            ending, self.fault = Ending("infrastructure_error", error=shown, kind=type(error).__name__), error
         except asyncio.CancelledError:
             await close_all(participants)
             raise
@@ -282,7 +291,6 @@ class Trial:
             simulation.replay_differences += getattr(participant, "differences", [])
             self.late_calls = getattr(participant, "late_calls", self.late_calls)
         await close_all(participants)
-        self.uses.end(simulation)
 
     def _measure_retrieval(self, simulation: Simulation) -> None:
         """Record what the agent has searched for and read, if the domain has a knowledge base."""
@@ -293,12 +301,13 @@ class Trial:
             simulation.info = {**(simulation.info or {}), RETRIEVAL: found}
 
     def _begin(self, clock: Clock) -> Simulation:
+        started = clock.now()
         return Simulation(
-            id=f"{self.task.id}-{self.trial}-{self.seed}",
+            id=simulation_id(self.task.id, self.trial, self.seed, started, self.test),
             task_id=self.task.id,
             trial=self.trial,
             seed=self.seed,
-            start_time=clock.now(),
+            start_time=started,
             termination_reason="unexpected_error",
             info={"solo": True} if self.settings.solo else None,
         )
@@ -310,6 +319,7 @@ class Trial:
         participants: list[Participant],
         sources: tuple[tuple[Side, ParticipantSource], ...],
     ) -> Ending:
+        await self._open()
         # Calls through this package have limits of their own. An agent that calls its model itself may hang.
         limits, own = self.settings.limits, any(source.is_foreign for _, source in sources)
         excused = limits.timeout is None and own
@@ -328,7 +338,6 @@ class Trial:
             if isinstance(made.participant, Ending):
                 return made.participant
             participants.append(made.participant)
-            self.uses.begin(side, source.name, made.participant)
             fork.note_unrestored(simulation, context, source, made.participant)
             if from_start and (failed := await self._restore(made.participant, side, simulation, limits.timeout)):
                 return failed
@@ -352,6 +361,13 @@ class Trial:
             # A copy: a participant that ignores its cancellation must not add to what is graded.
             simulation.messages, self.fault = list(conversation.messages), conversation.fault
 
+    async def _open(self) -> None:
+        """Open the environment, whose first state is checked before an agent is asked."""
+        if self.environment.waits:
+            await in_thread(self.environment.open, contextvars.copy_context())
+        else:
+            self.environment.open()
+
     def _restore_environment(
         self, simulation: Simulation, sources: tuple[tuple[Side, ParticipantSource], ...]
     ) -> Mapping[Side, fork.Restore]:
@@ -364,17 +380,17 @@ class Trial:
         return ways
 
     async def _restore(
-        self, participant: Participant, side: Side, simulation: Simulation, timeout: float | None
+        self, participant: Participant, side: Side, simulation: Simulation, seconds: float | None
     ) -> Ending | None:
         """Send a participant the messages of a conversation that is continued; return the ending if that fails."""
         assert self.beginning is not None, "the trial continues a conversation"
         work = fork.restore_participant(participant, side, self.task, self.beginning, solo=self.settings.solo)
         try:
-            differences = await asyncio.wait_for(work, timeout)
+            differences = await asyncio.wait_for(work, seconds)
         except ReplayError as error:
             self.fault = error
             return ending_by(error, side)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return Ending("infrastructure_error", error=f"the {side} was not sent the messages so far in time")
         fork.add_differences(simulation, differences)
         return None

@@ -63,6 +63,7 @@ class JoinedRuns:
         repeated: The number of lines that were dropped as identical copies of another one.
         replaced: The number of simulations that a later one has replaced.
         cut_off: Last lines that are not complete, because the process that wrote them was stopped.
+        stored: The trials that each folder has.
     """
 
     files: list[Path]
@@ -70,6 +71,7 @@ class JoinedRuns:
     repeated: int = 0
     replaced: int = 0
     cut_off: list[Place] = field(default_factory=list)
+    stored: dict[Path, set[TrialKey]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, files: list[Path], *, last: bool = False) -> JoinedRuns:
@@ -85,6 +87,7 @@ class JoinedRuns:
         """
         joined, differing = cls(files), list[str]()
         for key, trial in joined._read():
+            joined.stored.setdefault(trial.line.file.parent, set()).add(key)
             there = joined.trials.get(key)
             if there is not None and (there.digest == trial.digest or _content(there.line) == _content(trial.line)):
                 joined.repeated += 1
@@ -111,7 +114,7 @@ class JoinedRuns:
             OSError: It cannot be written.
         """
         file.parent.mkdir(parents=True, exist_ok=True)
-        copy_lines(self.files, {trial.line for trial in self.trials.values()}, file)
+        copy_lines(self.files, file, {trial.line for trial in self.trials.values()})
 
     def _read(self) -> Iterator[tuple[TrialKey, JoinedTrial]]:
         for file in self.files:

@@ -14,7 +14,7 @@ from ..files import atomic_open
 from .layout import SIMULATIONS, TEST_PREFIX, WORKER_FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ..environment import Domain
@@ -141,26 +141,32 @@ def test_of(line: bytes) -> str | None:
     return None
 
 
-def copy_lines(files: Iterable[Path], chosen: Collection[Place], target: Path) -> None:
-    """Write the chosen lines of files to another file, which appears once it is complete.
+def copy_lines(files: Sequence[Path], target: Path, *chosen: Collection[Place]) -> None:
+    """Write lines of files to another file, which appears once it is complete.
+
+    Args:
+        files: The files.
+        target: The other file.
+        chosen: The lines that are written: each of these parts in the order of the files, one part after the other.
 
     Raises:
         OSError: A file cannot be read, or the target cannot be written.
     """
     with atomic_open(target) as written:
-        for file in files:
-            written.writelines(line.rstrip(b"\r\n") + b"\n" for place, line in read_lines(file) if place in chosen)
+        for part in filter(None, chosen):
+            for file in files:
+                written.writelines(line.rstrip(b"\r\n") + b"\n" for place, line in read_lines(file) if place in part)
 
 
 def merge_worker_files(folder: Path, reported: Mapping[str, str]) -> None:
-    """Join the files of the workers into one, with one simulation for each test.
+    """Join the files of the workers into one, in which the last simulation of each test is the one that counted.
 
-    A worker that was killed may have left simulations that were run again elsewhere, and a resumed run has the file
-    that it began with.
+    A test that was run again has several, in the file of a worker or in those of two, as after the end of a worker that
+    was killed. A resumed run also has the file that it began with.
 
     Args:
         folder: The run's.
-        reported: By node id, the worker whose report of the test counted: its simulation is taken.
+        reported: By node id, the worker whose report of the test counted.
 
     Raises:
         OSError: A file cannot be read or written.
@@ -170,17 +176,32 @@ def merge_worker_files(folder: Path, reported: Mapping[str, str]) -> None:
         return
     whole = folder / SIMULATIONS
     files = [whole, *parts] if whole.is_file() else parts
-    chosen: dict[str, tuple[bool, Place]] = {}
+    found: dict[str, list[tuple[bool, Place]]] = {}
     for file in files:
         worker = file.stem.partition("-")[2]
         for test, place, _ in read_tests(file):
-            counted = bool(worker) and reported.get(test) == worker
-            # Of equal claims the later one is taken.
-            if test not in chosen or counted >= chosen[test][0]:
-                chosen[test] = (counted, place)
-    copy_lines(files, {place for _, place in chosen.values()}, whole)
+            found.setdefault(test, []).append((bool(worker) and reported.get(test) == worker, place))
+    # Of equal claims the later one counts.
+    counted = {test: max(enumerate(each), key=lambda one: (one[1][0], one[0]))[1][1] for test, each in found.items()}
+    others = {place for test, each in found.items() for place in _others(each, counted[test])}
+    copy_lines(files, whole, others, set(counted.values()))
     for part in parts:
         part.unlink()
+
+
+def _others(found: list[tuple[bool, Place]], counted: Place) -> Iterator[Place]:
+    """Yield the places of a test's other simulations, each content once: joining may have been cut off."""
+    seen = {_line_at(counted)} if len(found) > 1 else set()
+    for _, place in found:
+        if place != counted and (line := _line_at(place)) not in seen:
+            seen.add(line)
+            yield place
+
+
+def _line_at(place: Place) -> bytes:
+    with place.file.open("rb") as file:
+        file.seek(place.start)
+        return file.readline()
 
 
 def repair_tail(file: Path) -> None:

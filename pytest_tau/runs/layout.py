@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,6 @@ SIMULATION_FILES: Final = "simulations*.jsonl"
 #: The records of a run without its conversations, a JSON line each: the content of a baseline.
 RECORDS: Final = "records.jsonl"
 #: The records of a large run, made from its simulations and its reviews; it may be deleted at any time.
-RECORD_CACHE: Final = "records.cache"
 #: The reviews of a run that were made after it, a JSON line each.
 REVIEWS: Final = "reviews.jsonl"
 #: The file that the process of a run has locked while it runs.
@@ -100,7 +99,7 @@ def _start_in(manifest: Path) -> float:
     resumed = _RESUMED.search(text)
     found = [*_STARTED.findall(text), *(_RESUMED_START.findall(resumed[1]) if resumed else ())]
     starts = (datetime.fromisoformat(each.decode()) for each in found)
-    return max(each.replace(tzinfo=each.tzinfo or timezone.utc).timestamp() for each in starts)
+    return max(each.replace(tzinfo=each.tzinfo or UTC).timestamp() for each in starts)
 
 
 def ignore_in_git(home: Path) -> None:

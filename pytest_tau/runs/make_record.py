@@ -112,7 +112,6 @@ def _of_participants(simulation: Simulation, info: Mapping[str, Any]) -> dict[st
         "saw_reference": tuple(simulation.saw_reference),
         "foreign_agent": info.get(FOREIGN_AGENT),
         "silent_agent": str(info.get(SILENT_AGENT) or ""),
-        "shared_objects": simulation.shared_objects,
         "outside_tools": _outside_tools(info.get(OUTSIDE)),
         **_validity(simulation),
     }

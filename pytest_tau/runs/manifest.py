@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 import json
-from operator import add
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
 from ..files import atomic_write
-from ..text import shorten
+from ..models import ModelUsage  # noqa: TC001 - pydantic reads the annotation
+from ..text import plural, shorten
 from .layout import MANIFEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
 T = TypeVar("T")
@@ -25,6 +24,8 @@ T = TypeVar("T")
 FORMAT = 1
 #: Why a planned trial was not run, if nothing else is known: ``-x``, Ctrl-C or a crashed worker.
 NO_REASON = "session ended early"
+#: Other reasons: the trial is in another shard, was not selected, or the run's budget was spent before.
+IN_OTHER_SHARDS, DESELECTED, BUDGET_SPENT = "in other shards", "deselected", "the budget is spent"
 #: Settings that no verdict depends on: the choice of tasks, speed, cost, and what fingerprints compare better.
 NON_VERDICT_SETTINGS = frozenset(
     {
@@ -36,6 +37,16 @@ NON_VERDICT_SETTINGS = frozenset(
         *("review", "review_mode", "reviewer", "reviewer_llm", "reviewer_llm_args"),
     }
 )
+
+
+class Words(NamedTuple):
+    """What follows the values of the two runs that are compared."""
+
+    then: str
+    now: str
+
+
+IN_TIME = Words("in the earlier run", "now")
 
 
 class _Part(BaseModel):
@@ -128,6 +139,7 @@ class Manifest(_Part):
         blessed: The name of the run, in a baseline.
         comparability: How far the run can be compared with τ²-bench; null if it has no domain of it.
         stopping: The rule by which the run may end early, and its looks so far; null without one.
+        stopped_usage: The model calls of trials that a budget has stopped, which no simulation has, by role.
     """
 
     format: int = Field(json_schema_extra={"const": FORMAT})
@@ -148,6 +160,7 @@ class Manifest(_Part):
     blessed: str | None = None
     comparability: dict[str, Any] | None = None
     stopping: dict[str, Any] | None = None
+    stopped_usage: dict[str, ModelUsage] = Field(default_factory=dict)
 
 
 def read_manifest(folder: Path, *, whole: bool = False) -> dict[str, Any]:
@@ -212,7 +225,7 @@ def merge_manifest(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
     for part in ("domains", "parts", "prompts"):
         if found := {**hashes.get(part, {}), **now["hashes"].get(part, {})}:
             hashes[part] = found
-    hashes["tasks"] = _merge_tasks(hashes["tasks"], now["hashes"]["tasks"], join_hashes)
+    hashes["tasks"] = merge_tasks(hashes["tasks"], now["hashes"]["tasks"], join_hashes)
     again, before = {name: now[name] for name in ("started", "commit", "dirty")}, then.get("resumed", [])
     seen = {*then.get("saw_reference", ()), *now.get("saw_reference", ())}
     return {
@@ -221,39 +234,48 @@ def merge_manifest(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
         "finished": None,
         "resumed": before if again["started"] in {each["started"] for each in before} else [*before, again],
         "hashes": hashes,
-        "planned": _merge_tasks(then["planned"], now["planned"], max),
+        "planned": merge_tasks(then["planned"], now["planned"], max),
         "excluded": now["excluded"],
     }
 
 
-def join_manifests(manifests: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the manifest of runs that are parts of one, such as shards; None if they are not of the same kind.
+def add_usage(*usages: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the model calls of several sources together: by role the fields of ``ModelUsage`` that are not 0."""
+    found: dict[str, dict[str, Any]] = {}
+    for role, used in (each for usage in usages for each in usage.items()):
+        known = found.setdefault(role, {})
+        for name, value in used.items():
+            if name == "model":
+                names = [*known.get(name, "").split(", "), *value.split(", ")]
+                known[name] = ", ".join(dict.fromkeys(filter(None, names)))
+            elif value:
+                known[name] = known.get(name, 0) + value
+    return found
+
+
+def why_incomplete(manifest: Mapping[str, Any], stored: int) -> str:
+    """Return why a stored run is not complete; empty if it is, or if its manifest does not say.
 
     Args:
-        manifests: Those of the parts.
+        manifest: Its manifest.
+        stored: The number of its trials that are stored.
     """
-    first, *others = manifests
-    if not all(manifests):
-        return None
-    if any(diff_settings(first, each) or diff_tasks(first["hashes"], each["hashes"]) for each in others):
-        return None
-    ends = [each["finished"] for each in manifests]
-    whole = {
-        name: value for name, value in first.items() if name not in ("comparability", "stopping")
-    }  # those of a part
-    for each in others:
-        whole = merge_manifest(whole, each)
-    return {
-        **whole,
-        "started": min(each["started"] for each in manifests),
-        "finished": max(ends) if all(ends) else None,
-        "resumed": first.get("resumed", []),
-        "planned": functools.reduce(lambda one, two: _merge_tasks(one, two, add), [m["planned"] for m in manifests]),
-        "excluded": {},
-    }
+    if "format" not in manifest:
+        return ""  # the header of a result file
+    excluded: Mapping[str, int] = manifest.get("excluded") or {}
+    if number := excluded.get(IN_OTHER_SHARDS, 0):
+        return f"{plural(number, 'trial')} of other shards missing"
+    planned = sum(sum(tasks.values()) for tasks in manifest.get("planned", {}).values())
+    if stored < planned and manifest.get("finished", True) is None:
+        return f"it was interrupted, with {stored:,} of {plural(planned, 'planned trial')} stored"
+    # Trials that were skipped for a reason are not missing, and a run may end by a rule of its own.
+    skipped = sum(many for why, many in excluded.items() if why not in (DESELECTED, BUDGET_SPENT))
+    if not manifest.get("stopping") and (number := planned - stored - skipped) > 0:
+        return f"{number:,} of {plural(planned, 'planned trial')} were not run"
+    return ""
 
 
-def _merge_tasks(
+def merge_tasks(
     then: Mapping[str, Mapping[str, T]], now: Mapping[str, Mapping[str, T]], combine: Callable[[T, T], T]
 ) -> dict[str, dict[str, T]]:
     """Return two tables of domains and tasks as one; values of the same task are combined."""
@@ -264,32 +286,35 @@ def _merge_tasks(
     return merged
 
 
-def diff_settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return the settings, prompts and rules of grading that differ from those of an earlier run, with both values."""
-    found = diff_values("", then["settings"], now["settings"], without=NON_VERDICT_SETTINGS)
-    found += diff_values(" prompt", then["hashes"].get("prompts", {}), now["hashes"].get("prompts", {}))
+def diff_settings(then: Mapping[str, Any], now: Mapping[str, Any], words: Words = IN_TIME) -> list[str]:
+    """Return the settings, prompts and rules of grading that differ between two runs, with both values."""
+    found = diff_values("", then["settings"], now["settings"], NON_VERDICT_SETTINGS, words)
+    found += diff_values(" prompt", then["hashes"].get("prompts", {}), now["hashes"].get("prompts", {}), words=words)
     rules = [each["hashes"]["grader"] for each in (then, now)]
-    versions = [each["versions"]["pytest-tau"] for each in (then, now)]
     if rules[0] != rules[1]:
-        values = [f"{one} of pytest-tau {two}" for one, two in zip(rules, versions, strict=True)]
-        found.append(_format_difference("rules of grading", *values))
+        one, two = (
+            f"{rule} of pytest-tau {each['versions']['pytest-tau']}"
+            for rule, each in zip(rules, (then, now), strict=True)
+        )
+        found.append(_format_difference("rules of grading", one, two, words))
     return found
 
 
-def diff_tasks(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def diff_tasks(then: Mapping[str, Any], now: Mapping[str, Any], words: Words = IN_TIME) -> list[str]:
     """Return the domains and tasks that differ from those of an earlier run, with both hashes; new ones are skipped.
 
     Args:
         then: The ``hashes`` of the earlier run.
         now: The hashes of what is about to run.
+        words: What follows each of two hashes.
     """
     found: list[str] = []
     for name, parts in now["domains"].items():
-        found += diff_values(f" of {name}", then["domains"].get(name, parts), parts)
+        found += diff_values(f" of {name}", then["domains"].get(name, parts), parts, words=words)
     for name, tasks in now["tasks"].items():
         before = then["tasks"].get(name, {})
         changed = [task for task, hashed in tasks.items() if not set(hashed.split()) <= _hashes(before, task, hashed)]
-        found += [_format_difference(f"task {task!r} of {name}", before[task], tasks[task]) for task in changed]
+        found += [_format_difference(f"task {task!r} of {name}", before[task], tasks[task], words) for task in changed]
     return found
 
 
@@ -303,7 +328,11 @@ def _hashes(tasks: Mapping[str, str], task: str, default: str) -> set[str]:
 
 
 def diff_values(
-    suffix: str, then: Mapping[str, Any], now: Mapping[str, Any], without: Collection[str] = ()
+    suffix: str,
+    then: Mapping[str, Any],
+    now: Mapping[str, Any],
+    without: Collection[str] = (),
+    words: Words = IN_TIME,
 ) -> list[str]:
     """Return the values that differ from those of an earlier run, each after its name, with both values.
 
@@ -312,14 +341,16 @@ def diff_values(
         then: The values in the earlier run.
         now: The values now.
         without: Names of values that are not compared.
+        words: What follows each of the two values.
     """
     names = [name for name in dict.fromkeys([*then, *now]) if name not in without]
-    return [
-        _format_difference(f"{name}{suffix}", *(json.dumps(each.get(name), ensure_ascii=False) for each in (then, now)))
-        for name in names
-        if then.get(name) != now.get(name)
-    ]
+    differing = [name for name in names if then.get(name) != now.get(name)]
+    return [_format_difference(f"{name}{suffix}", _json(then, name), _json(now, name), words) for name in differing]
 
 
-def _format_difference(name: str, then: str, now: str) -> str:
-    return f"{name}: {then} in the earlier run, {now} now"
+def _json(values: Mapping[str, Any], name: str) -> str:
+    return json.dumps(values.get(name), ensure_ascii=False)
+
+
+def _format_difference(name: str, then: str, now: str, words: Words) -> str:
+    return f"{name}: {then} {words.then}, {now} {words.now}"

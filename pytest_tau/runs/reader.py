@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +14,6 @@ from .layout import BASELINE, RECORDS, RESULTS_INDEX, RUNS, SIMULATION_FILES, is
 from .make_record import make_record
 from .manifest import read_manifest
 from .record import TrialRecord
-from .record_cache import cache_line, content_digest, is_large, read_cache, write_cache
 from .results.entries import Unreadable
 from .results.files import ResultFile
 from .results.own_lines import own_simulations
@@ -73,7 +71,7 @@ class Run:
         self.kind = ""
         self.problems: list[str] = []
         self.recognise: Callable[[Counter[str]], str | None] | None = None
-        self._own = self._as_written = path.is_dir() and not (path / RESULTS_INDEX).is_file()
+        self._own = path.is_dir() and not (path / RESULTS_INDEX).is_file()
         self.info = read_manifest(path) if path.is_dir() else {}
 
     @property
@@ -99,65 +97,17 @@ class Run:
                 yield trial
 
     def records(self) -> list[TrialRecord]:
-        """Return the facts of each simulation, in the order of the files.
+        """Return the facts of each simulation, in the order of the files; of a baseline, as they are stored.
 
         Raises:
-            ConfigurationError: A line is not a record.
+            ConfigurationError: A line is not a record, or the run has neither conversations nor records.
             OSError: A file cannot be opened.
         """
-        found = self.stored_records()
-        return self.made_records() if found is None else found
-
-    def stored_records(self) -> list[TrialRecord] | None:
-        """Return the records if they need not be made of the conversations, as in a baseline; else None.
-
-        Raises:
-            ConfigurationError: A line of a baseline is not a record.
-            OSError: A file of a baseline cannot be opened.
-        """
-        if not self._own:
-            return None
         file = self.path / RECORDS
-        if file.is_file():
+        if self._own and file.is_file():
             return [_record(line, str(place)) for place, line in read_lines(file)]
         with without_collections():
-            found = read_cache(self.path)
-        if found is not None:
-            # What reading the simulations would have set: they were read without a problem.
-            self.kind, self.problems = ResultFile.kind, []
-        return found
-
-    def made_records(self) -> list[TrialRecord]:
-        """Return the records of the conversations as they are stored, whatever else is.
-
-        Raises:
-            ConfigurationError: The run has no stored conversations.
-            OSError: A file cannot be opened.
-        """
-        with without_collections():
-            return list(self._records())
-
-    def store_records(self) -> None:
-        """Store the records of a large run for ``stored_records``, unless that has anything that needs to be reported.
-
-        Raises:
-            OSError: A file cannot be read or written.
-        """
-        if not self._own or not is_large(self.path) or self.stored_records() is not None:
-            return
-        content, lines = content_digest(self.path), []
-        with without_collections():
-            for record in self._records():
-                line = cache_line(record) if self._as_written and not self.problems else None
-                if line is None:
-                    return
-                lines.append(line)
-        if not self.problems and content_digest(self.path) == content:
-            write_cache(self.path, content, lines)
-
-    def _records(self) -> Iterator[TrialRecord]:
-        for each in self.trials():
-            yield make_record(each.simulation, each.task, each.domain, each.test)
+            return [make_record(each.simulation, each.task, each.domain, each.test) for each in self.trials()]
 
     def _of_file(self, file: Path, last: dict[str, tuple[Path, int]] | None) -> Iterator[StoredTrial]:
         for number, run in enumerate(self._simulations(file)):
@@ -188,7 +138,6 @@ class Run:
             if read:
                 self.kind = ResultFile.kind
                 return
-        self._as_written = False
         content = ResultFile.scan(file)
         self.info, self.kind = self.info or content.info, content.kind
         self.problems += [f"{file.name}: {problem.entry}: {problem.reason}" for problem in content.problems]
@@ -208,12 +157,6 @@ def open_run(spec: str | Path | None = None, root: Path | None = None) -> Run:
         ConfigurationError: There is no such run, or its manifest cannot be read.
     """
     return Run(find_run(spec, root))
-
-
-def cache_records(folder: Path) -> None:
-    """Store the records of a large run next to its simulations if that is possible; else they are made at each use."""
-    with contextlib.suppress(OSError, ConfigurationError):
-        Run(folder).store_records()
 
 
 def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:

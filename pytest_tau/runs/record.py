@@ -39,7 +39,6 @@ class TrialRecord:
         saw_reference: The sides that were given the reference actions: ``agent``, ``user``.
         foreign_agent: The entry of ``simulation.info`` about an agent that is not built in.
         silent_agent: The name of its agent, if that is not built in and made no tool call; else empty.
-        shared_objects: The entry of ``simulation.info`` about agents and users that are one object for several trials.
         outside_tools: Tools that were executed on the environment outside of the calls of the conversation;
             ``OTHER_CODE`` if something else has changed it.
         conditions: The conditions under which it was run; None for results of others and of earlier versions.
@@ -85,7 +84,6 @@ class TrialRecord:
     saw_reference: tuple[str, ...] = ()
     foreign_agent: Mapping[str, Any] | None = None
     silent_agent: str = ""
-    shared_objects: Mapping[str, Any] = field(default_factory=dict)
     outside_tools: tuple[str, ...] = ()
     conditions: Mapping[str, Any] | None = None
     retrieval: Mapping[str, Any] | None = None

@@ -40,23 +40,17 @@ def read_records(runs: Sequence[Run]) -> list[list[TrialRecord]]:
         ConfigurationError: A line is not a record, or a process was killed.
         OSError: A file cannot be opened.
     """
-    found = [run.stored_records() for run in runs]
-    made = iter(_make_records([run for run, records in zip(runs, found, strict=True) if records is None]))
-    return [next(made) if records is None else records for records in found]
-
-
-def _make_records(runs: Sequence[Run]) -> list[list[TrialRecord]]:
     large = [run for run in runs if _size(run.path) >= LARGE]
     # This process reads the first one.
     others = large[1:] if (os.cpu_count() or 1) > 1 else []
     if not others:
-        return [run.made_records() for run in runs]
+        return [run.records() for run in runs]
     # Ctrl-C is for this process.
     ignoring = (signal.SIGINT, signal.SIG_IGN)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(len(others), (os.cpu_count() or 1) - 1), context, signal.signal, ignoring) as pool:
         started = {id(run): pool.submit(_found, run.path) for run in others}
-        return [_taken(run, started[id(run)]) if id(run) in started else run.made_records() for run in runs]
+        return [_taken(run, started[id(run)]) if id(run) in started else run.records() for run in runs]
 
 
 def _taken(run: Run, future: Future[_Found]) -> list[TrialRecord]:
@@ -71,7 +65,7 @@ def _taken(run: Run, future: Future[_Found]) -> list[TrialRecord]:
 def _found(path: Path) -> _Found:
     """Return what is found in a run, in a process of the pool."""
     run = Run(path)
-    return _Found(run.made_records(), run.info, run.kind, run.problems)
+    return _Found(run.records(), run.info, run.kind, run.problems)
 
 
 def _size(path: Path) -> int:

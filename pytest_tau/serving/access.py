@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 _PORT = re.compile(r":\d+$")
 
 
+def _host_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).hostname or ""
+    except ValueError:  # such as an address whose bracket is not closed
+        return ""
+
+
 def check_access(request: Request, settings: ServingSettings) -> None:
     """Refuse a request that may not be made.
 
@@ -34,6 +41,6 @@ def check_access(request: Request, settings: ServingSettings) -> None:
         return
     origin = request.headers.get("origin")
     host = _PORT.sub("", request.headers.get("host", ""))
-    if not is_loopback(host) or (origin is not None and not is_loopback(urlsplit(origin).hostname or "")):
+    if not is_loopback(host) or (origin is not None and not is_loopback(_host_of(origin))):
         problem = "requests by another name than that of this machine, and of pages of other sites, need a token"
         raise RequestError(403, f"{problem}: start the server with --token")

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..diagnosis.attribution import annotate_failure
 from ..diagnosis.explain import explain, plain_text
 from ..errors import TauError
-from ..evaluation.evaluate import grade as grade_conversation
-from ..evaluation.judge import judge_statements
-from ..models import Simulation, TerminationReason, UserMessage
+from ..evaluation.evaluate import Judged, ask_judge, grade as grade_conversation, settled
+from ..models import Simulation, TerminationReason, UserMessage, simulation_id
 from ..runner.judges import with_deadline
 from .wire import RequestError
 
 if TYPE_CHECKING:
     from ..environment import Domain
     from ..evaluation import Evaluation
-    from ..models import Message, NLAssertionCheck, Task
+    from ..models import Message, Task
     from .served import ServedEnvironment
 
 REASONS: tuple[str, ...] = get_args(TerminationReason)
@@ -41,26 +41,19 @@ def check_gradable(entry: ServedEnvironment, evaluation: Evaluation) -> Task:
 
 
 async def judge(
-    task: Task, messages: list[Message], evaluation: Evaluation, seconds: float
-) -> list[NLAssertionCheck] | None:
-    """Return the judge's verdicts on the statements of a task; None if it has none.
+    task: Task, messages: list[Message], reason: TerminationReason, evaluation: Evaluation, seconds: float
+) -> Judged:
+    """Return what the judge finds of the statements of a task.
 
     Args:
         task: The task.
         messages: The trajectory.
+        reason: How the conversation ended.
         evaluation: With the judge.
         seconds: The time that the judge has.
-
-    Raises:
-        RequestError: The judge failed.
     """
-    statements, judge = task.criteria.nl_assertions or [], with_deadline(evaluation.judge, seconds)
-    if judge is None or not statements:
-        return None
-    try:
-        return await judge_statements(judge, statements, messages)
-    except TauError as error:
-        raise RequestError(502, f"the judge failed: {error}") from None
+    timed = replace(evaluation, judge=with_deadline(evaluation.judge, seconds))
+    return await ask_judge(task, messages, reason, timed)
 
 
 def grade(
@@ -69,7 +62,7 @@ def grade(
     messages: list[Message],
     reason: TerminationReason,
     evaluation: Evaluation,
-    verdicts: list[NLAssertionCheck] | None,
+    judged: Judged,
 ) -> dict[str, Any]:
     """Return the verdict on a trajectory as JSON data: reward, report of a failure, and the simulation.
 
@@ -79,14 +72,15 @@ def grade(
         messages: The trajectory.
         reason: How the conversation ended.
         evaluation: How it is graded.
-        verdicts: The judge's.
+        judged: What the judge has found.
 
     Raises:
+        RequestError: The judge failed, and the reward depends on its answer.
         TauError: An evaluator failed, or the task does not fit the domain.
     """
     times = [message.timestamp for message in messages if message.timestamp]
     simulation = Simulation(
-        id=f"{task.id}-0-None",
+        id=simulation_id(task.id, 0, None, times[0] if times else ""),
         task_id=task.id,
         start_time=times[0] if times else "",
         end_time=times[-1] if times else "",
@@ -94,7 +88,11 @@ def grade(
         stop_token=next((message.stop_token for message in messages[-1:] if isinstance(message, UserMessage)), None),
         messages=messages,
     )
-    simulation.reward_info = grade_conversation(task, messages, reason, domain, evaluation, verdicts)
+    found = grade_conversation(task, messages, reason, domain, evaluation, judged.verdicts)
+    try:
+        simulation.reward_info = settled(found, task, judged, evaluation)
+    except TauError as error:
+        raise RequestError(502, f"the judge failed: {error}") from None
     annotate_failure(simulation, task, domain, solo=False)
     failed = simulation.outcome != "passed"
     return {

@@ -90,9 +90,9 @@ async def _grade(store: EnvironmentStore, request: Request) -> Reply:
     evaluation = store.settings.evaluation
     task = grading.check_gradable(entry, evaluation)
     messages = await store.use(entry, entry.conversation)
-    verdicts = await grading.judge(task, messages, evaluation, store.settings.timeout)
     reason = cast("TerminationReason", reason)
-    grade = functools.partial(grading.grade, task, store.domain, messages, reason, evaluation, verdicts)
+    judged = await grading.judge(task, messages, reason, evaluation, store.settings.timeout)
+    grade = functools.partial(grading.grade, task, store.domain, messages, reason, evaluation, judged)
     return json_reply(await store.in_thread(grade, "grading"))
 
 

@@ -102,7 +102,10 @@ class ServedEnvironment:
             self._check_space()
         self._calls += 1
         call = ToolCall(id=f"call_{self._calls}", name=name, arguments=arguments, requestor=requestor)
-        reply, value = self.environment.call_with_value(name, arguments, requestor, call.id)
+        if call.malformed is not None:
+            reply, value = self.environment.answer(call), None
+        else:
+            reply, value = self.environment.call_with_value(name, arguments, requestor, call.id)
         result = None if reply.error else jsonable(value, str)
         if self._recorded:
             self._record(_role(requestor)(tool_calls=[call]))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..endpoint.listener import body_of, load
 from ..errors import ConfigurationError
 from .access import check_access
+from .connections import limited_server, most_connections
 from .routes import find_route
 from .store import EnvironmentStore
 from .wire import Reply, Request, RequestError, error_reply
@@ -50,7 +51,8 @@ class EnvironmentServer:
         """
         settings = self._settings
         quiet = logging.Logger("pytest_tau.serving.http", logging.CRITICAL + 1)  # noqa: LOG001 - with no handlers
-        self._http = self._web.Server(self._serve, access_log=None, logger=quiet)
+        limits = most_connections(), settings.timeout
+        self._http = limited_server(self._web, self._serve, *limits, access_log=None, logger=quiet)
         loop = asyncio.get_running_loop()
         try:
             self._listening = await loop.create_server(self._http, settings.host, settings.port, backlog=1024)
@@ -89,6 +91,11 @@ class EnvironmentServer:
         head = Request(request.method, request.path, headers=headers, query=request.query)
         check_access(head, settings)
         handler, parts = find_route(head.method, head.path, with_mcp=settings.mcp)
+        body = await self._body(request)
+        return await handler(self._store, Request(head.method, head.path, body, headers, head.query, parts))
+
+    async def _body(self, request: Any) -> bytes:
+        settings = self._settings
         try:
             # Most bodies arrive with the head, and need no clock.
             there = request.content.is_eof()
@@ -97,11 +104,14 @@ class EnvironmentServer:
                 if there
                 else await asyncio.wait_for(body_of(request, settings.max_body), settings.timeout)
             )
-        except (asyncio.TimeoutError, TimeoutError):
+        except TimeoutError:
             raise RequestError(408, f"the body of the request did not arrive within {settings.timeout:g} s") from None
+        except Exception as error:  # noqa: BLE001 - the client has disconnected, or its chunks are wrong
+            problem = f"the body of the request cannot be read: {type(error).__name__}: {error}"
+            raise RequestError(400, problem) from None
         if body is None:
             raise RequestError(413, f"the body of the request has more than {settings.max_body:,} bytes")
-        return await handler(self._store, Request(head.method, head.path, body, headers, head.query, parts))
+        return body
 
 
 async def serve(settings: ServingSettings, announce: Callable[[int], None]) -> None:

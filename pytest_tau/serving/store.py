@@ -167,7 +167,7 @@ class EnvironmentStore:
     async def _wait_for(self, entry: ServedEnvironment) -> None:
         try:
             await asyncio.wait_for(entry.lock.acquire(), self.settings.timeout)
-        except (asyncio.TimeoutError, TimeoutError):
+        except TimeoutError:
             seconds = f"{self.settings.timeout:g} s"
             problem = f"environment {entry.id!r} was busy with an earlier call for {seconds}; nothing was done"
             raise RequestError(504, problem) from None

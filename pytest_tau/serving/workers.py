@@ -48,12 +48,12 @@ class Workers:
         self._watching = False
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
 
-    async def run(self, function: Callable[[], T], timeout: float, done: Callable[[], None]) -> T:
+    async def run(self, function: Callable[[], T], seconds: float, done: Callable[[], None]) -> T:
         """Return the result of a function.
 
         Args:
             function: Runs in a thread.
-            timeout: Seconds that are waited for it.
+            seconds: The time that is waited for it.
             done: Called on the event loop when the function has ended, or was not begun; also after its time.
 
         Raises:
@@ -69,7 +69,7 @@ class Workers:
             self._start_thread()
         elif self._jobs_open > self._threads and not self._watching:
             self._watch(self._jobs_done)
-        await asyncio.wait({waiting}, timeout=timeout)
+        await asyncio.wait({waiting}, timeout=seconds)
         if waiting.done():
             return waiting.result()
         if job.cancel():

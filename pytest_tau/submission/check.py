@@ -71,6 +71,7 @@ async def check_submission(folder: Path, domains: DomainSource, *, replay: bool 
         replay: Whether to replay and grade every conversation.
 
     Raises:
+        ConfigurationError: There is no such folder.
         OSError: A file cannot be opened.
     """
     report = Report()
@@ -102,8 +103,7 @@ async def check_submission(folder: Path, domains: DomainSource, *, replay: bool 
 
 def _document(folder: Path, report: Report) -> dict[str, Any]:
     if not folder.is_dir():
-        report.add("folder", str(folder), "there is no such folder")
-        return {}
+        raise ConfigurationError(f"{folder}: there is no such folder")
     try:
         found = read_json(folder / DOCUMENT)
     except FileNotFoundError:
@@ -267,7 +267,7 @@ def _shown(value: Any) -> str:
 
 
 async def _check_replay(found: Trajectories, domains: DomainSource, report: Report) -> None:
-    """Replay every conversation, and check that it gives the stored results and the stored reward."""
+    """Replay calls that change a database, and check that they give the stored results and the stored rewards."""
     where = found.path.name
     graded = await regrade_file(found.path, RegradeSettings(domain=found.domain), domains)
     for problem in [*graded.unreadable, *graded.errors]:
@@ -278,6 +278,10 @@ async def _check_replay(found: Trajectories, domains: DomainSource, report: Repo
         report.add(
             "replay", where, f"{result.entry}: reward {stored:g} stored, {result.fresh.reward:g} graded: {reasons}"
         )
+    if about_others := graded.about_others:
+        first = f"{about_others[0].entry}: {about_others[0].not_compared}"
+        others = f" (and {plural(len(about_others) - 1, 'trial')} more)" if len(about_others) > 1 else ""
+        report.add("replay", where, f"{first}{others}")
     differing = [result for result in graded.results if result.replay_differences and result.agrees is not False]
     for result in differing:
         report.add("replay", where, f"{result.entry}: {result.replay_differences[0]}")

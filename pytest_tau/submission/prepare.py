@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
@@ -117,7 +117,7 @@ def _known(runs: Sequence[Run], proposal: Proposal) -> dict[str, Any]:
     }
     return {
         "model_name": models["agent"],
-        "submission_date": datetime.now(timezone.utc).date().isoformat(),
+        "submission_date": datetime.now(UTC).date().isoformat(),
         "submission_type": proposal.kind,
         "modality": "text",
         "contact_info": {},

@@ -112,7 +112,7 @@ class Trajectories:
         found: dict[str, float | None] = {}
         for k in KS:
             rate = pass_hat_k([(count, self._passed[task]) for task, count in ran.items()], k) if k <= most else None
-            found[f"pass_{k}"] = None if rate is None else rate * 100
+            found[f"pass_{k}"] = rate * 100 if isinstance(rate, float) else None
         return found
 
     @property

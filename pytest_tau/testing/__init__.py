@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .model_server import ModelServer
     from .rules_model import rules_server
     from .scripted import ScriptedJudge, ScriptedParticipant, call
+    from .scripted_users import scripted_facts, scripted_replies
 
 #: The module of each public name, imported at first use: a test of a client needs only the standard library.
 _HOMES = {
@@ -47,6 +48,8 @@ _HOMES = {
     "WrongSchema": "faults",
     "call": "scripted",
     "rules_server": "rules_model",
+    "scripted_facts": "scripted_users",
+    "scripted_replies": "scripted_users",
 }
 
 __all__ = [
@@ -69,6 +72,8 @@ __all__ = [
     "WrongSchema",
     "call",
     "rules_server",
+    "scripted_facts",
+    "scripted_replies",
 ]
 
 

@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..documents import parse_json
+from ..documents import DocumentError, parse_json
 from ..domains import load_domain
 from ..errors import ConfigurationError
 from ..models import MultiToolMessage, ToolMessage, UserMessage
@@ -40,6 +40,9 @@ def rules_server(domain: str | Domain, **options: Any) -> ModelServer:
     tools' results of the request; its last reply is the answer. The agent's policy is the request's system message. If
     the request has a tool ``final_answer``, as smolagents' have, texts are given as calls of it.
 
+    The user's messages and the results have to reach the model unchanged: an agent that decorates or wraps them cannot
+    be served.
+
     Args:
         domain: The domain, or the name of an installed one.
         options: ``latency``, ``faults`` and ``api_key`` of :class:`ModelServer`.
@@ -64,7 +67,7 @@ class _RulesModel:
         """Return the answer to a request, an assistant message.
 
         Raises:
-            ConfigurationError: The request has no message that the agent could answer.
+            ConfigurationError: The request has no message that the agent could answer, or a wrapped result.
         """
         chat = asyncio.run(self._answer(request["messages"]))
         for call in chat.get("tool_calls", ()):
@@ -124,10 +127,36 @@ def _from_user(text: str, answered: bool) -> Iterator[Incoming]:
 
 
 def _result(text: str, call_id: str = "") -> ToolMessage:
-    """Return a result; Google's kit wraps its text as ``{"result": TEXT}``."""
+    """Return a result; Google's kit wraps its text as ``{"result": TEXT}``.
+
+    Raises:
+        ConfigurationError: It is wrapped otherwise.
+    """
     wrapped = _WRAPPED.fullmatch(text)
     text = parse_json(wrapped[1]) if wrapped else text
+    if (key := _wrapped_in(text)) is not None:
+        raise ConfigurationError(
+            f"the agent has wrapped the result of a tool as {{{key!r}: TEXT}}: the rules agent reads results as the "
+            "tools write them; send them to the model unchanged"
+        )
     return ToolMessage(id=call_id, content=text, error=text.startswith("Error: "))
+
+
+def _wrapped_in(text: str) -> str | None:
+    """Return the only key of an object whose value is the text of a result; None for any other text."""
+    outer = _parsed(text)
+    if not isinstance(outer, dict) or len(outer) != 1:
+        return None
+    ((key, inner),) = outer.items()
+    is_result = isinstance(inner, str) and (inner.startswith("Error: ") or isinstance(_parsed(inner), dict | list))
+    return str(key) if is_result else None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return parse_json(text)
+    except DocumentError:
+        return None
 
 
 def _text(message: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from ..errors import is_interrupt
 from .conversation import Conversation
 from .device import unasked_action
 from .findings import UserValidity
+from .misunderstandings import GAVE_UP, NOT_UNDERSTOOD, gave_up, not_understood
 from .statements import made_up, secrets
 from .stops import stopped_before_request, stopped_while_asked
 
@@ -49,6 +50,12 @@ CHECKS: tuple[Check, ...] = (
         "stop-while-asked", "a stop in the message that agrees to what the agent wants to do then", stopped_while_asked
     ),
     Check("stop-before-request", "a stop before the last request was made", stopped_before_request),
+    Check(
+        NOT_UNDERSTOOD,
+        "a message that the scripted user did not understand, or a which-question that it answered by yes or no",
+        not_understood,
+    ),
+    Check(GAVE_UP, "a scripted user whose patience was exhausted, so that it ended the conversation", gave_up),
 )
 CHECK_NAMES = tuple(each.name for each in CHECKS)
 

@@ -26,6 +26,9 @@ _SECRET = re.compile(
     r"|\byou never tel+\b|\bkeep (?:\w+ ){1,4}(?:secret|to yourself)\b",
     re.IGNORECASE,
 )
+#: The scenario wants something for a certain day, and the agent asks which.
+_BOOKING = re.compile(r"\b(?:book|reserve|schedule|make an? (?:booking|reservation|appointment))\b", re.IGNORECASE)
+_WHEN = re.compile(r"\b(?:dates?|days?|when|birth(?:day)?s?)\b", re.IGNORECASE)
 #: It may be said when the agent asks.
 _IF_ASKED = re.compile(r"\b(?:unless|until|if|when|except)\b", re.IGNORECASE)
 
@@ -39,11 +42,23 @@ def made_up(conversation: Conversation) -> Iterator[Finding]:
                 for given in conversation.messages[read:number]:
                     known.add(text_of(given))
                 read = number
-                if not known.has(detail):
+                if not (known.has(detail) or _is_forced(conversation, detail, number)):
                     said = quote(words_of(message), detail.text)
                     yield Finding(
                         "made-up-detail", number, f"the {detail.kind} {detail.text} was given nowhere: {said}"
                     )
+
+
+def _is_forced(conversation: Conversation, detail: Detail, number: int) -> bool:
+    """Return whether the scenario asks for a booking and has no date, so that the user has to choose the dates.
+
+    The agent must have asked for them. It is the task that lacks them then.
+    """
+    asked = conversation.agent_said(number)
+    if detail.kind != "date" or not (_WHEN.search(asked) and REQUEST.search(asked)):
+        return False
+    scenario = conversation.instructions
+    return bool(_BOOKING.search(scenario)) and not any(each.kind == "date" for each in details_in(scenario))
 
 
 def secrets(conversation: Conversation) -> Iterator[Finding]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..diagnosis.facts import AGREEING, CLOSING, HANDING_OVER
+from ..diagnosis.facts import AGREEING, CLOSING
+from ..diagnosis.heading import HANDING_OVER
 from ..models import AssistantMessage, UserMessage
 from ..models.messages import STOP_TOKENS
 from ..participants.scripted.vocabulary import words

@@ -10,7 +10,7 @@ from .sources import nodes_of
 PACKAGE = Path(__file__).parents[2] / "pytest_tau"
 #: Parsers that know no limits, as they are written in the sources.
 PARSERS = {
-    *("json.loads", "json.load", "json.JSONDecoder", "tomllib.loads", "tomllib.load", "tomli.loads", "tomli.load"),
+    *("json.loads", "json.load", "json.JSONDecoder", "tomllib.loads", "tomllib.load"),
     *("gzip.decompress", "gzip.open", "zlib.decompress", "zlib.decompressobj", "pickle.loads", "pickle.load"),
 }
 #: Where a parser is used all the same, and why.
@@ -23,7 +23,6 @@ ALLOWED = {
     "plugin/snapshots/plugin.py": "a copy of a value of this process",
     "plugin/store/manifest.py": "a copy of a value of this process",
     "plugin/wire.py": "a worker's file in a folder of the run for temporary files",
-    "plugin/distributed/journal.py": "a worker's file in a folder of the run for temporary files",
     "plugin/report/trial_reports.py": "a report of a worker of this run",
     "environment/task_schema.py": "a copy of a value of this process",
     "knowledge/indexes/pattern_search.py": "the answer of a process of this package",

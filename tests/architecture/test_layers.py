@@ -96,18 +96,17 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 #: Third parties that a part may import. Nothing below the plugin knows pytest.
 THIRD_PARTIES: dict[str, set[str]] = {
-    "documents": {"tomli", "tomllib"},
+    "documents": {"tomllib"},
     "models": {"pydantic"},
     "chat": {"pydantic", "tenacity", "tiktoken"},
     # By name, when a trial is served first: see listener.load.
     "endpoint": set(),
-    "environment": {"pydantic", "pydantic_core", "docstring_parser", "typing_extensions"},
+    "environment": {"pydantic", "pydantic_core", "docstring_parser"},
     "protocol": {"pydantic", "docstring_parser"},
     "knowledge": {"pydantic"},
     "participants": {"aiohttp", "pydantic", "pydantic_core", "tau2"},
     "attacks": {"pydantic"},
     "runner": {"pydantic"},
-    "episodes": {"typing_extensions"},
     "runs": {"pydantic"},
     "capabilities": {"pydantic", "pytest"},
     "submission": {"pydantic"},

@@ -19,7 +19,6 @@ NAMES = {
     layout.SIMULATION_FILES,
     layout.WORKER_FILES,
     layout.RECORDS,
-    layout.RECORD_CACHE,
     layout.RESULTS_INDEX,
     layout.TEST_PREFIX,
 }

@@ -130,6 +130,7 @@ def settings_recorded() -> set[str]:
             policy="p",
             retrieval=Retrieval("r", {"top_k": 1}),
             enforce_protocol=True,
+            program_env=("SHOP_URL",),
             user_persona={"verbosity": {"minimal": 1.0}},
             user_fault=UserFault("exclude"),
             prompting=prompting,

@@ -304,6 +304,37 @@ def test_an_exchange_for_the_very_same_item() -> None:
     assert talk.broken() == {"exchange-differs"}
 
 
+def test_what_describes_the_present_item_describes_no_other_version() -> None:
+    """The agent names the options of the item that the customer has, and a version without any of them is chosen."""
+    order, user = retail_order("delivered")
+    db: Any = loaded("retail").environment().agent_db
+    method = order.payment_history[0].payment_method_id
+    pairs = [
+        (item, version)
+        for item in order.items
+        for version in db.products.peek(item.product_id).variants.values()
+        if version.available and version.item_id != item.item_id
+    ]
+
+    def chosen(item: Any, version: Any, said: str) -> set[str]:
+        talk = retail_talk(order, user).call("get_product_details", product_id=item.product_id).agreed(said)
+        talk.call(
+            "exchange_delivered_order_items",
+            order_id=order.order_id,
+            item_ids=[item.item_id],
+            new_item_ids=[version.item_id],
+            payment_method_id=method,
+        )
+        return talk.broken()
+
+    item, version = min(pairs, key=lambda pair: len({*pair[0].options.values()} & {*pair[1].options.values()}))
+    present = ", ".join(item.options.values())
+    assert chosen(item, version, f"I will exchange the {item.name} ({present}) for the cheapest one.") == set()
+    other = next(v for _, v in pairs if _.product_id == item.product_id and v.item_id != version.item_id)
+    named = f"I will exchange the {item.name} ({present}) for {', '.join(other.options.values())}."
+    assert chosen(item, version, named) == {"stated-version"}
+
+
 def test_an_address_after_a_change_of_items() -> None:
     order, user = retail_order("pending (item modified)")
     talk = retail_talk(order, user).agreed(f"I will send {order.order_id} to 1 Elm Street, Rome, 12345.")

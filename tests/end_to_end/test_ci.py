@@ -178,8 +178,11 @@ def test_arguments_are_given_as_they_are_and_never_run(shell: Any) -> None:
 
 def test_arguments_that_cannot_be_read_run_nothing(shell: Any) -> None:
     done = step(shell, "Run the tests", TAU_ARGUMENTS="-k 'unfinished", TAU_BASELINE="true")
-    assert done.returncode != 0
-    assert "No closing quotation" in done.stderr
+    assert done.returncode == 2
+    assert done.stdout.startswith(
+        "::error::pytest-tau: arguments: No closing quotation: expected arguments quoted as in"
+    )
+    assert done.stderr == ""
     assert not shell.files["GIVEN"].exists()
 
 
@@ -241,11 +244,21 @@ def test_a_comment_is_written_and_then_updated(shell: Any) -> None:
 
 @needs_jq
 def test_a_long_summary_is_cut_between_characters(shell: Any) -> None:
-    run_tests(shell, SUMMARY="é" * 40_000 + "x")
+    # Whatever the place of the cut, it is between lines.
+    for start in ("", "x", "xy"):
+        run_tests(shell, SUMMARY=f"{start}\n<details><summary>{'é' * 1_000}</summary>\n" + f"{'é日' * 300}\n" * 45)
+        comment(shell)
+        body = shell.files["SENT"].read_text(encoding="utf-8")
+        assert 55_000 < len(body.encode()) < 65_000
+        assert body.count("<details>") == body.count("</details>") == 1
+        assert "\n\n</details>\n\n(shortened: the whole summary is in the artifact)\n" in body
+
+
+@needs_jq
+def test_a_short_summary_is_written_as_it_is(shell: Any) -> None:
+    run_tests(shell, SUMMARY="<details>a\n</details>\nend")
     comment(shell)
-    body = shell.files["SENT"].read_text(encoding="utf-8")
-    assert len(body.encode()) < 65_000
-    assert "(shortened" in body
+    assert "\n<details>a\n</details>\nend\n\n[Run and" in shell.files["SENT"].read_text(encoding="utf-8")
 
 
 @needs_jq
@@ -283,6 +296,20 @@ def gitlab(shell: Any, *notes: dict[str, Any], **variables: str) -> list[str]:
     done = shell(script, **MERGE_REQUEST | variables)
     assert str(done.returncode) == variables.get("STATUS", "0"), done.stderr
     return lines(shell.files["CALLS"])
+
+
+def test_variables_that_cannot_be_read_run_nothing_on_gitlab(shell: Any) -> None:
+    (script,) = GITLAB["script"]
+    done = shell(script, **MERGE_REQUEST | {"TAU_ARGUMENTS": "-k 'unfinished"})
+    assert done.returncode == 1
+    assert "pytest-tau: TAU_ARGUMENTS: No closing quotation" in done.stderr
+    assert not shell.files["GIVEN"].exists()
+
+
+def test_a_long_note_is_cut_between_lines(shell: Any) -> None:
+    gitlab(shell, SUMMARY="<details>\n" + f"{'é' * 200}\n" * 250, STATUS="0")
+    body = shell.files["SENT"].read_text(encoding="utf-8")
+    assert body.count("<details>") == body.count("</details>") == 1
 
 
 def note(number: int, body: str, author: int = 7) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def test_the_first_requests_of_agent_and_user(
     offered = recorded[name]["user"]
     user_tools = [function(tool) for tool in offered if task.user_tools is None or tool["name"] in task.user_tools]
     guidelines = "simulation_guidelines_tools.md" if user_tools else "simulation_guidelines.md"
-    frame = (official_data / "user_simulator" / guidelines).read_text(encoding="utf-8").strip()
+    frame = (official_data / "user_simulator" / guidelines).read_text(encoding="utf-8")
     common = {"seed": 7, "temperature": 0.0}
     called = {"tools": user_tools, "tool_choice": "auto"} if user_tools else {}
     assert found["user"] == {

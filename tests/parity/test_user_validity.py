@@ -18,7 +18,7 @@ pytestmark = pytest.mark.parity
 
 @pytest.mark.parametrize(
     ("name", "faulty"),
-    [("airline_gpt-4.1", 0), ("retail_gpt-4.1", 0), ("telecom_gpt-4o", 0), ("airline_azure_full", 3)],
+    [("airline_gpt-4.1", 0), ("retail_gpt-4.1", 0), ("telecom_gpt-4o", 0), ("airline_azure_full", 2)],
 )
 def test_faults_of_recorded_users(shared: Path, name: str, faulty: int) -> None:
     found = []

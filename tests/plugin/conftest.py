@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 #: Other people's plugins have no part in what is tested here.
 _QUICK = quick_options()
+
+
+@pytest.fixture(autouse=True)
+def _no_durations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep summaries from showing durations, as they do if the machine is slow."""
+    monkeypatch.setattr("pytest_tau.reports.text._NO_TIME", math.inf)
 
 
 class Run:

@@ -294,8 +294,6 @@ class TestTaskItems:
                     pass
 
                 async def respond(self, message):
-                    asyncio.get_running_loop().stop()
-                    await asyncio.sleep(0)
                     raise KeyboardInterrupt
 
             @pytest.fixture

@@ -46,7 +46,7 @@ def blessed(run, monkeypatch, project):
     """A baseline of the good agent, and how to run against it."""
     run("Agent", "--tau-results", "runs").outcomes(passed=12)
     monkeypatch.chdir(project.path)
-    assert main(["bless", "runs", "--to", "baseline"]) == 0
+    assert main(["bless", "runs", "-o", "baseline"]) == 0
     return run
 
 

@@ -212,6 +212,26 @@ class TestNodeIds:
         assert project.collected("tasks.json::a[trial-1]") == [f"{file}::a[trial-1]"]
 
 
+def test_the_module_of_an_item_exists(project, a_task):
+    """As conftest.py files expect that are written for tests in modules."""
+    project.tasks("mock/t.tau.json", [a_task()])
+    project.write(
+        "conftest.py",
+        """
+        import importlib
+        import inspect
+        from pathlib import Path
+
+        def pytest_collection_modifyitems(items):
+            for item in items:
+                assert importlib.import_module(item.module.__name__)
+                assert Path(item.module.__file__) == Path(inspect.getfile(item.module)) == item.path
+                assert item.path.exists()
+        """,
+    )
+    project.run("mock/t.tau.json", "mock::create-task").outcomes(passed=2)
+
+
 def test_thousands_of_tasks_read_each_file_once(project, a_task, monkeypatch):
     import pathlib
 

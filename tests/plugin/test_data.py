@@ -63,75 +63,49 @@ class TestData:
         folder = _mock_data(project, "my data")
         project.run("--tau-domain", "mock", "--tau-data", folder).outcomes(passed=1)
 
-    @pytest.mark.parametrize("joined", [True, False])
-    def test_the_projects_rootdir_and_ini_are_kept(self, project, tmp_path_factory, joined):
-        """pytest takes the value of ``--tau-data DIR`` for a test path when it looks for the ini file."""
-        data = tmp_path_factory.mktemp("elsewhere") / "data"
-        _mock_data(project, data)
-        project.ini("tau_trials = 2", "markers = mine", "addopts = --strict-markers")
-        project.write("test_own.py", "import pytest\n\n@pytest.mark.mine\ndef test_own(): pass\n")
-        given = [f"--tau-data={data}"] if joined else ["--tau-data", data]
-        run = project.run("--tau-domain", "mock", *given)
+    def test_a_joined_value_keeps_the_projects_ini(self, project, tmp_path_factory):
+        data = _mock_data(project, tmp_path_factory.mktemp("elsewhere") / "data")
+        project.ini("tau_trials = 2")
+        run = project.run("--tau-domain", "mock", f"--tau-data={data}")
         run.line(f"rootdir: {project.path}")
         run.line("configfile: pytest.ini")
         run.outcomes(passed=2)
-        project.run(*given, "test_own.py").outcomes(passed=1)
 
-    @pytest.mark.parametrize("joined", [True, False])
-    def test_what_the_ini_file_loads_and_blocks(self, project, tmp_path_factory, joined):
-        """``addopts`` and ``pythonpath`` are applied before any conftest.py, also if the file is found late."""
-        data = _mock_data(project, tmp_path_factory.mktemp("elsewhere") / "data")
-        project.ini("pythonpath = lib", "addopts = -p own_plugin -p no:cacheprovider --import-mode=importlib")
-        project.write(
-            "lib/own_plugin.py",
-            """
-            import pytest
-
-            def pytest_addoption(parser):
-                parser.addoption("--own", action="store_true")
-
-            def pytest_load_initial_conftests(early_config):
-                early_config.own = early_config.known_args_namespace.own
-
-            @pytest.fixture
-            def own(pytestconfig):
-                return pytestconfig.own
-            """,
-        )
-        project.write("sub/conftest.py", "")
-        project.write(
-            "sub/test_own.py",
-            """
-            import sys
-
-            def test_own(own, pytestconfig):
-                assert own
-                assert not pytestconfig.pluginmanager.hasplugin("cacheprovider")
-                assert str(pytestconfig.rootpath / "sub") not in sys.path, "conftest.py was not imported as importlib does"
-                assert pytestconfig.known_args_namespace.confcutdir == str(pytestconfig.rootpath)
-            """,
-        )
-        given = [f"--tau-data={data}"] if joined else ["--tau-data", data]
-        project.run("--own", *given).outcomes(passed=1)
-
-    @pytest.mark.parametrize("joined", [True, False])
-    @pytest.mark.parametrize(
-        ("line", "message"),
-        [
-            ("required_plugins = nowhere", "Missing required plugins: nowhere"),
-            ("minversion = 99", "requires pytest-99"),
-        ],
-    )
-    def test_what_the_ini_file_requires(self, project, tmp_path_factory, joined, line, message):
-        data = _mock_data(project, tmp_path_factory.mktemp("elsewhere") / "data")
-        project.ini(line)
-        project.run(*([f"--tau-data={data}"] if joined else ["--tau-data", data])).usage_error(message)
-
-    def test_the_options_of_another_ini_file_are_not_kept(self, project, tmp_path_factory):
-        other = tmp_path_factory.mktemp("elsewhere")
-        (other / "pytest.ini").write_text("[pytest]\naddopts = -k nothing\n")
-        data = _mock_data(project, other / "data")
-        project.ini("addopts = -v")
+    @pytest.mark.parametrize(("other", "read"), [(False, "no ini file"), (True, "pytest.ini")])
+    def test_a_value_that_misleads_pytest_is_refused(self, project, tmp_path_factory, other, read):
+        """pytest takes the value of ``--tau-data DIR`` for a test path when it looks for the ini file."""
+        elsewhere = tmp_path_factory.mktemp("elsewhere")
+        if other:
+            (elsewhere / "pytest.ini").write_text("[pytest]\naddopts = -k nothing\n")
+        data = _mock_data(project, elsewhere / "data")
+        project.ini("tau_trials = 2")
         run = project.run("--tau-domain", "mock", "--tau-data", data)
+        run.usage_error(
+            f"pytest has read {elsewhere / read if other else read} instead of {project.path / 'pytest.ini'}, as it "
+            f"takes the value of --tau-data for a path of tests: write --tau-data={data}"
+        )
+
+    def test_a_value_inside_of_the_project_does_not_mislead(self, project):
+        project.ini("tau_trials = 2")
+        run = project.run("--tau-domain", "mock", "--tau-data", _mock_data(project, "official"))
+        run.outcomes(passed=2)
+
+    def test_the_command_that_runs_a_trial_again_does_not_mislead(self, project):
+        run = project.run("--tau-domain", "mock", "--tau-data", _mock_data(project, "official"), "--tau-agent", "noop")
+        run.line("again: pytest 'mock::official-1[trial-0]' --tau-data=official --tau-agent noop")
+
+    def test_without_an_ini_file_the_rootdir_is_kept(self, project, tmp_path_factory):
+        data = _mock_data(project, tmp_path_factory.mktemp("elsewhere") / "data")
+        run = project.run("--tau-domain", "mock", "--tau-data", data)
+        run.line(f"rootdir: {project.path}")
         run.outcomes(passed=1)
-        run.line("mock::official-1[trial-0] PASSED")
+
+    def test_a_folder_called_like_the_domain_may_mislead(self, project):
+        (project.path / "mock").mkdir()
+        (project.path / "mock/pytest.ini").write_text("[pytest]\n")
+        project.ini("tau_trials = 1")
+        inside, right = project.path / "mock/pytest.ini", project.path / "pytest.ini"
+        project.run("mock::create-task").usage_error(
+            f"pytest has read {inside} instead of {right}, as it takes mock::create-task for a path: add -c {right}"
+        )
+        project.run("mock::create-task", "-c", "pytest.ini").outcomes(passed=1)

@@ -103,3 +103,24 @@ class TestMadeByCode:
     def test_where_a_hook_makes_none_gold_talks_to_gold(self, project, own):
         project.write("conftest.py", "def pytest_tau_make_agent(item):\n    return None\n")
         own("--tau-domain", "mock").outcomes(passed=16)
+
+
+class TestProseThatIsNotRead:
+    """The line about sentences of the prose that the scripted user does not go by."""
+
+    PROSE = "Buy milk, please. If it costs more than $5, the agent shall leave it."
+    LINE = (
+        "tau: the scripted user does not go by 1 sentence in the prose of 1 of 2 tasks: tau lint mock --user lists them"
+    )
+
+    def run(self, project, a_task, *options):
+        project.write("own.py", "def agent(messages, tools):\n    return 'Done.'\n")
+        one, two = a_task("one", user_scenario={"instructions": self.PROSE}), a_task("two")
+        project.tasks("mock/t.tau.json", [one, two])
+        return project.run("--tau-agent", "own.py:agent", *options)
+
+    def test_it_is_shown_once(self, project, a_task):
+        assert self.run(project, a_task, "--tau-trials", "2").text.count(self.LINE) == 1
+
+    def test_not_for_another_user(self, project, a_task):
+        self.run(project, a_task, "--tau-user", "gold").lacks("does not go by")

@@ -262,3 +262,25 @@ class TestServers:
             process.kill()
             process.stdout.close()
             process.wait()
+
+
+def test_a_state_that_all_trials_reset_is_for_one_at_a_time(pytester):
+    pytest.importorskip("mcp")
+    server = Path(__file__).parents[1] / "unit" / "line_server.py"
+    pytester.makeconftest(f"""
+        import sys
+        import pytest_tau
+
+        def pytest_tau_domains():
+            given = {{"state": "items://all", "env": {{"STORE": "store.json"}}, "reset": "reset", "tasks": "tasks.json"}}
+            return [pytest_tau.mcp_domain("items", command=[sys.executable, {str(server)!r}], **given)]
+    """)
+    actions = [{"action_id": "1", "name": "put", "arguments": {"key": "b", "value": 2}}]
+    scenario = {"instructions": "Put 2 at b."}
+    tasks = [{"id": each, "user_scenario": scenario, "evaluation_criteria": {"actions": actions}} for each in "ab"]
+    pytester.path.joinpath("tasks.json").write_text(json.dumps(tasks))
+    options = ["--tau-domain=items", "--tau-agent=gold", "-pno:asyncio", "-pno:randomly"]
+    result = pytester.runpytest_inprocess(*options, "--tau-concurrency=2")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: domain 'items': reset= sets back one state that all trials share: *"])
+    pytester.runpytest_inprocess(*options, "--tau-concurrency=1").assert_outcomes(passed=2)

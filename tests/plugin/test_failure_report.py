@@ -203,6 +203,16 @@ class TestAgain:
         for option in ("--tau-agent scripted.py:Scripted", "--tau-seed 5", "--tau-max-steps 20"):
             again.line("again: ", option)
 
+    def test_with_settings_on_the_command_line(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task()])
+        project.write("more/own.ini", "[pytest]\ntau_max_steps = 20\ntau_files = *.tau.json\n")
+        options = ["-c", "more/own.ini", "-p", "pytester", "-o", "tau_agent=noop"]
+        run = project.run(*options, "-o", "tau_domain=mock", "mock/t.tau.json")
+        line = run.line("again: pytest ")
+        for option in ("-c", "-p pytester", "-o tau_agent=noop", "-o tau_domain=mock"):
+            assert option in line
+        self._again(project, run).outcomes(failed=1)
+
     def test_of_a_later_trial(self, project, failing, a_task, scripted):
         project.tasks("mock/t.tau.json", [a_task()])
         run = project.run("--tau-agent", "noop", "--tau-trials", "3", "-k", "trial-2")

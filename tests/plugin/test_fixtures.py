@@ -98,6 +98,8 @@ class TestOfOnesOwn:
         run.line("OSError: line dead")
         run.line("ERROR test_agent.py::test_it[create-task-trial-0]")
         run.lacks("fixtures.py")
+        assert run.text.count("  OSError: line dead") == 1, "the report is written once"
+        run.lacks("tau simulation")
 
     def test_a_failed_agent_that_the_test_expects_passes(self, project):
         project.write("test_agent.py", TEST.replace("reward == 1", "reward == 0"))

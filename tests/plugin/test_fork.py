@@ -79,6 +79,39 @@ def test_a_fixed_agent_recovers_and_the_stored_one_does_not(stored, workers):
     again.line("no trial passed from any of these messages")
 
 
+def test_a_trial_that_repeats_the_stored_one_does_not_count_next_to_others(project, a_task):
+    """The agent fails by the seed of the first trial alone, so that a fork's first trial is the stored one again."""
+    project.write(
+        "mine.py",
+        """
+        from pytest_tau.models import AssistantMessage, ToolCall
+
+        class Seeded:
+            def __init__(self, seed, history=()):
+                self.fails, self.turn = seed == 626729, len(history)
+
+            def respond(self, message):
+                self.turn += 1
+                if getattr(message, "role", "") != "tool" and not self.fails:
+                    arguments = {"user_id": "user_1", "title": "Buy milk"}
+                    return AssistantMessage(tool_calls=[ToolCall(id="1", name="create_task", arguments=arguments)])
+                return "Done." if not self.fails else "No."
+        """,
+    )
+    write = {"action_id": "w", "name": "create_task", "arguments": {"user_id": "user_1", "title": "Buy milk"}}
+    project.tasks("mock/t.tau.json", [a_task("one", criteria={"actions": [write], "reward_basis": ["DB"]})])
+    run = ("--tau-agent", "mine.py:Seeded", "--tau-user", "gold", "--tau-seed", "300")
+    project.run(*run, "--tau-run-name", "lost").outcomes(failed=1)
+    arguments = ("--tau-fork", "lost", "--tau-fork-turn", "2")
+    found = project.run(*run, *arguments, "--tau-trials", "2", "--tau-run-name", "two")
+    found.line(
+        "tau: fork: message 2", "1 of 1 passed", ": recoverable; not counted: 1 trial that repeats the stored one"
+    )
+    assert [each["info"]["fork"].get("repeats") for each in simulations(project, "two")] == [True, None]
+    found = project.run(*run, *arguments, "--tau-run-name", "one")
+    found.line("tau: fork: message 2", "0 of 1 passed", ": lost")
+
+
 def test_the_result_is_a_run_with_its_origin(stored, capsys, monkeypatch):
     fork(stored, "--tau-fork-turn", "16").outcomes(passed=1)
     (found,) = simulations(stored, "again")
@@ -93,6 +126,7 @@ def test_the_result_is_a_run_with_its_origin(stored, capsys, monkeypatch):
         "restored": {"agent": "replay", "user": "replay"},
         "differences": [],
     }
+    assert found["id"] != before["id"]
     assert found["test"] == f"airline::{TASK}[turn-16-trial-0]"
     strip = ("timestamp", "turn_idx")
     heads = [
@@ -319,7 +353,8 @@ class TestCommand:
         command = ["fork", "lost", TASK, "--turn", "16", "--trials", "2"]
         assert main([*command, "--", "-p", "no:cacheprovider"]) == 0
         assert "tau: fork: message 16 (stored: agent" in (out := capfd.readouterr().out)
-        assert "0 of 2 passed" in out
+        assert "0 of 1 passed" in out
+        assert "not counted: 1 trial that repeats the stored one" in out
         assert main([*command, "--agent", "rules"]) == 0
         assert "2 of 2 passed" in capfd.readouterr().out
 
@@ -381,4 +416,4 @@ def test_the_command_takes_a_task_of_a_file(models, monkeypatch, capfd, project)
     models.run("mock/t.tau.json", "--tau-run-name", "whole")
     monkeypatch.chdir(project.path)
     assert main(["fork", "whole", "buy-milk", "--turn", "4", "--trials", "2"]) == 0
-    assert "tau: fork: message 4 (stored: agent 'Done.'): 2 of 2 passed" in capfd.readouterr().out
+    assert "tau: fork: message 4 (stored: agent 'Done.'): 1 of 1 passed" in capfd.readouterr().out

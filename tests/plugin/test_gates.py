@@ -73,10 +73,10 @@ class TestOutOfReach:
 
     def test_a_part_of_the_trials_is_run(self, agents):
         gate = ("--tau-gate", "pass^2>=0.5", "--tau-trials", "2")
-        agents(*gate, "--tau-shard", "1/2", good=1).line("gate pass^2 >= 0.5: missed: no task has 2 trials")
-        agents(*gate, "-k", "trial-1", good=1).line("gate pass^2 >= 0.5: missed: no task has 2 trials")
+        agents(*gate, "--tau-shard", "1/2", good=1).line("gate pass^2 >= 0.5: not decided: no task has 2 trials")
+        agents(*gate, "-k", "trial-1", good=1).line("gate pass^2 >= 0.5: not decided: no task has 2 trials")
         run = agents("--tau-gate", "pass^2>=0.5", "mock/t.tau.json::good-0[trial-1]", good=1)
-        run.line("gate pass^2 >= 0.5: missed: no task has 2 trials")
+        run.line("gate pass^2 >= 0.5: not decided: no task has 2 trials")
 
     def test_collect_only(self, agents):
         run = agents("--tau-gate", "pass^2>=0.5", "--collect-only", good=1)
@@ -139,13 +139,13 @@ class TestGates:
         run.line("tau: gate errors <= 0: 0.250", "missed")
         run.lacks("excluded; --tau-gate")
 
-    def test_undecidable_gate_is_missed(self, agents):
+    def test_undecidable_gate_fails_the_run(self, agents):
         run = agents("--tau-gate", "pass^1>=0", lost=2)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        run.line("tau: gate pass^1 >= 0: missed: no task has 1 trials with a verdict (at most 0)")
+        run.line("tau: gate pass^1 >= 0: not decided: no trial has a verdict")
         run = agents("--tau-gate", "pass^2>=0", "--tau-trials", "2", lost=2)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        run.line("tau: gate pass^2 >= 0: missed: no task has 2 trials")
+        run.line("tau: gate pass^2 >= 0: not decided: no trial has a verdict")
 
     def test_every_trial_counts(self, agents):
         run = agents("--tau-gate", "pass^4>=0.7", "--tau-trials", "4", good=3, bad=1)

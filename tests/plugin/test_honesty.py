@@ -241,12 +241,15 @@ class TestOutsideChanges:
         run.line("  agent side: o1/status  expected ", '"paid"', '"cancelled"')
         run.line("looks like the harness's fault: the environment was changed outside of the conversation's calls")
         run.line("outside of the conversations' calls, not replayed by grading: other code (2 trials)")
+        run.line(
+            "no tool call was made by agent own.py:agent: functions that an agent calls itself are not graded; give"
+        )
 
 
 class TestNoCall:
     """The line about an agent of one's own that made no tool call."""
 
-    LINE = "tau: no tool call was made by agent own.py:agent: functions that an agent calls itself are not graded; give"
+    LINE = "tau: no tool call was made by agent own.py:agent"
 
     def run(self, project, agent, *tasks, options=()):
         project.write("own.py", f"def agent(messages, tools):\n    return {agent}\n")
@@ -258,6 +261,7 @@ class TestNoCall:
         run = self.run(project, "'Done.'", a_task("one"), a_task("two"), options=workers)
         run.outcomes(failed=2)
         assert run.text.count(self.LINE) == 1
+        run.lacks("functions that an agent calls itself")  # nothing of the kind was seen
 
     def test_not_if_it_made_a_call_in_another_trial(self, project, a_task):
         call = "{'tool_calls': [{'name': 'get_users', 'arguments': {}}]}"

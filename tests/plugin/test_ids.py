@@ -40,7 +40,9 @@ def _line_ids(run):
 class TestTaskIds:
     """From a task's id to an item's."""
 
-    @pytest.mark.parametrize("task_id", ["a", "create-task", "A.b_c+d-1", "x" * 60])
+    @pytest.mark.parametrize(
+        "task_id", ["a", "create-task", "A.b_c+d-1", "x" * 60, "größe", "漢字", "हिन्दी", "e\u0301te\u0301"]
+    )
     def test_safe_ones_are_kept(self, project, a_task, task_id):
         project.tasks("mock/t.tau.json", [a_task(task_id)])
         assert project.collected() == [f"mock/t.tau.json::{task_id}[trial-0]"]
@@ -54,15 +56,16 @@ class TestTaskIds:
             ("a::b", "a-b"),
             ("a/b", "a-b"),
             ("$(rm -rf)", "rm--rf"),
-            ("größe", "gr-e"),
-            ("日本", ""),
+            ("größe 1", "größe-1"),
+            ("日本|x", "日本-x"),
+            ("|", ""),
         ],
     )
     def test_others_become_a_slug_and_a_hash(self, project, a_task, task_id, start):
         project.tasks("mock/t.tau.json", [a_task(task_id)])
         (node,) = project.collected()
         name = node.removeprefix("mock/t.tau.json::").removesuffix("[trial-0]")
-        assert re.fullmatch(r"[A-Za-z0-9_.+-]{1,60}", name)
+        assert re.fullmatch(r"[\w.+-]{1,60}", name)
         assert re.fullmatch(re.escape(start) + ("-" if start else "") + "[0-9a-f]{8}", name)
         project.run(node, "-q").outcomes(passed=1)
 

@@ -91,6 +91,13 @@ def test_a_value_that_cannot_be_converted_is_a_usage_error(run) -> None:
     )
 
 
+def test_a_number_that_json_lacks_is_a_usage_error(run) -> None:
+    result = run(order_id="o1", due="2026-02-28", fee=float("nan"))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    problem = "postpone: fee: expected integer, got NaN"
+    result.stderr.fnmatch_lines([f"ERROR: *tasks.json: task a: evaluation_criteria.actions.0.arguments: {problem}"])
+
+
 @pytest.mark.parametrize("day", ["2026-02-30", "2026-02-28"])
 @pytest.mark.parametrize("place", ["evaluation_criteria.env_assertions", "initial_state.initialization_actions"])
 def test_such_a_value_of_a_function_is_a_usage_error(run_task, place: str, day: str) -> None:

@@ -156,12 +156,41 @@ def test_settings_in_the_ini_do_no_harm_where_plain_tests_run(project):
 
 
 def test_options_alone_say_that_nothing_was_run(project):
-    """Naming an agent on the command line requests simulations."""
+    """They are settings of the trials that there are, on the command line as in the ini."""
     project.write("test_plain.py", "def test_plain(): pass")
     run = project.run("--tau-agent", "gold")
     run.outcomes(passed=1)
-    assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert run.ret == pytest.ExitCode.OK
     run.line("tau: no simulation was run", "--tau-domain")
+    project.ini("tau_agent = gold")
+    assert project.run().ret == pytest.ExitCode.OK
+
+
+@pytest.mark.parametrize("args", [("--tau-domain", "mock"), ("--tau-task", "create-task")])
+def test_tasks_that_are_asked_for_and_not_run_are_no_success(project, args):
+    project.write("test_plain.py", "def test_plain(): pass")
+    run = project.run("test_plain.py", *args)
+    run.outcomes(passed=1)
+    assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    run.line("tau: no simulation was run")
+
+
+def test_the_reason_of_skipped_trials_is_that_of_the_run(project):
+    project.write(
+        "test_it.py",
+        """
+        import pytest
+
+        @pytest.mark.skip(reason="not today")
+        @pytest.mark.tau(domain="mock", tasks="create-task")
+        def test_it(tau_simulation):
+            pass
+        """,
+    )
+    run = project.run("test_it.py", "--tau-domain", "mock")
+    assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    run.line("tau: no simulation was run (reason: not today)")
+    run.lacks("the named domain is not run")
 
 
 def test_the_variable_tau_data_does_no_harm(project, monkeypatch):

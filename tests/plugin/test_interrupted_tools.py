@@ -92,7 +92,6 @@ def agent(messages, tools):
     ("kind", "wait", "workers"),
     [
         ("object", "time.sleep(600)", ()),
-        ("object", "pass", ()),
         ("object", "time.sleep(600)", ("-n", "1")),
         ("asynchronous", "time.sleep(600)", ()),
         ("asynchronous", "pass", ()),

@@ -139,7 +139,10 @@ class TestArguments:
                     print("ran")
             """,
         )
-        project.run("-s").usage_error("marker tau: test_it would pass without a conversation", "remove the marker")
+        project.run("-s").usage_error(
+            "marker tau: test_it would pass without a conversation: methods of unittest.TestCase cannot have a task: "
+            "use a plain class, or remove the marker"
+        )
 
     @pytest.mark.parametrize("fixture", ["tau_simulation", "tau_trial"])
     def test_a_unittest_class_cannot_request_fixtures_by_another_one(self, project, fixture):
@@ -330,6 +333,11 @@ class TestPrecedence:
         )
         shelf.run("test_shelf.py").outcomes(passed=6)
 
+    def test_a_misspelt_task_of_several_is_an_error(self, marked):
+        run = marked("domain='mock', tasks=['create-task', 'create-taks', 'nothing-*']")
+        run.usage_error("no task of 'mock' matches 'create-taks'; did you mean 'create-task'?")
+        marked("domain='mock', tasks=['create-task', 'nothing-*']").usage_error("matches 'nothing-*'")
+
     def test_a_split_and_tasks_of_two_markers_that_exclude_each_other(self, project):
         project.write(
             "test_agent.py",
@@ -344,7 +352,9 @@ class TestPrecedence:
             """,
         )
         run = project.run()
-        run.line("test_agent.py::test_it: no task of 'mock' in its split 'small' matches 'say-new-id'")
+        run.line(
+            "test_agent.py::test_it: marker tau: tasks: no task of 'mock' in its split 'small' matches 'say-new-id'"
+        )
 
     def test_a_class_beats_its_base(self, project):
         project.write(

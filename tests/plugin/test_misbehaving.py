@@ -11,7 +11,7 @@ import pytest
 #: What a participant raises, by a name that its task has.
 RAISED = (
     *("skip", "fail", "xfail", "exit", "system_exit", "keyboard_interrupt", "base_exception", "generator_exit"),
-    *("cancelled", "trio", "configuration", "value_error", "unprintable", "unprintable_base", "surrogate"),
+    *("cancelled", "trio", "configuration", "value_error", "surrogate"),
     "model_error",
 )
 #: Where it does so.
@@ -23,8 +23,6 @@ OTHER = {
     "thread-cancel_all": "CancelledError: the agent's or the user's own code cancelled the task",
     "async-foreign_task": "CancelledError: the agent's or the user's own code cancelled the task",
 }
-#: Ways that only disturb the event loop, which gives no verdict.
-HARMLESS = ("async-loop_stop", "async-loop_exit", "thread-loop_stop")
 
 PARTS = """
 import asyncio
@@ -38,16 +36,6 @@ from pytest_tau.testing import call
 
 class TrioCancelled(BaseException):
     pass
-
-
-class Unprintable(Exception):
-    def __str__(self):
-        raise RuntimeError("no text")
-
-
-class UnprintableBase(BaseException):
-    def __str__(self):
-        pytest.skip("no text")
 
 
 def misbehave(way):
@@ -69,8 +57,6 @@ def misbehave(way):
         "configuration": ConfigurationError("not today"),
         "value_error": ValueError("not today"),
         "model_error": ModelError("not today"),
-        "unprintable": Unprintable(),
-        "unprintable_base": UnprintableBase(),
         "surrogate": ValueError("\\ud800"),
     }[way]
 
@@ -98,18 +84,11 @@ class Odd:
         self.do("close")
 
     async def disturb(self):
-        loop = asyncio.get_running_loop()
         if self.way == "cancel_all":
             for task in asyncio.all_tasks():
                 task.cancel()
         elif self.way == "foreign_task":
             asyncio.current_task().cancel()
-        elif self.way == "loop_stop":
-            loop.stop()
-        elif self.way == "loop_exit":
-            loop.call_soon(misbehave, "keyboard_interrupt")
-            loop.call_soon(misbehave, "system_exit")
-            loop.call_soon(misbehave, "base_exception")
         elif self.place == "async":
             misbehave(self.way)
         await asyncio.sleep(0.01)
@@ -150,14 +129,14 @@ class User(Odd):
         return "Buy milk, please." if self.turn == 1 else "###STOP###"
 """
 
-WAYS = [f"{place}-{way}" for place, way in itertools.product(PLACES, RAISED)] + [*OTHER, *HARMLESS]
+WAYS = [f"{place}-{way}" for place, way in itertools.product(PLACES, RAISED)] + [*OTHER]
 
 
 def is_harmless(way, side):
     """Whether the verdict of a participant that misbehaves so stands."""
     place = way.partition("-")[0]
     no_greeting = side == "user" and (place in ("greeting", "number"))
-    return way in HARMLESS or place == "close" or no_greeting
+    return place == "close" or no_greeting
 
 
 @pytest.mark.parametrize(
@@ -191,40 +170,55 @@ def test_whatever_a_participant_raises_is_its_own(project, a_task, side, args):
         assert simulations[way]["termination_reason"] == "user_stop", way
 
 
-def test_closing_the_event_loop_costs_no_other_trial(project, a_task):
-    project.tasks("mock/t.tau.json", [a_task("close"), a_task("b"), a_task("c")])
+@pytest.mark.parametrize("kind", ["def", "async def"])
+@pytest.mark.parametrize("side", ["agent", "user"])
+def test_a_lowered_recursion_limit_is_that_trials_failure(project, side, kind):
+    """Not that of pytest, nor of the trials that run at the same time."""
     project.write(
-        "parts.py",
-        PARTS
-        + """
-import time
+        "odd.py",
+        f"""
+        import sys
 
+        class Odd:
+            def __init__(self, task):
+                self.lowers = task.id == "create-task"
 
-class Closer(Agent):
-    def respond(self, message):
-        return self.respond_async(message) if self.place != "close" else self.close_loop(message)
-
-    async def close_loop(self, message):
-        loop = asyncio.get_running_loop()
-
-        def work():
-            for _ in range(10_000):
-                loop.call_soon_threadsafe(loop.stop)
-                try:
-                    loop.close()
-                except RuntimeError:
-                    pass
-
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        await asyncio.sleep(0.2)
-        return "Done."
-""",
+            {kind} respond(self, message):
+                for limit in range(20, 500 if self.lowers else 0):
+                    try:
+                        sys.setrecursionlimit(limit)
+                        break
+                    except RecursionError:
+                        pass
+                return "Done." if {side == "agent"} else "###STOP###"
+        """,
     )
-    run = project.run("--tau-agent", "parts.py:Closer")
-    assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.line("2 passed")
-    run.lacks("_finalizers")
+    run = project.run("--tau-domain", "mock", "--tau-num-tasks", "3", f"--tau-{side}", "odd.py:Odd")
+    run.lacks("INTERNALERROR")
+    run.line("RuntimeError: the recursion limit of the process was lowered to ")
+    lowered = [line for line in run.text.splitlines() if line.startswith(("FAILED", "ERROR")) and "recursion" in line]
+    assert [line.split()[:2] for line in lowered] == [
+        ["FAILED" if side == "agent" else "ERROR", "mock::create-task[trial-0]"]
+    ]
+    run.line("tau: mock: 3 tasks, 3 trials; ")
+
+
+def test_an_agent_that_stops_the_event_loop_ends_its_trial(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task("a"), a_task("stops"), a_task("c")])
+    stopper = """
+class Stopper(Agent):
+    def respond(self, message):
+        return self.stop_loop() if self.place == "stops" else self.respond_async(message)
+
+    async def stop_loop(self):
+        asyncio.get_running_loop().stop()
+        await asyncio.sleep(0)
+        return "Done."
+"""
+    project.write("parts.py", PARTS + stopper)
+    run = project.run("--tau-agent", "parts.py:Stopper", "--tau-concurrency=1", "-n", "1")
+    run.outcomes(passed=2, errors=1)
+    run.line("stops[trial-0]", "the event loop of the conversations was stopped")
 
 
 def test_a_module_that_skips_while_it_is_imported_is_a_usage_error(project, a_task):

@@ -91,6 +91,28 @@ def test_a_stopped_trial_is_run_when_the_run_is_resumed(four):
     resumed.line("reused", "1 trial of an earlier run")
 
 
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_the_calls_of_a_stopped_trial_are_in_the_sum_of_the_resumed_run(four, workers):
+    four.run(ALONE, "--tau-budget", "1.3", *workers)
+    paid = len(four.calls())
+    resumed = four.run(ALONE, "--tau-resume", *workers)
+    resumed.outcomes(passed=4)
+    total = resumed.line("tau: models together:")
+    calls = paid + len(four.calls())
+    assert f"models together: {calls} calls" in total
+    assert f"; {calls - 16} call" in total and total.endswith("of trials that the budget stopped")
+    # Each run that is resumed has the sum of those before it.
+    again = four.run(ALONE, "--tau-resume", *workers)
+    assert f"models together: {calls} calls" in again.line("tau: models together:")
+
+
+def test_a_recording_that_goes_on_counts_such_calls_once(four):
+    four.run(ALONE, "--tau-budget", "1.3", "--tau-record").outcomes(passed=1, skipped=3)
+    resumed = four.run(ALONE, "--tau-record", "--tau-resume")
+    resumed.outcomes(passed=4)
+    resumed.line("tau: models together: 16 calls")
+
+
 def test_a_stopped_recording_goes_on_from_the_calls_that_were_paid_for(four):
     four.run(ALONE, "--tau-budget", "1.3", "--tau-record").outcomes(passed=1, skipped=3)
     assert len(four.calls()) == 6

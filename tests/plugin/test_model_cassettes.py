@@ -264,6 +264,9 @@ class TestReplaying:
         run.outcomes(errors=1)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.line("no such cassette, but the user calls a model", "buy-milk.trial-0.cassette")
+        run.line("neither side failed: the cassette is missing")
+        run.line("ERROR mock/t.tau.json::buy-milk[trial-0] - unexpected_error: ReplayError: ")
+        run.lacks("infrastructure_error")
         assert models.calls() == []
         project.run(*again(run, "record it: ")).outcomes(passed=1)
         assert models.cassettes() == [RECORDED]
@@ -349,6 +352,13 @@ class TestDifferences:
             *args,
             parts=["call 2, of the agent, differs from the recorded one", "args.temperature: recorded 0.0, now 0.5"],
         )
+
+    def test_the_address_and_the_key_are_no_difference(self, models):
+        models.run("--tau-record").outcomes(passed=1)
+        models.calls()
+        args = '{"api_base": "http://127.0.0.1:9/v1", "api_key": "sk-any-key-of-mine"}'
+        models.run("--tau-agent-llm-args", args, "--tau-replay").outcomes(passed=1)
+        assert models.calls() == []
 
     def test_the_model(self, differs):
         differs("--tau-user-llm", "fake/other", parts=['model: recorded "fake/user", now "fake/other"'])

@@ -50,7 +50,7 @@ class TestVerdicts:
     def test_its_arguments_have_no_seed(self, judged):
         judged.run(*JUDGE, "--tau-judge-llm-args", '{"top_p": 0.1}').outcomes(passed=1)
         (call,) = [call for call in judged.asked if call["role"] == "judge"]
-        assert (call["model"], call["args"]) == ("fake/judge", {"top_p": 0.1})
+        assert (call["model"], call["args"]) == ("fake/judge", {"temperature": 0.0, "top_p": 0.1})
 
     def test_a_judge_that_is_named_wins_over_the_model(self, judged):
         run = judged.run("--tau-judge", "accept", *JUDGE)
@@ -111,6 +111,24 @@ class TestBadAnswers:
         run.line("ModelError: the judge is down")
         run.lacks("reward 0 ")
         assert len(judged.kept()) == 1
+
+    @pytest.mark.parametrize("bad", ['"I think so."', "down()"])
+    @pytest.mark.parametrize(("basis", "agent"), [(["DB"], "gold"), (["DB", "NL_ASSERTION"], "noop")])
+    def test_an_answer_that_the_reward_does_not_need_makes_no_error(self, judged, project, a_task, bad, basis, agent):
+        project.tasks("mock/t.tau.json", [a_task(criteria={**STATEMENTS, "reward_basis": basis})])
+        judged.script(f"""
+            def down():
+                raise ModelError("the judge is down")
+
+            def answer(role, request):
+                return {bad} if role == "judge" else reference(role, request)
+        """)
+        counts = {"passed": 1} if agent == "gold" else {"failed": 1}
+        project.run("--tau-agent", agent, *JUDGE, "--tau-record").outcomes(**counts)
+        project.run("--tau-agent", agent, *JUDGE, "--tau-replay").outcomes(**counts)
+        (entry, _) = [json.loads(path.read_text(encoding="utf-8")) for path in judged.kept()]
+        assert "Error: " in entry["reward_info"]["info"]["judge_problem"]
+        assert entry["reward_info"]["nl_assertions"] is None
 
     def test_the_conversation_of_an_agent_of_ones_own_is_kept_too(self, judged, project, scripted):
         """Only the judge calls a model of the harness, and it has not answered."""
@@ -182,13 +200,11 @@ class TestRegrade:
             monkeypatch.delenv(name, raising=False)
         judged.script("""
             def answer(role, request):
-                if role == "judge":
-                    raise ModelError("the judge is down")
-                return "###STOP###" if role == "user" else "Hm."
+                raise ModelError("the judge is down")
         """)
 
         def run(*args):
-            judged.run(*JUDGE, *args).outcomes(errors=1)
+            project.run("--tau-agent", "gold", *JUDGE, *args).outcomes(errors=1)
             judged.calls()
             capsys.readouterr()
             return str(judged.kept()[0])

@@ -319,7 +319,7 @@ def test_a_gate_on_the_cost_is_missed_if_the_cost_is_unknown(served):
     with ModelServer(plays) as server:
         run = served(server, "--tau-gate=cost<=100")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.line("gate cost <= 100: missed: it is unknown for 1 trials")
+    run.line("gate cost <= 100: not decided: it is unknown for 1 trial")
     run.line("tau: models together: 4 calls", "cost unknown")
 
 

@@ -50,14 +50,15 @@ class TestNamesAndArguments:
             *[{"temperature": 0.0, "seed": 373753}] * 2,
         ]
 
-    def test_arguments_take_the_place_of_the_default_ones(self, models):
-        models.run("--tau-agent-llm-args", '{"max_tokens": 9}', "--tau-user-llm-args", "{}").outcomes(passed=1)
-        assert of("agent", models)[0]["args"] == {"max_tokens": 9, "seed": 626729}
+    def test_arguments_are_added_to_the_default_ones_and_null_removes_one(self, models):
+        args = ["--tau-agent-llm-args", '{"max_tokens": 9}', "--tau-user-llm-args", '{"temperature": null}']
+        models.run(*args).outcomes(passed=1)
+        assert of("agent", models)[0]["args"] == {"max_tokens": 9, "temperature": 0.0, "seed": 626729}
         assert of("user", models)[0]["args"] == {"seed": 626729}
 
     def test_a_seed_among_the_arguments_wins(self, models):
         models.run("--tau-agent-llm-args", '{"seed": 1}', "--tau-seed", "5").outcomes(passed=1)
-        assert of("agent", models)[0]["args"] == {"seed": 1}
+        assert of("agent", models)[0]["args"] == {"temperature": 0.0, "seed": 1}
         assert of("user", models)[0]["args"]["seed"] not in (1, 626729)
 
     def test_everything_can_be_said_in_the_ini(self, project, models):
@@ -174,14 +175,42 @@ class TestWhoPlays:
         )
         run = models.run("--tau-agent", "own.py:Own", "--tau-agent-llm-args", '{"top_p": 1}', "-s")
         run.outcomes(failed=1)
-        run.line("given: fake/agent fake/agent True {'seed': 626729, 'top_p': 1}")
+        run.line("given: fake/agent fake/agent True {'seed': 626729, 'temperature': 0.0, 'top_p': 1}")
+
+    @pytest.mark.parametrize("side", ["agent", "user"])
+    @pytest.mark.parametrize("form", ["class Own:\n def __init__(self, model): ...\n", "def Own(model):\n"])
+    def test_a_participant_that_needs_a_model_is_refused_without_one(self, project, models, side, form):
+        project.write("own.py", f"{form} def respond(self, message): ...\n")
+        agent = ["--tau-agent", "gold"] if side == "user" else []
+        run = project.run(*agent, f"--tau-{side}", "own.py:Own")
+        run.usage_error(f"{side} own.py:Own needs a model, by its parameter 'model': add --tau-{side}-llm MODEL")
+
+    def test_an_agent_from_a_fixture_that_needs_a_model_is_an_error_of_the_run(self, project, models):
+        project.write(
+            "conftest.py",
+            """
+            import pytest
+
+            class Own:
+                def __init__(self, model): ...
+                def respond(self, message): ...
+
+            @pytest.fixture
+            def tau_agent():
+                return Own
+            """,
+        )
+        run = project.run("--tau-agent", "noop")
+        run.outcomes(errors=1)
+        run.line("MissingModelError: agent Own needs a model, by its parameter 'model': add --tau-agent-llm MODEL")
+        run.line("neither side failed: the run has no model for the agent")
 
     def test_without_a_model_an_agent_of_ones_own_gets_none(self, project, models):
         project.write(
             "own.py",
             """
             class Own:
-                def __init__(self, model, llm, llm_args):
+                def __init__(self, llm, llm_args, model=None):
                     print("given:", model, llm, llm_args)
 
                 def respond(self, message):

@@ -33,6 +33,10 @@ CLAIMS = {
     "Without litellm, servers": (P + "test_without_litellm.py", "test_a_run_is_recorded_and_replayed"),
     "Models have the names of [litellm]": (LITELLM, "test_importing_the_package_imports_no_library_of_the_extra"),
     "The scenario has the form": (U + "test_models_tasks.py", "test_the_scenario_as_the_user_reads_it"),
+    "Under `--tau-protocol tau2` it is": (
+        U + "test_protocol_requests.py",
+        "test_the_official_judge_is_asked_only_if_the_reward_depends_on_it",
+    ),
     "With `--tau-protocol tau2`": (U + "test_protocol_requests.py", "test_the_first_requests"),
     "`--tau-user-persona verbosity=minimal` lets": (PERSONA, "test_the_model_of_the_user_is_asked_for_it"),
     "The value is a list of `KEY=VALUE`": (U + "test_personas.py", "test_a_persona_is_read"),
@@ -117,6 +121,10 @@ CLAIMS = {
     "A server gets no field": (MORE, "test_a_server_gets_no_field_that_it_has_not_sent"),
     "With `thinking`": (MORE, "test_a_call_with_thinking_has_no_other_temperature"),
     '`--tau-agent-llm-args \'{"thinking"': (MORE, "test_a_temperature_with_thinking_is_refused_before_the_run"),
+    "In a run without `--tau-agent-llm`": (
+        "tests/plugin/test_model_options.py",
+        "test_a_participant_that_needs_a_model_is_refused_without_one",
+    ),
     "Each attempt of a model call": (
         "tests/architecture/test_options_table.py",
         "test_defaults_are_those_of_a_run_without_options",
@@ -136,7 +144,7 @@ CLAIMS = {
         U + "test_openai_server.py",
         "test_a_count_of_tokens_that_cannot_be_one_makes_the_cost_unknown",
     ),
-    "A gate on the cost is missed": (LIMITS, "test_a_gate_on_the_cost_is_missed_if_the_cost_is_unknown"),
+    "A gate on the cost is not decided": (LIMITS, "test_a_gate_on_the_cost_is_missed_if_the_cost_is_unknown"),
     "With a budget": (LIMITS, "test_a_price_list_prices_a_model_and_its_budget_stops_it"),
     "The file of prices": (U + "test_prices.py", "test_a_price_list_has_the_models_that_no_other_list_has"),
     "`cached` is for": (U + "test_prices.py", "test_without_a_price_for_cached_tokens_they_cost_as_much_as_others"),
@@ -258,7 +266,7 @@ def test_the_options_reach_the_server(served):
         assert {request["temperature"] for request in server.requests} == {0.5}
         assert {request["model"] for request in server.requests} == {"agent", "user"}
         before = len(server.requests)
-        served(server, "--tau-seed=6", seed=None).outcomes(passed=1)
+        served(server, "--tau-seed=6", seed=None, temperature=None).outcomes(passed=1)
         assert not any({"seed", "temperature"} & set(request) for request in server.requests[before:])
         before = len(server.requests)
         served(server, "--tau-seed=6").outcomes(passed=1)

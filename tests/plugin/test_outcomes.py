@@ -121,7 +121,7 @@ class NoPair:
 MESSAGES = {
     "Empty": "respond() returned an empty reply: no text and no tool calls",
     "Blank": "respond() returned an empty reply: no text and no tool calls",
-    "Nothing": "respond() returned NoneType None; expected ",
+    "Nothing": "respond() returned None; expected ",
     "Nonsense": "respond() returned int 42; expected ",
     "BadContent": "respond() returned tool call int 3; expected a name and arguments",
     "Nameless": "respond() returned tool call dict {'arguments': {}}; expected a name and arguments",

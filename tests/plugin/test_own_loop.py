@@ -208,7 +208,7 @@ def test_a_user_cannot_run_its_own_loop(project, a_task):
 
 #: Bodies of ``run``, or factories, with the message of the failure.
 FAULTS = {
-    "no run": ("def it(trial): return None", "its factory returned NoneType None; expected a function run(text)"),
+    "no run": ("def it(trial): return None", "its factory returned None; expected a function run(text)"),
     "raises in the factory": ("def it(trial): raise ValueError('no graph')", "ValueError: no graph"),
     "nothing": ("def it(trial): return lambda text: None", "run() returned None; expected the text of the answer"),
     "empty": ("def it(trial): return lambda text: '  '", "empty reply"),

@@ -73,7 +73,7 @@ def test_trials_without_anything_to_measure_do_not_count(project, run_half, a_ta
     run = run_half("--tau-gate", "phrases>=0.5", "--tau-gate", "actions>=0.6", "--tau-gate", "statements>=0.5")
     run.line("gate phrases >= 0.5: 0.000", "missed")
     run.line("gate actions >= 0.6: 0.667", "met")
-    run.line("gate statements >= 0.5: missed: no trial has anything to measure")
+    run.line("gate statements >= 0.5: not decided: no trial has anything to measure")
 
 
 def test_a_gate_that_no_share_can_meet_is_a_usage_error(run_half):
@@ -122,7 +122,7 @@ def test_a_run_of_an_earlier_version_is_unknown(run_half, project, capsys):
     assert "partial" not in old
     file.write_text(old, encoding="utf-8")
     run = run_half("--tau-resume", str(first), "--tau-partial", "--tau-gate", "progress>=0.1")
-    run.line("gate progress >= 0.1: missed: it is unknown for 3 trials")
+    run.line("gate progress >= 0.1: not decided: it is unknown for 3 trials")
     run.lacks("partial credit progress")
     capsys.readouterr()
     assert main(["regrade", str(first), "-v"]) == 0

@@ -151,7 +151,7 @@ def test_the_option_switches_rules_off(run_shop, project, ini):
         project.write("pytest.ini", "[pytest]\ntau_policy_rules = off\n")
     run = run_shop(*([] if ini else ["--tau-policy-rules", "off"]), "--tau-gate", "policy>=0.9")
     run.outcomes(passed=2)
-    run.line("gate policy >= 0.9: missed: no trial was checked against rules", "--tau-policy-rules is off")
+    run.line("gate policy >= 0.9: not decided: no trial was checked against rules", "--tau-policy-rules is off")
     run.lacks("rules broken")
 
 
@@ -162,13 +162,13 @@ def test_gates_on_all_rules_and_on_one(run_shop, workers):
     assert run.ret == 1
     run.line("gate policy >= 0.95: 0.500", ": missed")
     run.line("gate policy.named >= 0.5: 0.500", ": met")
-    run.line("gate policy.unknown >= 0.5: missed: no trial was checked against the rule 'unknown'")
+    run.line("gate policy.unknown >= 0.5: not decided: no trial was checked against the rule 'unknown'")
 
 
 def test_a_gate_on_a_domain_without_rules_says_so(run_shop):
     run = run_shop("--tau-gate", "policy>=0.95", rules="()")
     run.outcomes(passed=2)
-    run.line("gate policy >= 0.95: missed: no trial was checked against rules: the domains have none")
+    run.line("gate policy >= 0.95: not decided: no trial was checked against rules: the domains have none")
 
 
 @pytest.mark.parametrize("workers", WORKERS)

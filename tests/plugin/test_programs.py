@@ -53,7 +53,7 @@ def run(project: Any, a_task: Callable[..., dict[str, Any]], monkeypatch: pytest
     def run(agent: str, *args: str, code: str = AGENT, tasks: int = 1) -> Any:
         project.tasks("mock/t.tau.json", [a_task(f"task-{number}") for number in range(tasks)])
         project.write("agent.py", code)
-        return project.run("mock", "--tau-agent", agent, *args)
+        return project.run("mock", "--tau-agent", agent, "--tau-program-env=TITLE", *args)
 
     return run
 
@@ -140,6 +140,18 @@ def test_the_environment_of_a_program(run: Callable[..., Any], project: Any, mon
     assert token not in "".join(
         file.read_text() for file in project.path.rglob("*.json*") if file.name != "facts.jsonl"
     )
+
+
+def test_a_program_is_given_what_it_needs_and_what_is_named(
+    run: Callable[..., Any], project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_SECRET_ACCESS_KEY", "SHOP_URL", "SHOP_NAME"):
+        monkeypatch.setenv(name, "x")
+    code = "import json, os, pathlib; pathlib.Path('found').write_text(json.dumps([*os.environ])); print('Hello')"
+    run(python(), "--tau-program-env=SHOP_URL,SHOP_NAME", code=code).outcomes(failed=1)
+    found = set(json.loads((project.path / "found").read_text()))
+    assert {"PATH", "HOME", "TITLE", "SHOP_URL", "SHOP_NAME", "OPENAI_API_KEY", "TAU_SESSION"} <= found
+    assert not found & {"AWS_SECRET_ACCESS_KEY", "PYTEST_CURRENT_TEST"}
 
 
 @pytest.mark.parametrize(
@@ -336,13 +348,13 @@ def test_a_program_works_on_a_ticket(
 ) -> None:
     monkeypatch.setenv("TITLE", "Water the other plants")
     project.write("agent.py", ALONE.replace("len(sys.argv) > 1", "'--ticket' in sys.argv[-1]"))
-    project.run(*SOLO, "--tau-agent", python(rest), *workers).outcomes(passed=1)
+    project.run(*SOLO, "--tau-agent", python(rest), "--tau-program-env=TITLE", *workers).outcomes(passed=1)
 
 
 def test_a_program_that_leaves_a_ticket(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TITLE", "Something else")
     project.write("agent.py", ALONE)
-    run = project.run(*SOLO, "--tau-agent", python())
+    run = project.run(*SOLO, "--tau-agent", python(), "--tau-program-env=TITLE")
     run.outcomes(failed=1)
     run.line("ended by the agent after")
 

@@ -244,6 +244,14 @@ def properties(node):
 class TestJUnit:
     """--junitxml: the properties that docs/junit.md lists are those that are written."""
 
+    @pytest.mark.parametrize("args", [(), ("-n", "2")])
+    def test_a_full_disk_is_a_message(self, project, args):
+        run = project.run("--tau-domain", "mock", "--tau-num-tasks", "2", "--junitxml=/dev/full", *args)
+        run.outcomes(passed=2)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.line("tau: the run failed: --junitxml /dev/full cannot be written: No space left on device")
+        run.lacks("Traceback")
+
     def test_the_list_is_complete(self, models, project):
         models.script("")
         models.run("--tau-trials", "2", "--junitxml=a.xml").outcomes(passed=2)
@@ -296,7 +304,6 @@ class TestNativeValues:
         "rerun": ('["failed", "error"]', "failed,error"),
         "grading": ('"strict"', "strict"),
         "client": ('"litellm"', "litellm"),
-        "futility": ("0.1", "0.1"),
         "fork_turn": ('"7,11"', "7,11"),
         "stop_early": ('"0.99"', "0.99"),
         "fork_restore": ('"agent=replay"', "agent=replay"),
@@ -361,19 +368,6 @@ class TestNativeValues:
         project.write("pytest.toml", f"[pytest]\n{values}")
         project.run().outcomes(passed=2)
         project.run("-o", "tau_trials=3").outcomes(passed=3)
-
-
-class TestPromptsAreNoTestPaths:
-    """--tau-agent-prompt FILE: pytest takes the value for a test path when it looks for the ini file."""
-
-    @pytest.mark.parametrize("side", ["agent", "user"])
-    def test_the_project_keeps_its_ini(self, project, tmp_path_factory, side):
-        prompt = tmp_path_factory.mktemp("elsewhere") / "prompt.txt"
-        prompt.write_text({"agent": "{{policy}}", "user": "{{scenario}}"}[side])
-        project.ini("tau_trials = 2")
-        run = project.run(f"--tau-{side}-prompt", prompt, "--tau-domain", "mock", "--tau-num-tasks", "1")
-        run.line("configfile: pytest.ini")
-        run.outcomes(passed=2)
 
 
 class TestHeader:

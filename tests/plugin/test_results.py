@@ -318,3 +318,27 @@ def test_project_is_run_without_git_on_the_machine(project, monkeypatch):
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     project.run(*MOCK).outcomes(passed=3)
     assert manifest(project)["commit"] is None
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_each_simulation_of_a_run_has_an_id_of_its_own(project, workers):
+    project.write(
+        "test_it.py",
+        """
+        import pytest
+
+        @pytest.mark.tau(domain="mock", tasks="create-*", trials=2)
+        @pytest.mark.parametrize("word", ["a", "b", "c"])
+        def test_it(tau_simulation, word):
+            assert word != "b"
+        """,
+    )
+    pytest.importorskip("pytest_rerunfailures")
+    project.run("-p", "pytest_rerunfailures", "--reruns", "1", *workers)
+    (file,) = project.path.glob(".tau/runs/*/simulations*.jsonl")
+    entries = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    tests = {entry["test"] for entry in entries}
+    assert len(entries) > len(tests) > 6
+    assert len({entry["id"] for entry in entries}) == len(entries)
+    for entry in entries:
+        assert entry["id"].startswith(f"{entry['task_id']}-{entry['trial']}-{entry['seed']}-")

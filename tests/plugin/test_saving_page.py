@@ -64,18 +64,9 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_matrix_gives_the_table(shop: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    text = section("A matrix of runs")
-    (toml,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
-    (shop / "agents.toml").write_text(toml, encoding="utf-8")
-    check("A matrix of runs", capfd)
-
-
-def test_the_keys_of_a_matrix_are_described() -> None:
-    from pytest_tau.cli.many.matrix_file import _KEYS
-
-    table = section("A matrix of runs")
-    assert [key for key in _KEYS if f"`{key}`" not in table and f"[{key}]" not in table] == []
+@pytest.mark.usefixtures("shop")
+def test_many_runs_give_the_table(capfd: pytest.CaptureFixture[str]) -> None:
+    check("Many runs in one table", capfd)
 
 
 def test_a_change_of_the_policy_runs_a_part_of_the_tasks(shop: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -108,7 +108,7 @@ def test_no_secret_is_in_what_a_run_leaves(models, project, secretive, script, m
         asked = models.asked[0]["args"]
         assert asked["organization"] == ARGUMENTS["organization"], "the model is given all of them"
         (manifest,) = project.path.glob(".tau/runs/*/run.json")
-        kept = {"extra_body": {}, "metadata": {"kept": "yes"}, "top_p": 0.75}
+        kept = {"extra_body": {}, "metadata": {"kept": "yes"}, "temperature": 0.0, "top_p": 0.75}
         assert json.loads(manifest.read_text(encoding="utf-8"))["settings"]["agent_llm_args"] == kept
 
 
@@ -180,7 +180,8 @@ def test_the_command_that_runs_a_trial_again_has_the_other_arguments(models, sec
     command = secretive().line("again: pytest")
     assert "top_p" in command
     assert "127.0.0.1:9/v1?api-key=***" in command
-    for name in ("organization", "project", "user", "tenant_id", "safety_identifier", "api_key", "vertex_project"):
+    assert '"api_key": "***"' in command
+    for name in ("organization", "project", "user", "tenant_id", "safety_identifier", "vertex_project"):
         assert f'"{name}"' not in command
 
 

@@ -93,6 +93,26 @@ def test_the_folder_of_the_project_with_a_domain_on_the_command_line(project):
     assert project.collected("--tau-domain", "mock", "--tau-num-tasks", "1", ".") == _nodes("create-task")
 
 
+@pytest.mark.parametrize("where", [".", "tests"])
+def test_a_domain_on_the_command_line_says_that_tests_are_left_out(with_tests, monkeypatch, where):
+    with_tests.ini("tau_num_tasks = 1")
+    monkeypatch.chdir(with_tests.path / where)
+    run = with_tests.run("--tau-domain", "mock")
+    run.outcomes(passed=1)
+    run.line("tau: the project's own tests are not run", "'pytest . --tau-domain mock' runs both")
+    both = with_tests.run(".", "--tau-domain", "mock")
+    both.outcomes(passed=3 if where == "." else 2)
+    both.lacks("own tests are not run")
+
+
+def test_without_tests_or_in_the_ini_a_domain_says_nothing_of_them(project):
+    project.ini("tau_num_tasks = 1")
+    project.run("--tau-domain", "mock").lacks("own tests")
+    project.write("test_plain.py", "def test_plain(): pass")
+    project.ini("tau_num_tasks = 1", "tau_domain = mock")
+    project.run().lacks("own tests")
+
+
 def test_paths_without_tests_name_the_domain_that_was_not_run(with_tests):
     with_tests.ini("tau_domain = mock")
     (with_tests.path / "empty").mkdir()
@@ -273,9 +293,20 @@ def test_ids_of_a_domain_are_the_same_from_every_folder(project, monkeypatch):
     (project.path / "sub").mkdir()
     monkeypatch.chdir(project.path / "sub")
     run = project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "-v", "-rA")
+    project.run("--tau-domain", "mock", "--tau-num-tasks", "1").line("mock .", "[100%]")
     run.line("PASSED ../mock::create-task[trial-0]")  # pytest prints ids relative to the current folder
     project.run("../mock::create-task[trial-0]").outcomes(passed=1)
     project.run("mock::create-task[trial-0]").outcomes(passed=1)
+
+
+def test_progress_names_the_domain_in_a_folder_of_its_name(project, monkeypatch):
+    project.ini()
+    (project.path / "mock").mkdir()
+    monkeypatch.chdir(project.path / "mock")
+    run = project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "-rA")
+    assert run.line(" [100%]").startswith("mock .")
+    run.line("PASSED .::create-task[trial-0]")
+    project.run(".::create-task[trial-0]").outcomes(passed=1)
 
 
 class TestMistypedNodeIds:

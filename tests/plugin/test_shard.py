@@ -213,3 +213,20 @@ def test_runs_of_all_parts_merge_to_the_run_of_the_whole(models, project, a_task
     info = json.loads((project.path / "merged" / "run.json").read_text(encoding="utf-8"))
     assert info["planned"] == {"mock": {"one": 2, "two": 2, "three": 2}}
     assert sorted(info["hashes"]["tasks"]["mock"]) == ["one", "three", "two"]
+    assert "shard" not in info["settings"]
+    assert (info["excluded"], info["finished"] is not None) == ({}, True)
+    # Without a part, it is said what is missing, and no comparison is decided.
+    (lost,) = [each for each in project.path.glob("runs/*") if "3/3" in (each / "run.json").read_text(encoding="utf-8")]
+    lost.rename(project.path / "lost")
+    assert main(["merge", "runs", "-o", "part"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "missing: shard 3/3 with 2 trials"
+    info = json.loads((project.path / "part" / "run.json").read_text(encoding="utf-8"))
+    assert (info["settings"]["shard"], info["excluded"]) == ("1/3, 2/3", {"in other shards": 2})
+    assert main(["merge", "runs", "-o", "allowed", "--allow-missing"]) == 0
+    assert main(["compare", "merged", "part", "--fail-on", "regression"]) == 1
+    assert "not decided: part is not complete: 2 trials of other shards missing" in capsys.readouterr().out
+    # The parts that were joined are a part themselves.
+    assert main(["merge", "part", "lost", "-o", "again"]) == 0
+    info = json.loads((project.path / "again" / "run.json").read_text(encoding="utf-8"))
+    assert info["planned"] == {"mock": {"one": 2, "two": 2, "three": 2}}
+    assert ("shard" in info["settings"], info["excluded"]) == (False, {})

@@ -35,8 +35,6 @@ def summary_of(run) -> list[str]:
 
 def untimed(lines: list[str]) -> list[str]:
     """The lines without their durations, which differ from run to run."""
-    # Without -v, durations are shown only if one is long, as on a machine that was busy with something else.
-    lines = [re.sub(r", duration p50 .*", "", line) for line in lines]
     return [re.sub(r"(< )?[0-9.]+ s\b", "TIME", line) for line in lines]
 
 

@@ -255,3 +255,44 @@ class TestUsersCommand:
         assert one["endings"] == {"###STOP###": 1.0}
         assert main(["users", "nothing"]) == 2
         assert "nothing" in capsys.readouterr().err
+
+
+class TestNotUnderstood:
+    """What the scripted user has not understood is a fault like the others, in every place where they are."""
+
+    @pytest.fixture
+    def deaf(self, project, a_task):
+        def run(*args):
+            project.write("own.py", "def agent(messages, tools):\n    return 'Blah blah.'\n")
+            project.tasks("mock/t.tau.json", [a_task("one")])
+            return project.run("--tau-agent", "own.py:agent", "--tau-user", "scripted", *args)
+
+        return run
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_the_report_and_the_summary(self, deaf, workers):
+        found = deaf(*workers)
+        found.outcomes(failed=1)
+        text = found.text
+        assert text.index("the scripted user did not understand") < text.index("reward 0")
+        found.line("looks like the user's fault: it did not understand")
+        found.line("1 of 1 failure: the user did not understand the agent")
+        found.lacks("fault of the user: not-understood")  # said already
+
+    def test_what_is_stored(self, deaf, project):
+        deaf()
+        stored = entries(project)["one"]
+        assert stored["info"]["blame"]["party"] == "user"
+        assert "not-understood" in {each["check"] for each in stored["info"]["user_validity"]["findings"]}
+        kinds = [each.get("misunderstanding") for each in stored["messages"] if each["role"] == "user"]
+        assert kinds[:2] == [None, "not understood"]
+        (folder,) = (project.path / ".tau" / "runs").iterdir()
+        assert main(["view", str(folder), "-o", str(project.path / "page.html")]) == 0
+
+    def test_it_is_excluded(self, deaf):
+        found = deaf("--tau-user-fault", "exclude")
+        found.outcomes(skipped=1)
+        found.line("1 excluded")
+
+    def test_it_is_run_again(self, deaf):
+        deaf("--tau-user-fault", "rerun").line("1 attempt discarded")

@@ -34,6 +34,35 @@ class TestPersona:
         assert "persona verbosity=minimal" in info["comparability"]["deviations"]
         assert set(info["user_prompts"]) == {"user", "user_tools"}
 
+    def test_an_agent_that_ignores_a_no_is_seen_by_a_rule_alone(self, project):
+        project.write(
+            "deaf.py",
+            """
+            from pytest_tau.models import UserMessage
+            from pytest_tau_domains.retail.agent.rules_agent import RulesAgent
+
+            class Deaf(RulesAgent):
+                async def respond(self, message):
+                    no = getattr(message, "content", None) == "No, wait, do not do that."
+                    return await super().respond(UserMessage(content="Yes, please.") if no else message)
+            """,
+        )
+        asked = (
+            "--tau-domain",
+            "retail",
+            "--tau-task",
+            "cancel-unneeded",
+            "--tau-user-persona",
+            "behaviour=contradicting",
+        )
+        run = project.run(*asked, "--tau-agent", "deaf.py:Deaf")
+        run.outcomes(passed=1)
+        run.line("tau: persona contradicting: a change that the agent makes after the user's no has the same reward")
+        run.line("tau:  broken rules   confirmation (1 trial, 1 breach)")
+        assert project.run(*asked, "--tau-agent", "deaf.py:Deaf", "--tau-gate", "policy.confirmation>=1").ret == 1
+        heard = project.run(*asked, "--tau-agent", "rules", "--tau-gate", "policy.confirmation>=1")
+        assert heard.ret == 0
+
     @pytest.mark.parametrize("workers", [(), ("-n", "2")])
     def test_weights_are_drawn_by_the_seed_and_grouped(self, models, project, workers):
         weights = "verbosity=minimal:0.5,standard:0.5"

@@ -44,19 +44,16 @@ _SLOW = """
         return reference(role, request)
 """
 
-#: A model that ends its process for the task ``bad``: at the first attempt, or at every one.
+#: A model that ends its process for one task, at the first attempt.
 _KILLER = """
     import os
-
-    TIMES = 1
 
     def answer(role, request):
         scenario = str(request.messages)
         if role == "user" and "KILL" in scenario:
-            tries = LOG.with_name("tries.txt")
-            with tries.open("a") as log:
-                log.write("x")
-            if len(tries.read_text()) <= TIMES:
+            tried = LOG.with_name("tried.txt")
+            if not tried.exists():
+                tried.touch()
                 os._exit(3)
         return reference(role, request)
 """
@@ -172,7 +169,7 @@ def test_marked_tests_alone_end_like_in_one_process(models, project):
         run.line("tau: no simulation was run")
 
 
-def test_of_a_trial_that_was_run_twice_the_simulation_that_was_reported_is_kept(tmp_path):
+def test_of_a_trial_that_was_run_twice_the_simulation_that_was_reported_is_the_last_one(tmp_path):
     def write(worker, *lines):
         (tmp_path / f"simulations-{worker}.jsonl").write_text("".join(lines), encoding="utf-8")
 
@@ -186,8 +183,44 @@ def test_of_a_trial_that_was_run_twice_the_simulation_that_was_reported_is_kept(
     (file,) = tmp_path.iterdir()
     assert file.name == "simulations.jsonl"
     entries = [json.loads(text) for text in file.read_text(encoding="utf-8").splitlines()]
-    assert [entry["id"] for entry in entries] == ["kept", "reported", "reported", "last"]
-    assert [entry["test"] for entry in entries] == ["b", "c", "a[1]", "d"]
+    assert [entry["id"] for entry in entries] == ["lost", "lost", "lost", "kept", "reported", "reported", "last"]
+    assert [entry["test"] for entry in entries] == ["a[1]", "d", "c", "b", "c", "a[1]", "d"]
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_each_attempt_of_a_trial_that_was_run_again_is_stored(project, workers):
+    pytest.importorskip("pytest_rerunfailures")
+    project.write(
+        "test_it.py",
+        """
+        from pathlib import Path
+
+        import pytest
+
+        class Second:
+            def respond(self, message):
+                first = not Path("been").exists()
+                Path("been").touch()
+                arguments = {"user_id": "user_1", "title": "Wrong" if first else "Order new chairs"}
+                done = getattr(message, "role", "") == "tool"
+                return "Done." if done else {"tool_calls": [{"name": "create_task", "arguments": arguments}]}
+
+        @pytest.fixture
+        def tau_agent():
+            return Second()
+
+        @pytest.mark.tau(domain="mock", tasks="create-task")
+        def test_it(tau_simulation):
+            assert tau_simulation.reward == 1
+
+        def test_other():
+            pass
+        """,
+    )
+    run = project.run("-p", "pytest_rerunfailures", "--reruns", "1", *workers)
+    (file,) = project.path.glob(".tau/runs/*/simulations*.jsonl")
+    entries = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [entry["reward_info"]["reward"] for entry in entries] == [0.0, 1.0], run.text
 
 
 # Limits.
@@ -255,84 +288,78 @@ def test_deep_queue_for_concurrent_trials(tasks, project):
 # Killed workers.
 
 
-@pytest.mark.parametrize("dist", ["load", "worksteal", "loadgroup"])  # the last hangs with xdist's own scheduler
-def test_a_trial_whose_worker_was_killed_is_run_again(tasks, project, dist):
-    models = tasks(6, deadly=5)
-    models.script(_KILLER)
-    run = models.run("-n2", f"--dist={dist}", "--junitxml=r.xml")
-    run.outcomes(passed=6, rerun=1)
-    assert run.ret == pytest.ExitCode.OK
-    run.line("tau: mock: 6 tasks, 6 trials; 6 passed; pass^1 1.000")
-    run.line("tau: 1 worker was lost; the trials that were running there were run again")
-    assert len(kept(project)) == 6
-    cases = list(ET.parse(project.path / "r.xml").getroot().iter("testcase"))
-    assert sorted(case.get("name") for case in cases) == [f"t{number}[trial-0]" for number in range(6)]
-
-
-@pytest.mark.parametrize("dist", ["load", "loadfile"])
-def test_one_that_kills_every_worker_is_an_error_and_the_others_are_not(tasks, project, dist):
+@pytest.mark.parametrize("dist", ["load", "worksteal", "loadgroup", "loadfile"])  # some hang with xdist's own scheduler
+def test_a_trial_whose_worker_was_killed_is_an_error_and_the_others_are_not(tasks, project, dist):
     models = tasks(6, deadly=3)
-    models.script(_KILLER.replace("TIMES = 1", "TIMES = 99"))
-    run = models.run("-n2", f"--dist={dist}", "--junitxml=r.xml")
+    models.script(_KILLER)
+    options = ("-n2", f"--dist={dist}", "--tau-concurrency=1")
+    run = models.run(*options, "--junitxml=r.xml")
+    run.outcomes(passed=5, errors=1)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.line("tau: mock: 6 tasks, 6 trials; 5 passed, 1 error; pass^1 1.000")
-    run.line("ERROR mock/t.tau.json::t3[trial-0] - the worker crashed 2 times while it ran this trial")
+    run.line(
+        "ERROR mock/t.tau.json::t3[trial-0] - worker gw", "crashed while it ran this trial; --tau-resume runs it again"
+    )
     assert sorted(kept(project)) == [(f"t{number}", 0) for number in (0, 1, 2, 4, 5)]
     suite = ET.parse(project.path / "r.xml").getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("errors")) == ("6", "1")
+    # What is missing is run, and nothing else.
+    again = models.run(*options, "--tau-resume")
+    again.outcomes(passed=6)
+    again.line("tau: resume: 5 of 6 trials reused from the earlier run")
+    assert len(kept(project)) == 6
 
 
-@pytest.mark.parametrize(
-    ("place", "statement"),
-    [("test", "pass"), ("test", "assert False"), ("test", "pytest.skip()"), ("fixture", "assert False")],
-)
-def test_reports_of_a_test_whose_worker_was_killed_in_the_teardown_are_not_counted(project, place, statement):
+def test_a_trial_that_had_ended_when_its_worker_was_killed_is_kept(project):
     project.write(
         "test_own.py",
-        f"""
-        import os, pathlib, time, pytest
+        """
+        import os, time, pytest
 
         @pytest.fixture
-        def first():
-            killed = pathlib.Path("killed")
-            is_first = not killed.exists()
-            killed.touch()
-            yield is_first
-            if is_first:
-                time.sleep(0.5)  # until the reports have arrived
-                os._exit(3)
-
-        @pytest.fixture
-        def broken(first):
-            if first and {place == "fixture"}:
-                {statement}
+        def killer():
+            yield
+            time.sleep(0.5)  # until the reports have arrived
+            os._exit(3)
 
         @pytest.mark.tau(domain="mock", tasks="create-task")
-        def test_it(first, broken, tau_simulation):
-            if first and {place == "test"}:
-                {statement}
+        def test_it(killer, tau_simulation):
+            pass
         """,
     )
-    run = project.run("-n1", "--junitxml=r.xml")
-    run.outcomes(passed=1, rerun=1)
-    suite = ET.parse(project.path / "r.xml").getroot().find("testsuite")
-    assert [suite.get(name) for name in ("tests", "errors", "failures", "skipped")] == ["1", "0", "0", "0"]
+    run = project.run("-n1")
+    run.outcomes(passed=1, errors=1)
+    run.line("ERROR test_own.py::test_it[create-task-trial-0] - worker gw0 crashed while it ran this trial")
+    assert sorted(kept(project)) == [("create-task", 0)]
+
+
+@pytest.mark.parametrize("dist", ["load", "loadfile"])
+def test_trials_that_were_begun_early_in_a_killed_worker_are_run_elsewhere(tasks, project, dist):
+    models = tasks(6, deadly=3)
+    models.script(_KILLER)
+    run = models.run("-n2", f"--dist={dist}", "--tau-concurrency=4")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line(" crashed while it ran this trial")
+    models.run("-n2", f"--dist={dist}", "--tau-resume").outcomes(passed=6)
+    folder = max(project.path.glob(".tau/runs/*"), key=lambda one: one.stat().st_mtime_ns)
+    lines = (folder / "simulations.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(line)["task_id"] for line in lines} == {f"t{number}" for number in range(6)}
 
 
 def test_other_peoples_tests_that_kill_are_left_to_xdist(project):
     project.write("test_plain.py", "import os\ndef test_exit(): os._exit(3)\ndef test_fine(): pass")
     run = project.run("-n2")
     run.outcomes(passed=1, failed=1)
-    run.lacks("rerun")
+    run.lacks("--tau-resume")
 
 
 def test_a_run_that_lost_trials_for_good_is_no_success(tasks):
     models = tasks(4, deadly=2)
     models.script(_KILLER)
     run = models.run("-n1", "--max-worker-restart=0", "--tau-concurrency=1")
-    run.outcomes(passed=2, rerun=1)
+    run.outcomes(passed=2, errors=1)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.line("tau: not every test was run: 1 worker was lost and not replaced")
+    run.line("tau: 4 tasks x 1 trial planned: 2 run, 1 error, 1 not run (session ended early)")
 
 
 # Other machines.

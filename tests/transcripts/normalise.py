@@ -35,6 +35,7 @@ _TERMINAL = (
 _EVERYWHERE = (
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>"),
     (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00|Z)?", "<time>"),
+    (r"(-\d+-(?:\d+|None)-)[0-9a-f]{8}\b", r"\1<hash>"),  # the id of a simulation
     (r",\s+duration p50 [\d.]+ \w+,\s+p95 [\d.]+ \w+", ""),  # only of slow runs
     (r'"times": \[[^\]]*\]', '"times": "<times>"'),  # of a cassette
     (r'"digest": "sha256:\w+"', '"digest": "<digest>"'),  # covers the times

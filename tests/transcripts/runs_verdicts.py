@@ -94,7 +94,7 @@ RUNS = [
         "baseline_no_regression",
         (
             "pytest -q",
-            "tau bless --to baseline",
+            "tau bless -o baseline",
             "UNLUCKY=1 pytest --tau-baseline baseline --tau-fail-on regression --tau-gate pass^1>=0.5",
         ),
         scripted(*ONE_UNLUCKY),

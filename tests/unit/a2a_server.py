@@ -22,6 +22,7 @@ class A2AServer:
         card: The card; None for a server without one.
         card_path: The path of the card.
         key: The header and the value that requests, and the card, need; None for any.
+        redirect: The address that requests are sent to, by their method.
     """
 
     def __init__(self, version: str = "1.0") -> None:
@@ -32,6 +33,7 @@ class A2AServer:
         self.headers: list[dict[str, str]] = []
         self.card_path = "/.well-known/agent-card.json"
         self.key: tuple[str, str] | None = None
+        self.redirect: dict[str, str] = {}
         self.version = version
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -107,6 +109,12 @@ def _handler(server: A2AServer) -> type[BaseHTTPRequestHandler]:
 
         def _refused(self) -> bool:
             server.headers.append(dict(self.headers))
+            if target := server.redirect.get(self.command):
+                self.send_response(307)
+                self.send_header("Location", target)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return True
             refused = server.key is not None and self.headers[server.key[0]] != server.key[1]
             if refused:
                 self._send(401, f"wrong key {self.headers['Authorization']}".encode())

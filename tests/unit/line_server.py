@@ -6,11 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
 STARTS = os.environ.get("STARTS")
-ITEMS = {"a": 1}
+#: A file that outlives the server, as the database of most servers does.
+STORE = os.environ.get("STORE")
+ITEMS = json.loads(Path(STORE).read_text()) if STORE and Path(STORE).exists() else {"a": 1}
 
 
 def text(value, *, error=False):
@@ -32,6 +35,19 @@ TOOLS = [
 ]
 
 
+if STORE:
+    TOOLS.append({"name": "reset", "inputSchema": schema()})
+
+
+def put(key, value):
+    ITEMS[key] = value
+    if MODE == "random":
+        ITEMS[str(uuid.uuid4())] = value
+    if STORE:
+        Path(STORE).write_text(json.dumps(ITEMS))
+    return text("done")
+
+
 def call(name, arguments):
     if name == "crash":
         print("the disk is full", file=sys.stderr, flush=True)
@@ -42,8 +58,12 @@ def call(name, arguments):
         key = arguments["key"]
         return text(json.dumps(ITEMS[key])) if key in ITEMS else text(f"no {key}", error=True)
     if name == "put":
-        ITEMS[arguments["key"]] = arguments["value"]
-        return text("done")
+        return put(**arguments)
+    if name == "reset":
+        if MODE == "read-only":
+            return text("the store is read-only", error=True)
+        ITEMS.clear()
+        return put("a", 1)
     if name == "has":
         return text("", error=False) | {"structuredContent": {"result": arguments["key"] in ITEMS}}
     return text(json.dumps(ITEMS))

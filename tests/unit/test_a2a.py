@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -267,6 +268,37 @@ def test_a_card_that_needs_a_key(server: A2AServer, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("TAU_AGENT_API_KEY", KEY)
     text = refusal(f"a2a:{server.url}")
     assert text.endswith("(HTTP 401; it refuses the key of the environment variable TAU_AGENT_API_KEY)")
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_no_redirect_is_followed(server: A2AServer, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAU_AGENT_API_KEY", KEY)
+    other = A2AServer()
+    server.redirect[method] = other.url
+    expected = f"the server redirects to {other.url}, which is not followed: name that address"
+    assert expected in (refusal(f"a2a:{server.url}") if method == "GET" else failure(server))
+    assert other.headers == []
+    other.close()
+
+
+def test_a_card_that_names_another_host_gets_no_key_unless_told(
+    server: A2AServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAU_AGENT_API_KEY", KEY)
+    own = json.dumps(server.card)
+    server.card = json.loads(own.replace("127.0.0.1", "localhost"))
+    server.results += [server.sent(server.message("Hello."))] * 2
+    answers(server, "Hi")
+    assert [headers.get("Authorization") for headers in server.headers] == [f"Bearer {KEY}", None]
+    server.card |= schemes(server, "bearer")
+    text = refusal(f"a2a:{server.url}")
+    assert "the agent card names another server, http://localhost:" in text
+    assert text.endswith(
+        "set the environment variable TAU_AGENT_API_KEY_HOSTS to localhost to send it the key of TAU_AGENT_API_KEY"
+    )
+    monkeypatch.setenv("TAU_AGENT_API_KEY_HOSTS", "other.example localhost")
+    answers(server, "Hi")
+    assert server.headers[-1]["Authorization"] == f"Bearer {KEY}"
 
 
 def refused_key(server: A2AServer) -> str:

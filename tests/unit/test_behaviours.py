@@ -44,7 +44,9 @@ def test_a_correct_agent_gets_to_the_same_end(name: str, domain_name: str) -> No
         assert hard.reward == 1, (task.id, said(hard))
         assert said(again) == said(hard)  # the seed decides
         found = UserValidity.of(hard)
-        assert found is None, (task.id, found)
+        # What the cooperative user has not understood, others do not understand either.
+        excused = (("not-understood",),) if UserValidity.of(usual) else ()
+        assert found is None or found.checks in excused, (task.id, found)
         different += said(hard) != said(usual)
     # Some have an effect only on refusals, on confirmations, or on several questions.
     if name in ("impatient", "tangential", "mistaken", "claiming-authority"):

@@ -75,7 +75,7 @@ def results(tmp_path: Path) -> Callable[..., str]:
         (["regrade", "x.json", "--judge", "no.such:judge"], "judge 'no.such:judge' cannot be imported"),
         (["lint", "bank"], "unknown domain 'bank'"),
         (["lint", "mock", "--split", "tset"], "unknown split 'tset'"),
-        (["lint", "mock", "--tau-data", "."], "--data: expected a folder"),
+        (["lint", "mock", "--tau-data", "."], "unrecognized arguments: --tau-data"),
     ],
 )
 def test_invalid_command_is_reported(tau: Tau, args: list[str], told: str) -> None:
@@ -237,6 +237,15 @@ def test_the_profile_s_rules_are_counted(tau: Tau, results: Any) -> None:
     assert "  strict: 1 on tasks that pass without an agent, 1 passed" in ran.lines
 
 
+def test_what_is_not_compared_is_counted_with_the_reason_and_fails_unless_it_is_allowed(tau: Tau, results: Any) -> None:
+    name = results(simulation("Buy milk") | {"reward_info": None})
+    ran = tau("regrade", name)
+    assert (ran.status, ran.lines[-1]) == (1, "  not compared: 1 simulation: no stored reward")
+    assert tau("regrade", name, "--allow-uncompared").status == 0
+    found = json.loads(tau("regrade", name, "--json").out)
+    assert (found["not_compared"], found["files"][0]["not_compared"]) == (1, {"no stored reward": 1})
+
+
 def test_without_a_judge_it_is_said(tau: Tau, results: Any, tmp_path: Path) -> None:
     basis = {"nl_assertions": ["It is short."], "reward_basis": ["DB", "NL_ASSERTION"]}
     task = TASK | {"evaluation_criteria": TASK["evaluation_criteria"] | basis}
@@ -326,7 +335,7 @@ def test_findings_are_grouped_by_rule(tau: Tau, task_set: str) -> None:
 
 
 def test_a_split_may_be_chosen(tau: Tau, task_set: str) -> None:
-    ran = tau("lint", "--tau-data", task_set, "--split", "one", "mock")
+    ran = tau("lint", "--data", task_set, "--split", "one", "mock")
     assert (ran.status, ran.lines) == (
         0,
         ["mock: 1 task; 0 errors, 0 warnings, 0 notes; an agent that only greets passes 0 of 1"],

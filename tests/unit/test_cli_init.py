@@ -306,6 +306,30 @@ def test_a_dangling_link_is_not_written_through(tau: Any, tmp_path: Path) -> Non
     assert not tmp_path.joinpath("elsewhere.py").exists()
 
 
+@pytest.mark.parametrize("link", ["evals", "evals/bookings", "evals/.github"])
+def test_a_link_to_a_folder_is_not_written_through(tau: Any, tmp_path: Path, link: str) -> None:
+    elsewhere, path = tmp_path / "elsewhere", tmp_path / link
+    elsewhere.mkdir()
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(elsewhere)
+    status, _, err = tau("init", "evals")
+    assert (status, err) == (
+        2,
+        f"tau init: nothing was written, because {link} is a symbolic link: expected a folder\n",
+    )
+    assert not any(elsewhere.iterdir())
+
+
+def test_a_project_in_a_folder_behind_a_link_is_written(
+    tau: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.joinpath("real").mkdir()
+    tmp_path.joinpath("link").symlink_to("real")
+    monkeypatch.chdir(tmp_path / "link")
+    assert tau("init", "evals")[0] == 0
+    assert tmp_path.joinpath("real/evals/agent.py").is_file()
+
+
 def test_an_unknown_template_is_refused(tau: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         tau("init", "--agent", "langchian")

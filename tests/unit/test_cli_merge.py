@@ -68,9 +68,9 @@ def test_runs_become_one_file_and_a_summary(tau: Tau) -> None:
     ran = tau("merge", "one", "two", "-o", "out")
     assert (ran.status, ran.err) == (0, "")
     assert ran.lines == [
-        "mock: 2 tasks, 4 trials; 2 passed, 1 failed, 1 error; pass^1 0.500 pass^2 1.000; errors are excluded; "
+        "mock: 2 tasks, 4 trials; 2 passed, 1 failed, 1 error; pass^1 0.500 pass^2 0.500; errors are excluded; "
         "counting them as failures, pass^1 is 0.500; 1 task with",
-        "  fewer than 2 trials, counted only up to that number",
+        "  fewer than 2 trials: for a greater k, 0 if one failed, else open",
         "own: 1 task, 1 trial; 1 passed; pass^1 1.000",
         "agent fake/m: 10 calls, 5,000 + 100 tokens, $2.5000",
         "out/simulations.jsonl: 5 simulations of 2 files",
@@ -284,7 +284,7 @@ def test_invalid_command_is_reported(tau: Tau, args: list[str], told: str) -> No
     assert there.read_bytes() == before
 
 
-@pytest.mark.parametrize(("args", "told"), [([], "required: RUN"), (["a"], "arguments -o/--out is required")])
+@pytest.mark.parametrize(("args", "told"), [([], "required: RUN"), (["a"], "required: -o/--out")])
 def test_missing_input_is_reported(tau: Tau, args: list[str], told: str) -> None:
     ran = tau("merge", *args)
     assert ran.status == 2

@@ -55,7 +55,7 @@ NAMES = list(PARSERS)
 
 def test_there_is_a_parser_for_each_command() -> None:
     assert [name for name in PARSERS if " " not in name] == COMMAND_NAMES
-    assert len(COMMAND_NAMES) == 24
+    assert len(COMMAND_NAMES) == 23
     assert [name for name in PARSERS if " " in name] == ["submit prepare", "submit check"]
 
 
@@ -88,27 +88,12 @@ def test_an_option_of_the_plugin_is_the_same_here(name: str) -> None:
     here, there = OPTIONS[name], PLUGIN_OPTIONS[name.replace("-", "_")]
     assert here.metavar == there.metavar
     assert here.flags == (f"--{name}",)
-    assert here.hidden == (f"--tau-{name}",)
     assert tuple(here.keywords.get("choices", ())) == there.choices
 
 
 def test_options_with_the_names_of_the_plugin_are_compared() -> None:
     shared = OPTIONS.keys() & {option.name for option in PLUGIN_OPTIONS.values()}
     assert shared >= {"domain", "data", "split", "grading", "judge", "judge-llm", "judge-llm-args", "fail-on"}
-
-
-@pytest.mark.parametrize("command", NAMES)
-def test_options_of_the_plugin_are_accepted_under_their_full_names(command: str) -> None:
-    for action in option_actions(PARSERS[command]):
-        flag = action.option_strings[-1]
-        if flag.removeprefix("--") in PLUGIN_OPTIONS and flag != "--agent":
-            twin = PARSERS[command]._option_string_actions[flag.replace("--", "--tau-", 1)]
-            assert (twin.dest, twin.help) == (action.dest, argparse.SUPPRESS)
-
-
-@pytest.mark.parametrize(("command", "old"), [("bless", "--to"), ("merge", "--output")])
-def test_earlier_names_are_accepted(command: str, old: str) -> None:
-    assert PARSERS[command].parse_args(["run", old, "there"]).out == "there"
 
 
 # help

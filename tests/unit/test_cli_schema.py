@@ -7,6 +7,7 @@ import functools
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,6 @@ from pytest_tau.models import load_task_file
 from pytest_tau.plugin.for_commands import options_schema
 from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.runs.schemas import manifest_schema, simulation_schema
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ALL_OPTIONS = OPTIONS | bundled_options()
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_tau.analysis import paired as paired_module
 from pytest_tau.analysis.compare import Comparison, RunRecords
 from pytest_tau.analysis.paired import Pair, Paired, PassCount, smallest_loss
 from pytest_tau.cli import main
@@ -54,7 +53,6 @@ class TestProbability:
         """Six tasks lost and one gained: of 128 ways for the signs 2 are further, 14 as far, which count half."""
         found = Paired([LOST] * 6 + [GAINED] + [KEPT] * 10 + [NEVER] * 3)
         assert found.p == pytest.approx(9 / 128)
-        assert found.exact
         assert found.difference == pytest.approx(-5 / 20)
         assert (found.before, found.after) == (0.8, 0.55)
 
@@ -88,19 +86,7 @@ class TestProbability:
         assert Paired([KEPT, NEVER]).p == 1
         assert Paired([LOST, GAINED]).p == 1
 
-    def test_sampled_it_is_nearly_the_same(self, monkeypatch):
-        pairs = random_pairs(4, loss=0.2)
-        exact = Paired(pairs)
-        assert exact.exact
-        assert 0.01 < exact.p < 0.5
-        monkeypatch.setattr(paired_module, "_MOST_BITS", 0)
-        sampled = Paired(pairs)
-        assert not sampled.exact
-        assert sampled.p == pytest.approx(exact.p, abs=4 * (exact.p / paired_module.SAMPLES) ** 0.5)
-        assert sampled.p == Paired(pairs).p
-
-    def test_sampled_it_is_never_0(self, monkeypatch):
-        monkeypatch.setattr(paired_module, "_MOST_BITS", 0)
+    def test_it_is_never_0(self):
         assert 0 < Paired([LOST] * 200).p < 1e-3
 
 
@@ -170,14 +156,14 @@ class TestSmallestLoss:
         subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=True)
         figures = json.loads(file.read_text(encoding="utf-8"))["benchmarks"]["comparison-error"]["figures"]
         shares = {figure["name"].rpartition(" ± ")[0]: figure for figure in figures}
-        assert len(shares) == 12
+        assert len(shares) == 32
         for name, figure in shares.items():
             share = sum(figure["runs"]) / len(figure["runs"])
             if "false alarms" in name:
                 assert share <= 0.09, name
             elif "covered" in name:
                 assert share >= 0.88, name
-            else:
+            elif "x1,10" not in name:
                 assert 0.7 <= share <= 0.92, name
 
 
@@ -426,7 +412,7 @@ class TestBlessCommand:
         assert "compared with baseline (bad)" in tau("compare", "baseline", runs[0])[1]
 
     def test_it_can_be_kept_where_it_is_committed(self, tau, runs, tmp_path):
-        status, out = tau("bless", runs[0], "--to", "tests/agent")
+        status, out = tau("bless", runs[0], "-o", "tests/agent")
         assert status == 0
         assert "pytest --tau-baseline tests/agent" in out
         assert sorted(file.name for file in (tmp_path / "tests" / "agent").iterdir()) == ["records.jsonl", "run.json"]
@@ -440,7 +426,7 @@ class TestBlessCommand:
     def test_the_conversations_of_a_run_are_not_overwritten(self, tau, runs, tmp_path):
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / "simulations.jsonl").write_text("{}\n")
-        status, out = tau("bless", runs[0], "--to", "run")
+        status, out = tau("bless", runs[0], "-o", "run")
         assert status == 2
         assert "contains the conversations of a run" in out
 
@@ -459,7 +445,7 @@ class TestBlessCommand:
         (tmp_path / "run" / "records.jsonl").write_text("\n".join(lines))
         for planned, told in (({"a": 1, "b": 2}, True), ({"a": 1, "b": 1}, False)):
             (tmp_path / "run" / "run.json").write_text(json.dumps({"format": 1, "planned": {"mock": planned}}))
-            status, out = tau("bless", "run", "--to", "kept")
+            status, out = tau("bless", "run", "-o", "kept")
             assert status == 0
             assert ("1 of 3 planned trials is missing" in out) is told
 

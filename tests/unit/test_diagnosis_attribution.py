@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.diagnosis.attribution import RULES, annotate_failure, attribute
-from pytest_tau.diagnosis.divergence import first_divergence
+from pytest_tau.diagnosis.divergence import Divergence, first_divergence
 from pytest_tau.diagnosis.explain import explain
 from pytest_tau.diagnosis.facts import Attribution
 from pytest_tau.evaluation import evaluate
 from pytest_tau.models import Simulation, Task, ToolCall, ToolMessage
+from pytest_tau.policy import Rule
 from pytest_tau.runner import simulate
 from pytest_tau.testing import ScriptedParticipant
 
-from .tiny import action, agent, call, check, task, user
+from .tiny import action, agent, call, check, make, task, user
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain
@@ -79,7 +80,7 @@ def ended(domain: Domain, asked: str, said: str) -> Attribution:
     [
         ("unexpected_error", "Traceback:\n  here\nValueError: broken", "harness", "ValueError: broken"),
         ("infrastructure_error", "ModelError: 503, try later", "provider", "ModelError: 503, try later"),
-        ("infrastructure_error", "ReplayError: no such call", "harness", "ReplayError: no such call"),
+        ("unexpected_error", "ReplayError: no such call", "harness", "ReplayError: no such call"),
         ("infrastructure_error", "BudgetError: $1 is spent", "harness", "BudgetError: $1 is spent"),
         ("user_error", "IndexError: the script has ended\nand so on", "user", "IndexError: the script has ended"),
         ("user_stop", "JudgeError: no answer", "provider", "JudgeError: no answer"),
@@ -192,14 +193,14 @@ def test_an_agent_that_announces_the_same_again_is_not_about_to_act(domain: Doma
 
 
 def test_a_user_that_asks_and_leaves(domain: Domain) -> None:
-    found = ended(domain, "That cannot be done.", "Is there nobody else?###TRANSFER###")
+    found = ended(domain, "Of which colour is the lamp?", "Is there nobody else?###TRANSFER###")
     assert (found.party, found.message_idx) == ("user", 3)
     assert "asked something" in found.reason
 
 
 def test_a_user_that_takes_itself_for_transferred(domain: Domain) -> None:
-    found = ended(domain, "That cannot be done.", "Fine. ###TRANSFER###")
-    assert (found.party, found.evidence) == ("user", "That cannot be done.")
+    found = ended(domain, "Of which colour is the lamp?", "Fine. ###TRANSFER###")
+    assert (found.party, found.evidence) == ("user", "Of which colour is the lamp?")
     assert "transferred" in found.reason
 
 
@@ -218,6 +219,122 @@ def test_out_of_scope_after_a_failed_call_is_the_agents(domain: Domain) -> None:
     failed = made(call("look", item_id="x"), "Error: no item x", error=True)
     found = blamed(domain, WANTED, *failed, agent("Which item?"), user("###OUT-OF-SCOPE###"))
     assert found.party == "agent"
+
+
+SEND = task({"actions": [action("price", item_id="lamp", price=150)], "reward_basis": ["DB"]})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "asked", "said"),
+    [
+        # It has refused the missing call, with these words or others, and offers something else.
+        (WANTED, "That cannot be done.", "Is there nobody else?###TRANSFER###"),
+        (WANTED, "I cannot rename the lamp. Shall I look for another one?", "Yes, please. ###STOP###"),
+        (WANTED, "Unfortunately, renaming is not allowed. I am looking for another one now.", "Fine. ###STOP###"),
+        # It was about to make another one.
+        (SEND, "The price is 50. Shall I set the price to 50 for the item?", "Yes, please. ###STOP###"),
+        (SEND, "I will set the 50 price now.", "Great. ###STOP###"),
+    ],
+)
+def test_a_user_that_leaves_when_the_agent_was_not_heading_there(
+    domain: Domain, wanted: Task, asked: str, said: str
+) -> None:
+    talk = [agent("Hello"), user("Please do it."), agent(asked), user(said)]
+    assert blamed(domain, wanted, *talk)[:2] == ("agent", "it did not make a required call")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Removing the desk is not possible. Shall I rename the lamp?",
+        "I cannot rename the desk. Shall I rename the lamp?",
+        "I cannot tell the name of the street. Which lamp?",
+        "The lamp is in room 3. Shall I set the 150 price?",
+    ],
+)
+def test_what_else_the_agent_has_refused_or_named_does_not_excuse_the_user(domain: Domain, asked: str) -> None:
+    wanted = SEND if "price" in asked else WANTED
+    talk = [agent("Hello"), user("Please do it."), agent(asked), user("Yes, please. ###STOP###")]
+    assert blamed(domain, wanted, *talk).party == "user"
+
+
+def test_what_was_refused_before_the_agent_asks_for_a_yes_is_past(domain: Domain) -> None:
+    refused = [user("Call the desk D."), agent("I cannot rename the desk."), user("Then call the lamp L.")]
+    asked = agent("The lamp is called L, and you get the rest at once. Do you confirm? (yes/no)")
+    assert blamed(domain, WANTED, *refused, asked, user("Yes, please. ###STOP###")).party == "user"
+
+
+def test_a_user_that_leaves_after_nothing_but_a_refusal(domain: Domain) -> None:
+    """Nothing is to be written; the agent does not say what it should."""
+    wanted = task({"communicate_info": ["42"], "reward_basis": ["COMMUNICATE"]})
+    talk = [user("How many?"), agent("I cannot tell you that."), user("Is there nobody else? ###TRANSFER###")]
+    assert blamed(domain, wanted, *talk).party == "agent"
+    talk[1] = agent("Which of them?")
+    assert blamed(domain, wanted, *talk).party == "user"
+
+
+def test_other_ids_are_another_call(domain: Domain) -> None:
+    wanted = task({"actions": [action("add", item_id="HAT041", tags=["HAT202"])], "reward_basis": ["DB"]})
+    said = [agent("I add HAT213. Shall I?"), user("Yes, please. ###STOP###")]
+    assert blamed(domain, wanted, *said).party == "agent"
+    said = [agent("I add HAT041, not HAT213. Shall I?"), user("Yes, please. ###STOP###")]
+    assert blamed(domain, wanted, *said).party == "user"
+
+
+def test_an_agent_that_has_announced_it_before_and_not_done_it_was_not_about_to(domain: Domain) -> None:
+    talk = [user("Call the lamp L."), agent("I will rename it right away."), user("All right.")]
+    found = blamed(domain, WANTED, *talk, agent("Shall I rename it, then?"), user("Yes, go ahead. ###STOP###"))
+    assert (found.party, found.reason) == ("agent", "it did not make a required call")
+
+
+def test_a_required_call_that_the_tool_refused(domain: Domain) -> None:
+    add, rename = action("add", item_id="sofa", tags=[]), action("rename", item_id="sofa", name="L")
+    wanted = task({"actions": [add, rename], "reward_basis": ["DB"]})
+    refused = made(call("rename", item_id="sofa", name="L"), "Error: no item sofa", error=True)
+    added = made(call("add", item_id="sofa", tags=[]))
+    found = blamed(domain, wanted, agent("Hello"), *refused, *added, agent("It failed."), user("Pity. ###STOP###"))
+    assert found[:3] == ("agent", "the tool refused a required call, and it did not succeed later", 1)
+    assert "Error: no item sofa" in found.evidence
+    handed = made(call("transfer", summary="It failed."))
+    after = blamed(domain, wanted, agent("Hello"), *refused, *added, *handed, user("Pity. ###STOP###"))
+    assert after.reason == found.reason
+
+
+def test_a_call_that_has_done_another_part_is_not_the_one_with_other_arguments(domain: Domain) -> None:
+    """The first seat was taken with a detail more than in the reference; the second one is missing."""
+    first, second = (action("sit", seat_id=seat, who="Ann") for seat in ("s1", "s2"))
+    wanted = task({"actions": [first, second], "reward_basis": ["DB"]})
+    taken = made(call("sit", seat_id="s1", who="Ann", row=1))
+    simulation = graded(domain, wanted, agent("Hello"), *taken, agent("Done."), user("Thanks. ###STOP###"))
+    missing = [{"name": "sit", "arguments": each["arguments"], "requestor": "assistant"} for each in (first, second)]
+    reasons = ("it called the tool with other arguments", "it did not make a required call")
+    for call_left, reason in zip(missing, reasons, strict=True):
+        found = attribute(simulation, Divergence(None, "missing", call_left, "never made: sit"))
+        assert found is not None
+        assert found.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("absolute", "said", "party"),
+    [
+        (True, "I cannot rename it: names stay.", "task"),
+        (True, "Hello.", "agent"),  # it has refused nothing
+        (False, "I cannot rename it: names stay.", "agent"),
+    ],
+)
+def test_a_task_that_requires_what_the_policy_forbids(tmp_path: Path, absolute: bool, said: str, party: str) -> None:
+    def renamings(trajectory: Any) -> Any:
+        for each in trajectory.of_tool("rename"):
+            yield trajectory.breach(each, "a new name")
+
+    strict = make(tmp_path, rules=[Rule("names", "Names stay.", renamings, absolute=absolute)])
+    talk = [user("Call the lamp L."), agent(said), user("And now?"), agent("Is there anything else?")]
+    left = graded(strict, WANTED, *talk, user("No. ###STOP###"))
+    annotate_failure(left, WANTED, strict)
+    assert left.info is not None
+    assert left.info["blame"]["party"] == party
+    evidence = 'names: rename(item_id="lamp", name="L"): a new name'
+    assert (left.info["blame"]["evidence"] == evidence) is (party == "task")
 
 
 def test_a_user_that_plays_the_agent(domain: Domain) -> None:

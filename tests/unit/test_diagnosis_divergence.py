@@ -262,7 +262,20 @@ def test_a_call_of_the_users_that_breaks_an_assertion(domain: Domain) -> None:
         "reward_basis": ["ENV_ASSERTION"],
     }
     on, off = call("switch", "user"), call("switch", "user")
-    diverged(found(domain, wanted, on, off), 4, "user called switch()", "phone_on() could no longer be true")
+    diverged(found(domain, wanted, on, off), 4, "user called switch()", "phone_on() was no longer true")
+
+
+def test_a_switch_of_the_users_that_another_call_undoes_is_no_turning_point(domain: Domain) -> None:
+    wanted = {
+        "actions": [action("count", by=3)],
+        "env_assertions": [check("phone_on", "user"), check("shows", "user", number=3)],
+        "reward_basis": ["ENV_ASSERTION"],
+    }
+    on, off = call("switch", "user"), call("switch", "user")
+    point = found(domain, wanted, on, off)
+    missing(point, "count(by=3), switch() (by the user)")
+    # What cannot be undone is the turning point, whatever the switch is set to.
+    diverged(found(domain, wanted, on, off, call("count", by=20)), 6, "agent called count(by=20)")
 
 
 def test_an_assertion_that_wants_false(domain: Domain) -> None:

@@ -98,7 +98,7 @@ def test_tool_results_are_no_turns() -> None:
 
 
 def test_the_end_of_a_traceback_is_shown() -> None:
-    error = "\n".join(f"line {n}" for n in range(20))
+    error = "\n".join(["Traceback (most recent call last):", *(f"line {n}" for n in range(20))])
     lines = explain(simulation(reason="unexpected_error", error=error))
     assert [line.text for line in lines[1:]] == [f"  line {n}" for n in range(8, 20)]
     assert {line.kind for line in lines[1:]} == {"bad"}

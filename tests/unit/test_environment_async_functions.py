@@ -105,7 +105,6 @@ def test_all_functions_of_a_domain_run_on_one_loop_in_one_thread(given):
     second.merge({"orders": {"o1": "kept"}}, None)
     assert first.dump()["agent"] == {"orders": {"o1": "back"}}
     assert second.dump()["agent"] == {"orders": {"o1": "kept"}}
-    assert domain.isolation_problem() is None
     assert len(set(PLACES)) == 1
     assert PLACES[0][0] != threading.get_ident()
 
@@ -131,7 +130,6 @@ def test_only_asynchronous_functions_need_a_thread(asynchronous):
     environment = domain.environment()
     used = f"tau-tools-{name}" if asynchronous else threading.current_thread().name
     assert environment.call("add", {}).content == f'["{used}"]'
-    assert domain.isolation_problem() is None
     assert (f"tau-tools-{name}" in {each.name for each in threading.enumerate()}) == asynchronous
 
 
@@ -484,5 +482,4 @@ def test_a_process_ends_without_warnings_and_an_interrupted_call_is_cancelled():
     assert ended.stderr == ""
     assert ended.returncode == 0
     hanging = [] if sys.platform == "win32" else ["2", "Error: Alarm: ", "tool ended"]
-    # The second object is that of the check of shared state.
-    assert sorted(ended.stdout.splitlines()) == sorted(["1", *hanging, "end", "reader ended", "reader ended"])
+    assert sorted(ended.stdout.splitlines()) == sorted(["1", *hanging, "end", "reader ended"])

@@ -528,16 +528,6 @@ def test_a_task_with_a_value_that_is_no_json_has_a_reference_state(domain: Domai
         assert len(computed) == number
 
 
-def test_words_of_a_toolkit_are_deprecated(tmp_path: Path) -> None:
-    class Speaking(tiny.TinyUserTools):
-        spoken = {"switch": "switch the phone"}
-
-    with pytest.warns(DeprecationWarning, match="'spoken' on a toolkit is deprecated: pass it to the DomainSpec"):
-        old = tiny.spec(tmp_path, user_tools=Speaking)
-    assert old.spoken == {"switch": "switch the phone"}
-    assert tiny.spec(tmp_path, user_tools=Speaking, spoken={"switch": "other"}).spoken == {"switch": "other"}
-
-
 def test_without_an_initial_state_nothing_is_applied(domain: Domain) -> None:
     environment = domain.environment()
     before = environment.dump()

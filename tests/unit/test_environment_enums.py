@@ -31,7 +31,7 @@ class Plain:
     """A class of which no schema exists."""
 
 
-class Size(str, Enum):
+class Size(str, Enum):  # noqa: UP042 - as users write it
     SMALL = "small"
 
 

@@ -18,8 +18,9 @@ from pydantic import BaseModel
 import pytest_tau
 from pytest_tau.environment import check_task, domain_of
 from pytest_tau.environment.functions import sessions
+from pytest_tau.environment.functions.first_state import FirstState
 from pytest_tau.environment.functions.jsonable import jsonable, state_data
-from pytest_tau.errors import ConfigurationError, TaskFormatError, ToolError, ToolServerError
+from pytest_tau.errors import ConfigurationError, DomainError, TaskFormatError, ToolError, ToolServerError
 from pytest_tau.evaluation import known_components
 from pytest_tau.lint import lint_domain
 from pytest_tau.models import Task
@@ -173,9 +174,10 @@ class TestAClass:
                 return len(self.names)
 
         domain = pytest_tau.domain_of("register", tools=[Register.add], make=Register, snapshot=vars).load()
-        assert domain.isolation_problem() is None
         domain.environment().call("add", {"name": "b"})
-        assert "share names/b: in a new one, expected nothing, got 1: build new" in domain.isolation_problem()
+        expected = "domain 'register': .*: names/b: nothing at first, now 1: build new containers"
+        with pytest.raises(DomainError, match=expected):
+            domain.environment().open()
 
     def test_an_object_without_a_state_may_be_read(self):
         class Clock:
@@ -185,7 +187,6 @@ class TestAClass:
 
         domain = pytest_tau.domain_of("clock", tools=[Clock.hour], make=Clock, snapshot=vars, reads={"hour"}).load()
         assert domain.environment().call("hour", {}).content == "12"
-        assert domain.isolation_problem() is None
 
     def test_a_parameter_may_be_called_name(self):
         class Register:
@@ -810,7 +811,8 @@ class _Sessions:
 @pytest.fixture
 def counting():
     """A class of states that remembers what was called, as those of tool servers do."""
-    members = {"source": _Sessions(), "memo": sessions.Memo(), "comparable": True}
+    first = FirstState("counting", "")
+    members = {"source": _Sessions(), "memo": sessions.Memo(), "comparable": True, "first": first}
     return type("Counting", (sessions.SessionState,), members)
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -93,9 +93,9 @@ def test_keys_of_all_types_have_canonical_texts() -> None:
 
 def test_equal_times_of_zones_have_equal_canonical_texts() -> None:
     there = datetime(2026, 1, 5, 10, tzinfo=timezone(timedelta(hours=1)))
-    assert canonical(there) == canonical(there.astimezone(timezone.utc)) == '"2026-01-05 09:00:00+00:00"'
+    assert canonical(there) == canonical(there.astimezone(UTC)) == '"2026-01-05 09:00:00+00:00"'
     assert canonical(there) != canonical(there.replace(tzinfo=None))
-    assert canonical(there) != canonical(there.replace(tzinfo=timezone.utc))
+    assert canonical(there) != canonical(there.replace(tzinfo=UTC))
 
 
 def test_decimals_of_tools_and_files_keep_their_digits() -> None:

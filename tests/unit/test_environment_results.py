@@ -12,7 +12,7 @@ from pytest_tau.environment.results import result_text
 MOMENT = datetime(2025, 1, 20, 14, 30)  # noqa: DTZ001 - as in the databases
 
 
-class Colour(str, Enum):
+class Colour(str, Enum):  # noqa: UP042 - as users write it
     RED = "red"
 
 

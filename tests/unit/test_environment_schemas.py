@@ -82,7 +82,6 @@ def test_a_method_without_docstring_or_types() -> None:
 
 
 def test_a_default_of_none_does_not_change_the_type() -> None:
-    """Python 3.10 would make the parameter optional: schemas and cassettes would depend on the version of Python."""
     _, schema = describe(Example.omitted)
     assert schema["properties"] == {"text": {"default": None, "title": "Text", "type": "string"}}
 

@@ -99,7 +99,7 @@ def test_trials_after_a_change_of_shared_records_have_no_verdict_either(sharing:
 def test_simulations_that_change_their_own_records_are_not_accused(sharing: Domain) -> None:
     for replies, reward in ((calling("own"), 1), (["I do nothing."], 0), (calling("own"), 1)):
         assert trial(sharing, "own", replies).reward == reward
-    assert sharing.isolation_problem() is None
+    assert sharing.shared_records_problem() is None
 
 
 def test_large_databases_are_compared_after_the_first_trials_and_then_at_intervals(
@@ -108,9 +108,9 @@ def test_large_databases_are_compared_after_the_first_trials_and_then_at_interva
     monkeypatch.setattr("pytest_tau.environment.domain_files._EACH_TRIAL", 100)
     monkeypatch.setattr("pytest_tau.environment.domain_files._FIRST_TRIALS", 1)
     domain = tiny.make(tmp_path / "tiny", agent_tools=SharingTools, sync=None)
-    assert domain.isolation_problem() is None
+    assert domain.shared_records_problem() is None
     domain.environment().call("by_scan", {"item_id": "lamp"})
-    found = [domain.isolation_problem() is None for _ in range(8)]
+    found = [domain.shared_records_problem() is None for _ in range(8)]
     assert found[0]
     assert not found[-1]
     assert found == sorted(found, reverse=True)

@@ -219,7 +219,7 @@ def test_a_message_that_cannot_be_used_is_answered_by_its_problem(message: dict[
 @pytest.mark.parametrize(
     ("action", "problem"),
     [
-        (None, "an action is a text or a message as a dict, got NoneType None"),
+        (None, "an action is a text or a message as a dict, got None"),
         (7, "got int 7"),
         (["look"], "got list"),
         ({}, "a message as a dict has 'content' or 'tool_calls', got the keys none"),

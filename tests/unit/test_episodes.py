@@ -89,7 +89,13 @@ def test_an_episode_is_graded_as_a_trial_is(domain: Domain) -> None:
     play(player, RENAME, "Done.", "Bye")
     agent = Script([reply_call("rename", item_id="lamp", name="Light"), "Done.", "Bye"])
     trial = pytest_tau.simulate(WANTED, domain=domain, agent=agent, user=Script(USER), trial=2, seed=7)
-    varying = {"start_time": True, "end_time": True, "duration": True, "messages": {"__all__": {"timestamp"}}}
+    varying = {
+        "id": True,
+        "start_time": True,
+        "end_time": True,
+        "duration": True,
+        "messages": {"__all__": {"timestamp"}},
+    }
     varying["conditions"] = {"agent": True}
     assert player.simulation is not None
     assert player.simulation.conditions["agent"] == "episode"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,7 +88,25 @@ def test_tasks_that_differ_in_a_number_that_json_lacks_have_reference_states_of_
 ) -> None:
     for price in (None, value):
         wanted = task({"actions": [action("price", item_id="lamp", price=price)], "reward_basis": ["DB"]})
-        assert match(graded(domain, wanted, agent(call("price", item_id="lamp", price=price))))
+        assert match(graded(domain, wanted, agent(call("price", item_id="lamp", price=None)))) is (price is None)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_a_call_with_a_number_that_json_lacks_is_malformed_and_changes_nothing(domain: Domain, value: float) -> None:
+    wanted = task({"actions": [], "reward_basis": ["DB"]})
+    made = call("price", item_id="lamp", price=value)
+    assert (made.arguments, made.malformed) == ({}, json.dumps({"item_id": "lamp", "price": value}))
+    assert match(graded(domain, wanted, agent(made)))
+    stored = agent(made).model_dump_json()
+    assert match(graded(domain, wanted, json.loads(stored)))
+    # As other programs store it: JSON with NaN.
+    raw = {"role": "assistant", "tool_calls": [{"name": "price", "arguments": {"item_id": "lamp", "price": value}}]}
+    assert match(graded(domain, wanted, raw))
+    answer = domain.environment().answer(made)
+    assert (answer.error, answer.content) == (
+        True,
+        f"Error: arguments of 'price' must be a JSON object: price: {json.dumps(value)} is not JSON",
+    )
 
 
 def test_order_in_lists_counts(domain: Domain) -> None:

@@ -267,25 +267,16 @@ def test_a_read_that_a_later_write_depends_on_leaves_no_verdict(remembering: Dom
     simulation = talk(remembering, [FOUND, "Done."], BY_SEARCH)
     assert (simulation.outcome, simulation.error_kind) == ("error", "DomainError")
     assert simulation.error == (
-        "DomainError: tool 'rename_found' has another result or effect without the calls before it of tools that only "
-        "read (search), which grading does not make: keep what it needs in the database; or, for the tool that keeps "
-        'it elsewhere, declare it @tool("write")'
+        "DomainError: domain 'tiny': the reference actions of task 't' lead to another state when they are carried out "
+        'again, without those that only read: items/lamp/name: "Light" at first, now "Lamp". Tools that write must do '
+        "the same each time, and a tool that changes what a write depends on must be declared as a write"
     )
     assert simulation.info is not None
     assert (simulation.info["blame"]["party"], OUTSIDE in simulation.info) == ("domain", False)
 
 
-def test_such_a_read_without_an_effect_on_the_state_is_no_error(remembering: Domain) -> None:
-    calls = agent(call("search", item_id="none"), call("rename_found", name="Light"))
-    assert talk(remembering, [calls, "Done."], BY_SEARCH).outcome == "failed"
-
-
-def test_what_else_was_changed_is_reported_as_before(remembering: Domain) -> None:
-    def also(environment: Environment) -> Any:
-        environment.agent_db.items["desk"].price = 7.0  # type: ignore[attr-defined]
-        return FOUND
-
-    assert outside(talk(remembering, [also, "Done."], BY_SEARCH))["differences"]
+def test_no_agent_can_fail_such_a_task(remembering: Domain) -> None:
+    assert talk(remembering, ["Done."], BY_SEARCH).error_kind == "DomainError"
 
 
 def test_a_write_that_says_that_it_does_not_count_may_explain_the_difference(remembering: Domain) -> None:
@@ -320,8 +311,7 @@ def test_a_function_that_keeps_something_outside_of_the_snapshot_leaves_no_verdi
     wanted = task({"actions": [action("search", title="Emma"), action("take")], "reward_basis": ["DB"]})
     simulation = talk(shelf, [agent(call("search", title="Emma"), call("take")), "Done."], wanted)
     assert simulation.outcome == "error"
-    assert "tool 'take' has another result or effect" in (simulation.error or "")
-    assert (simulation.error or "").endswith("do not name it in reads= of the domain")
+    assert 'without those that only read: state/0: "Emma" at first, now "none"' in (simulation.error or "")
 
 
 @pytest.mark.parametrize("length", range(1, 8))
@@ -590,21 +580,15 @@ def test_nothing_is_started_for_a_domain_whose_copies_are_processes(
     assert undeclared_in(given) is None
 
 
-def test_an_initial_state_that_is_never_the_same_explains_a_difference(
-    domain: Domain, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    environment = domain.environment(WANTED)
-    environment.agent_db.items["desk"].price = 1.0  # type: ignore[attr-defined]
-    made, prices = domain.environment, itertools.count(100)
+def test_an_initial_state_that_is_never_the_same_is_a_mistake_of_the_domain(tmp_path: Path) -> None:
+    prices = itertools.count(100)
 
-    def another(*args: Any, **options: Any) -> Environment:
-        fresh = made(*args, **options)
-        fresh.agent_db.items["lamp"].price = float(next(prices))  # type: ignore[attr-defined]
-        return fresh
+    class Drawing(tiny.TinyTools):
+        def begin_task(self, task: Task) -> None:
+            self.db.items["lamp"].price = float(next(prices))
 
-    given = GradingInput(WANTED, [STOP], domain, OFFICIAL)
-    found = outside_changes(environment, Beginning.of(environment), given)
-    assert found is not None
-    assert found.when == "before"
-    monkeypatch.setattr(domain, "environment", another)
-    assert outside_changes(environment, Beginning.of(environment), given) is None
+    drawing = tiny.make(tmp_path / "drawing", agent_tools=Drawing)
+    simulation = talk(drawing, [agent(call("rename", item_id="lamp", name="Light")), "Done."])
+    assert (simulation.outcome, simulation.error_kind) == ("error", "DomainError")
+    assert "items/lamp/price: " in (simulation.error or "")
+    assert outside(simulation) is None

@@ -85,8 +85,28 @@ class TestValues:
     def test_pass_hat_k_is_over_trials_that_ran(self):
         trials = records(a="pp", b="pf", c="fe", d="ee")
         assert verdict("pass^1>=0.5", trials).value == pytest.approx((1 + 0.5 + 0) / 3)
-        assert verdict("pass^2>=0.5", trials).value == pytest.approx(1 / 2)
+        assert verdict("pass^2>=0.5", trials).value == pytest.approx(1 / 3)
         assert str(verdict("pass^3>=0.5", trials)).endswith("missed: no task has 3 trials with a verdict (at most 2)")
+
+    def test_a_task_that_failed_and_lost_a_trial_does_not_raise_pass_hat_k(self):
+        trials = records(a="ppp", b="ffe")
+        for k in (1, 2, 3):
+            assert verdict(f"pass^{k}>=0.9", trials).value == 0.5
+        assert str(verdict("pass^3>=0.9", trials)) == (
+            "gate pass^3 >= 0.9: 0.500 (95 % interval 0.000 to 1.000): missed, but 0.9 lies within the interval"
+        )
+
+    def test_where_lost_trials_decide_so_is_the_gate(self):
+        trials = records(a="ppp", b="ppe", c="fff")
+        why = "0.333 to 0.667, as 1 task has fewer than 3 trials with a verdict and failed none"
+        assert str(verdict("pass^3>=0.5", trials)) == f"gate pass^3 >= 0.5: not decided: {why}"
+        assert verdict("pass^3>=0.5", trials).met is None
+        assert str(verdict("pass^3>=0.3", trials)) == f"gate pass^3 >= 0.3: met: {why}"
+        assert str(verdict("pass^3>0.7", trials)) == f"gate pass^3 > 0.7: missed: {why}"
+        assert verdict("pass^2>=0.5", trials).value == pytest.approx(2 / 3)
+
+    def test_trials_without_a_verdict_decide_nothing(self):
+        assert str(verdict("pass^1>=0.5", records(a="ee"))) == "gate pass^1 >= 0.5: not decided: no trial has a verdict"
 
     def test_errors_are_a_share_of_all_trials(self):
         found = verdict("errors<=0.3", records(a="pp", b="pf", c="fe", d="ee"))
@@ -108,12 +128,12 @@ class TestValues:
         assert verdict("cost<=0.5", trials).value == 0.5
         found = verdict("cost<=9", [*trials, record("c", usage={"agent": unpriced})])
         assert not found.met
-        assert str(found) == "gate cost <= 9: missed: it is unknown for 1 trials"
+        assert str(found) == "gate cost <= 9: not decided: it is unknown for 1 trial"
 
     def test_of_a_domain_only_its_trials_count(self):
         trials = [record("a", domain="one"), record("a", 0, "failed", domain="two")]
         assert [verdict(f"{name}:pass^1>0", trials).value for name in ("one", "two")] == [1.0, 0.0]
-        assert str(verdict("three:pass^1>=0", trials)) == "gate three:pass^1 >= 0: missed: no trial was run"
+        assert str(verdict("three:pass^1>=0", trials)) == "gate three:pass^1 >= 0: not decided: no trial was run"
 
     @pytest.mark.parametrize(
         ("operator", "met"), [(">=", (False, True, True)), (">", (False, False, True)), ("<", (True, False, False))]
@@ -144,7 +164,7 @@ class TestSettled:
         trials = [record(str(number), 0, "failed") for number in range(3)]
         planned = {str(number): 1 for number in range(10)}
         assert verdict("pass^1>0.7", trials, planned).why == "at most 0.700 whatever the remaining trials give"
-        assert verdict("pass^1>=0.7", trials, planned).why == "not settled"
+        assert verdict("pass^1>=0.7", trials, planned).why == "the remaining trials decide"
 
     def test_a_value_that_can_no_longer_fall_below_it(self):
         trials = [record(str(number)) for number in range(8)]
@@ -154,18 +174,18 @@ class TestSettled:
         assert found.why == "at least 0.800 whatever the remaining trials give"
 
     def test_tasks_that_failed_count_although_their_trials_are_not_complete(self):
-        """Four tasks have passed four times. The other six cannot any more, but all of their trials may yet be errors."""
+        """Four tasks have passed four times. The other six cannot any more, even if their trials are errors."""
         trials = records(**{f"a{number}": "pppp" for number in range(4)}, **{f"b{number}": "f" for number in range(6)})
         planned = dict.fromkeys([one.task_id for one in trials], 4)
-        assert verdict("pass^4>=0.5", trials, planned).why == "not settled"
-        more = trials + [record(f"b{number}", trial, "failed") for number in range(6) for trial in (1, 2, 3)]
-        assert verdict("pass^4>=0.5", more[:-1], planned).why == "at most 0.444 whatever the remaining trials give"
+        assert verdict("pass^4>=0.5", trials, planned).why == "at most 0.400 whatever the remaining trials give"
+        assert verdict("pass^4>=0.4", trials, planned).met is True
+        assert verdict("pass^4>=0.5", trials[:16], planned).met is None
 
     def test_what_grows_without_bound_is_only_ever_settled_from_below(self):
         trials = [record(str(number), duration=10.0) for number in range(5)]
         planned = {str(number): 1 for number in range(10)}
         assert verdict("duration<4", trials, planned).why == "at least 5.000 whatever the remaining trials give"
-        assert verdict("duration<6", trials, planned).why == "not settled"
+        assert verdict("duration<6", trials, planned).why == "the remaining trials decide"
 
     @pytest.mark.parametrize("text", ["pass^1>=0.6", "pass^2>=0.5", "pass^2<0.5", "errors<=0.2", "reward>0.4"])
     def test_whatever_the_rest_brings_it_is_as_settled(self, text):
@@ -183,8 +203,7 @@ class TestSettled:
                 full = dict(told)
                 for (name, _), outcome in zip(waiting, rest, strict=True):
                     full[name] += outcome
-                value = gate.metric.value(gate.tasks(by_task(records(**full))))
-                ends.add(value is not None and gate.holds(value))
+                ends.add(gate.verdict(by_task(records(**full))).met)
             found = gate.settled(by_task(records(**told), counts))
             if found is not None:
                 settled += 1
@@ -213,7 +232,7 @@ class TestVariants:
 
     def test_of_a_domain_without_trials_there_is_one(self):
         (found,) = Gate.parse("shop:pass^1>=0.5").verdicts(by_task(self.both("pp", "ff")))
-        assert str(found) == "gate shop:pass^1 >= 0.5: missed: no trial was run"
+        assert str(found) == "gate shop:pass^1 >= 0.5: not decided: no trial was run"
 
     def test_settled_if_one_misses_it_or_all_meet_it(self):
         planned = {Group("", name, "mock", "t"): 4 for name in "AB"}
@@ -322,7 +341,7 @@ class TestPredicted:
     def test_a_prediction_is_the_verdict_of_an_open_gate(self):
         gate, tasks = Gate.parse("pass^1>=0.5"), self.waiting()
         (found,) = gate.verdicts(tasks)
-        assert (found.met, found.why) == (False, "not settled")
+        assert (found.met, found.why) == (None, "the remaining trials decide")
         for met in (True, False):
             (found,) = gate.verdicts(tasks, {"": met}, "in the full run")
             assert (found.met, found.why) == (met, "in the full run")

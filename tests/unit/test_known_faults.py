@@ -26,7 +26,8 @@ class StandIn:
         if case.turns > 40:
             raise ValueError("too long")
         owner = "user" if case.turns < 10 else "agent"
-        return {"errors": [], "summary": "", "fault_owner": owner, "fault_type": "other"}
+        error = {"source": owner, "severity": "minor"}
+        return {"errors": [error], "summary": "", "fault_owner": owner, "fault_type": "other"}
 
 
 @pytest.fixture(scope="module")

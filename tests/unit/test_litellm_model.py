@@ -198,7 +198,8 @@ def test_all_tokens_of_the_provider_are_counted_and_priced() -> None:
     assert reply.model == "gpt-4.1-mini-2025-04-14"
     unpriced = answer(completion | {"model": "scripted"})
     assert (unpriced.usage, unpriced.cost) == (reply.usage, None)
-    for wrong in (None, usage | {"completion_tokens": -5}):
+    too_many = {"prompt_tokens_details": {"cached_tokens": 9000}}
+    for wrong in (None, usage | {"completion_tokens": -5}, usage | too_many):
         uncounted = answer(completion | {"usage": wrong}, name="openai/gpt-4.1-mini")
         assert (uncounted.usage, uncounted.cost) == (None, None)
 
@@ -300,7 +301,7 @@ def test_the_answer_comes_after_whatever_passed(caplog: pytest.LogCaptureFixture
     with caplog.at_level("INFO", "pytest_tau"), ModelServer(lambda _: "At last", faults=befalls) as server:
         # litellm is already imported; otherwise, the limit would include the import.
         load()
-        reply = run(quick(timeout=0.5).complete(asked(server)))
+        reply = run(quick(timeout=2.0).complete(asked(server)))
     assert (reply.text, len(server.requests), server.served) == ("At last", 6, 1)
     told = [record.getMessage() for record in caplog.records]
     kinds = ["rate_limit", "unavailable", "unavailable", "bad_answer", "timeout"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import re
 import sys
 import threading
 import time
@@ -13,11 +14,13 @@ from pathlib import Path
 import pytest
 
 import pytest_tau
-from pytest_tau.environment import check_task
+from pytest_tau.environment import check_repeatable, check_task
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.evaluation import known_components
 from pytest_tau.lint import lint_domain
 from pytest_tau.models import Task
+from pytest_tau.orchestrator import Limits
+from pytest_tau.runner import SimulationSettings
 from pytest_tau.testing import ScriptedParticipant
 
 pytest.importorskip("mcp")
@@ -204,6 +207,103 @@ def test_a_lost_server_is_no_failure_of_the_agent(declare, tool, running):
     assert "domain 'items'" in simulation.error
     assert ("the disk is full" if tool == "crash" else "did not answer within 1 s") in simulation.error
     assert simulation.calls[0].result.error
+
+
+def test_the_time_limit_cuts_a_call(declare, running):
+    domain = declare(timeout=600.0).load()
+    settings = SimulationSettings(limits=Limits(timeout=1.0))
+    agent = calls(("put", {"key": "b", "value": 2}), ("hang", {}))
+    simulation = pytest_tau.simulate(task(), domain=domain, agent=agent, user=user(), settings=settings)
+    assert (simulation.outcome, simulation.termination_reason) == ("error", "infrastructure_error")
+    assert re.match(
+        r"tool 'hang' of domain 'items' did not return in [\d.]+ s, and the time limit is 1 s", simulation.error
+    )
+    assert simulation.info["blame"]["party"] == "harness"
+
+
+def test_a_call_that_the_time_limit_cuts_early_is_not_why(declare):
+    domain = declare(timeout=600.0).load()
+
+    async def slowly(messages, tools):
+        await asyncio.sleep(0.9)
+        return {"tool_calls": [{"name": "hang", "arguments": {}}]}
+
+    settings = SimulationSettings(limits=Limits(timeout=1.0))
+    simulation = pytest_tau.simulate(task(), domain=domain, agent=slowly, user=user(), settings=settings)
+    assert (simulation.outcome, simulation.termination_reason) == ("failed", "timeout")
+
+
+PUT = ("put", {"key": "b", "value": 2})
+
+
+def test_ids_that_a_server_draws_at_random_are_a_mistake_of_the_domain(declare, tmp_path):
+    tmp_path.joinpath("tasks.json").write_text(f"[{task().model_dump_json()}]", encoding="utf-8")
+    domain = declare("random", tasks="tasks.json").load()
+    for _ in range(3):
+        simulation = simulate(domain, calls(PUT))
+        assert (simulation.outcome, simulation.error_kind) == ("error", "DomainError")
+        assert simulation.info["blame"]["party"] == "domain"
+    assert simulate(domain, calls(PUT), task(["ACTION"])).reward == 1
+    with pytest.raises(ConfigurationError, match="the reference actions of task 't' lead to another state"):
+        check_repeatable([task()], domain)
+    check_repeatable([task(["ACTION"])], domain)
+    report = asyncio.run(lint_domain(domain, None))
+    assert [(each.rule, each.severity) for each in report.findings] == [("unstable-state", "error")]
+
+
+OUTLIVES = (
+    "domain 'items': its tools do not begin with the same state each time: b: nothing at first, now 2: if the state"
+)
+
+
+def test_a_state_that_outlives_its_server_is_a_mistake_of_the_domain(declare, running, tmp_path):
+    env = {"STARTS": str(running.file), "STORE": str(tmp_path / "store.json")}
+    domain = declare(env=env).load()
+    environment = domain.environment()
+    environment.call(*PUT)
+    environment.close()
+    simulation = simulate(domain, calls(PUT))
+    assert (simulation.outcome, simulation.messages) == ("error", [])  # no agent was asked
+    assert simulation.error.startswith(f"DomainError: {OUTLIVES}")
+    assert simulation.info["blame"]["party"] == "domain"
+    report = asyncio.run(lint_domain(domain, None, [task()]))
+    assert [each.rule for each in report.findings] == ["unstable-state"]
+
+
+def test_a_state_that_outlives_its_server_is_found_before_the_first_trial(declare, running, tmp_path):
+    env = {"STARTS": str(running.file), "STORE": str(tmp_path / "store.json")}
+    with pytest.raises(ConfigurationError, match=OUTLIVES):
+        check_repeatable([task()], declare(env=env).load())
+
+
+@pytest.mark.parametrize("by", ["id", "tool", "command"])
+def test_each_trial_can_be_given_a_state_of_its_own(declare, running, tmp_path, by):
+    name = "store-{trial}.json" if by == "id" else "store.json"
+    program = "import os, pathlib; pathlib.Path(os.environ['STORE']).unlink(missing_ok=True)"
+    reset = {"id": None, "tool": "reset", "command": [sys.executable, "-c", program]}[by]
+    env = {"STARTS": str(running.file), "STORE": str(tmp_path / name)}
+    domain = declare(env=env, reset=reset).load()
+    assert domain.spec.agent_db.one_at_a_time is (by != "id")
+    check_repeatable([task()], domain)
+    assert [simulate(domain, calls(PUT)).reward for _ in range(3)] == [1, 1, 1]
+    assert simulate(domain, calls()).reward == 0
+    assert ("reset" in {tool.name for tool in domain.environment().tools()}) is (by != "tool")
+
+
+@pytest.mark.parametrize(
+    ("reset", "problem"),
+    [
+        ("reset", "was not reset: reset: the store is read-only"),
+        ([sys.executable, "-c", "raise SystemExit('no store')"], "ended with exit status 1; its output:\nno store"),
+        ([sys.executable, "-c", "import time; time.sleep(600)"], "did not end within 3 s"),
+        (["no-such-program"], "could not be started: "),
+    ],
+)
+def test_a_reset_that_fails_is_named(declare, running, tmp_path, reset, problem):
+    env = {"STARTS": str(running.file), "STORE": str(tmp_path / "store.json")}
+    timeout = 3.0 if isinstance(reset, list) else 20.0
+    with pytest.raises(ConfigurationError, match=problem):
+        declare("read-only", env=env, reset=reset, timeout=timeout).load()
 
 
 def test_a_server_that_does_not_start_is_reported_with_its_output(declare):

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from pytest_tau.models import AssistantMessage, Simulation, ToolCall, ToolMessage, UserMessage, clone, json_copy
-from pytest_tau.models.copying import assign, copy_with
 
 
 class Pair(NamedTuple):
@@ -133,18 +132,6 @@ def test_a_dump_without_unset_fields_can_be_read_back() -> None:
     assert Simulation.model_validate_json(simulation.model_dump_json(exclude_unset=True)) == simulation
 
 
-def test_a_copy_with_other_values_is_what_pydantic_makes() -> None:
-    one = Odd.model_validate({"values": [[1]], "more": [2]})
-    one._seen.append(3)
-    copy, expected = copy_with(one, {"values": ([4],)}), one.model_copy(update={"values": ([4],)})
-    assert copy == expected
-    assert type(copy) is Odd
-    assert (copy.model_fields_set, copy.model_extra) == (expected.model_fields_set, {"more": [2]})
-    assert (copy._seen is one._seen) == (expected._seen is one._seen)
-    copy.other = 5  # type: ignore[attr-defined]
-    assert one.model_extra == {"more": [2]}
-
-
 def test_types_of_which_nothing_is_known_are_returned_as_they_are() -> None:
     class Own:
         pass
@@ -153,14 +140,3 @@ def test_types_of_which_nothing_is_known_are_returned_as_they_are() -> None:
     assert clone(one) is one
     assert clone({"a": (one, [many])}) == {"a": (one, [many])}
     assert clone(many) is not many
-
-
-def test_assigned_fields_are_those_of_an_assignment() -> None:
-    mine, theirs = AssistantMessage(content="Hi"), AssistantMessage(content="Hi")
-
-    assign(mine, turn_idx=3, timestamp="2026-01-01")
-    theirs.turn_idx, theirs.timestamp = 3, "2026-01-01"
-
-    assert mine == theirs
-    assert mine.model_fields_set == theirs.model_fields_set
-    assert mine.model_dump(exclude_unset=True) == theirs.model_dump(exclude_unset=True)

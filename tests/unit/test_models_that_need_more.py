@@ -234,6 +234,7 @@ def test_thinking_excludes_the_default_temperature(args: dict[str, Any]) -> None
     assert litellm_model("anthropic/claude-sonnet-4-5", **args).args == args
     assert litellm_model("openai/gpt-5", **args).args == {"temperature": 0.0, **args}
     assert litellm_model("anthropic/claude-sonnet-4-5").args == {"temperature": 0.0}
+    assert litellm_model("openai/gpt-5", temperature=None, seed=None).args == {"seed": None}
 
 
 @pytest.mark.parametrize("args", THINKS)

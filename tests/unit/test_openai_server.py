@@ -163,6 +163,14 @@ def test_a_count_of_tokens_that_cannot_be_one_makes_the_cost_unknown(prompt):
     assert (reply.text, reply.usage, reply.cost) == ("Hi", None, None)
 
 
+@pytest.mark.parametrize("cached", [11, -1, "4"])
+def test_more_tokens_from_the_cache_than_were_sent_make_the_cost_unknown(cached):
+    usage = {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": cached}}
+    with ModelServer(lambda _: completion(usage)) as server:
+        reply = ask(server, args=PRICES)
+    assert (reply.text, reply.usage, reply.cost) == ("Hi", None, None)
+
+
 def completion(usage):
     message = {"role": "assistant", "content": "Hi"}
     return {"choices": [{"index": 0, "finish_reason": "stop", "message": message}], "usage": usage}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from pytest_tau.orchestrator.clock import Clock
 
@@ -17,9 +17,9 @@ def test_recorded_times_are_repeated_and_the_last_one_stays() -> None:
 
 def test_without_recorded_times_it_is_now() -> None:
     clock = Clock()
-    before = datetime.now(timezone.utc)
+    before = datetime.now(UTC)
     first, second = (datetime.fromisoformat(clock.now()) for _ in range(2))
-    assert before <= first <= second <= datetime.now(timezone.utc)
+    assert before <= first <= second <= datetime.now(UTC)
     assert clock.elapsed == (second - first).total_seconds()
 
 

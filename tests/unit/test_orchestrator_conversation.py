@@ -206,7 +206,7 @@ def test_token_in_a_message_with_a_call_does_not_end_the_conversation(domain: Do
         (ValueError("x"), {"agent": "agent_error", "user": "user_error"}, {"agent": "failed", "user": "error"}),
         (SystemExit(3), {"agent": "agent_error", "user": "user_error"}, {"agent": "failed", "user": "error"}),
         (
-            asyncio.TimeoutError("its own"),
+            TimeoutError("its own"),
             {"agent": "agent_error", "user": "user_error"},
             {"agent": "failed", "user": "error"},
         ),

@@ -53,11 +53,14 @@ def ending(domain: Domain, agents: Any, users: Any, **options: Any) -> Ending:
     return run(conversation(domain, agents, users, **options).run())
 
 
-@pytest.mark.parametrize("error", [ModelError("no answer"), ReplayError("no recording")])
-def test_a_model_that_fails_is_nobodys_fault(domain: Domain, error: Exception) -> None:
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(ModelError("no answer"), "infrastructure_error"), (ReplayError("no recording"), "unexpected_error")],
+)
+def test_a_model_that_fails_is_nobodys_fault(domain: Domain, error: Exception, reason: str) -> None:
     text = f"{type(error).__name__}: {error}"
     for sides in ((Player(error), Player(user("Hi"))), (Player(), Player(error))):
-        assert ending(domain, *sides) == ("infrastructure_error", None, text, type(error).__name__)
+        assert ending(domain, *sides) == (reason, None, text, type(error).__name__)
 
 
 def test_a_context_window_that_is_too_small_is_the_agents_fault_alone(domain: Domain) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from fractions import Fraction
 from math import sqrt
 from statistics import NormalDist, fmean
 
 import pytest
 
-from pytest_tau.analysis import paired
-from pytest_tau.analysis.paired import SAMPLES, Pair, Paired, PassCount, smallest_loss
+from pytest_tau.analysis import chance, paired
+from pytest_tau.analysis.chance import SMALLEST, Seen, Values, tails
+from pytest_tau.analysis.paired import Pair, Paired, PassCount, smallest_loss
+from pytest_tau.analysis.statistics import binomial
 
 NORMAL = NormalDist()
 KEPT, LOST, GAINED, NEVER = (
@@ -39,51 +42,124 @@ class TestRates:
         assert found.difference == pytest.approx(found.after - found.before)
 
 
-class TestProbability:
-    """The chance that signs at random lead as far."""
+class TestTails:
+    """The distribution of a sum of random numbers."""
 
     @pytest.mark.parametrize("sizes", [{1: 1}, {3: 1}, {1: 2}, {1: 1, 2: 1}, {1: 5}, {1: 3, 2: 2}, {2: 1, 3: 3, 7: 2}])
     def test_it_is_that_of_every_sign_one_by_one(self, sizes):
         numbers = list(Counter(sizes).elements())
         sums = [sum(signed) for signed in itertools.product(*((-number, number) for number in numbers))]
-        for found in {abs(total) for total in sums} - {0}:
-            further, equal = paired._tail(sizes, found, 0)
-            assert further == sum(total > found for total in sums) / len(sums)
-            assert equal == sum(total == found for total in sums) / len(sums)
+        for found in set(sums):
+            below, above = tails(self.signed(sizes, found))
+            assert above == pytest.approx(fmean((total > found) + (total == found) / 2 for total in sums))
+            assert below == pytest.approx(1 - above)
 
-    def test_it_is_exact_up_to_a_size(self, monkeypatch):
-        """Six differences of one, and their squared number: 216 bits."""
-        pairs = [LOST] * 5 + [GAINED] + [KEPT] * 9
-        for most, exact in ((215, False), (216, True)):
-            monkeypatch.setattr(paired, "_MOST_BITS", most)
-            assert Paired(pairs).exact is exact
+    @staticmethod
+    def signed(sizes, found):
+        """Numbers with random signs; that one of them has the whole sum is of no importance."""
+        parts = {Values(-size, 2 * size, (0.5, 0.5)): Seen(number, 0) for size, number in sizes.items()}
+        first = next(iter(parts))
+        return {**parts, first: Seen(parts[first].numbers, found)}
 
-    def test_the_limit_is_half_a_second(self):
-        assert Paired([LOST] * 2000 + [KEPT]).exact
-        assert not Paired([LOST] * 2200 + [KEPT]).exact
+    def test_numbers_need_not_be_symmetric(self):
+        """Two of 0 (0.5), 3 (0.25) and 6 (0.25), and one of -2 (0.9) and 5 (0.1)."""
+        parts = {Values(0, 3, (0.5, 0.25, 0.25)): Seen(2, 6), Values(-2, 7, (0.9, 0.1)): Seen(1, -2)}
+        # 4 is found: two numbers make 6 with a chance of 0.3125, and 0 or 3 with 0.5; with 5, any sum is above.
+        below, equal = 0.9 * 0.5, 0.9 * 0.3125
+        assert tails(parts) == pytest.approx((below + equal / 2, 1 - below - equal / 2))
 
-    @pytest.mark.parametrize(("sizes", "found"), [({1: 30}, 8), ({1: 12, 3: 7}, 9)])
-    def test_samples_are_of_the_same_distribution(self, sizes, found):
-        for exact, sampled in zip(paired._tail(sizes, found, 0), paired._sampled_tail(sizes, found, 3), strict=True):
-            # Both tails are sampled, and half of what is found there belongs to one.
-            assert sampled == pytest.approx(exact, abs=5 * sqrt(exact / SAMPLES / 2) + 1 / SAMPLES)
-            assert sampled != exact
+    def test_what_takes_too_long_is_rounded(self, monkeypatch):
+        generator = random.Random(4)
+        pairs = []
+        for _ in range(60):
+            trials, rate = (generator.choice([8, 9, 10]), generator.choice([9, 10])), generator.random()
+            shares = (rate, rate * 0.93)
+            pairs.append(pair(*((n, binomial(n, share, generator)) for n, share in zip(trials, shares, strict=True))))
+        exact = Paired(pairs).p
+        assert 0.001 < exact < 0.5
+        monkeypatch.setattr(chance, "_MOST_PRODUCTS", 100_000)
+        assert chance._grid(Paired(pairs)._parts(signs=False)) > 10
+        rounded = Paired(pairs).p
+        assert rounded != exact
+        assert rounded == pytest.approx(exact, rel=0.1)
+        assert Paired([Pair(each.after, each.before) for each in pairs]).p == pytest.approx(rounded)
 
-    def test_the_signs_that_were_found_are_one_of_the_samples(self):
-        assert paired._sampled_tail({1: 200}, 200, 0) == (0, 1 / (2 * (SAMPLES + 1)))
-        assert paired._sampled_tail({1: 200}, 201, 0) == (0, 1 / (2 * (SAMPLES + 1)))
+    def test_of_many_tasks_it_is_nearly_normal(self):
+        """Of 100,000 signs the sum 632 is two standard deviations from 0."""
+        below, above = tails(self.signed({1: 100_000}, 632))
+        assert above == pytest.approx(1 - NORMAL.cdf(632 / sqrt(100_000)), rel=1e-3)
+        assert below == pytest.approx(1 - above)
+
+    def test_the_least_is_not_0(self):
+        assert tails(self.signed({1: 1000}, 1000)) == (pytest.approx(1), SMALLEST)
+
+
+class TestProbability:
+    """The test over tasks."""
 
     def test_what_leads_as_far_counts_half_of_what_leads_further(self):
         found = Paired([LOST] * 3 + [GAINED])
         assert found.p == 2 * (1 / 16 + 4 / 16 / 2)
         assert Paired([LOST]).p == 0.5 * 2 * 0.5
 
-    def test_sampled_it_depends_on_the_seed_alone(self, monkeypatch):
-        monkeypatch.setattr(paired, "_MOST_BITS", 0)
-        pairs = [LOST] * 20 + [GAINED] * 12
-        found = [Paired(pairs, seed=seed).p for seed in (0, 0, 1)]
-        assert found[0] == found[1] != found[2]
-        assert Paired(pairs).p == found[0]
+    @pytest.mark.parametrize(
+        "counts",
+        [
+            [((1, 1), (3, 2)), ((1, 0), (3, 1)), ((2, 1), (2, 0))],
+            [((4, 4), (1, 0)), ((2, 2), (3, 1)), ((1, 1), (2, 2)), ((3, 1), (3, 2))],
+            [((1, 0), (4, 4)), ((2, 0), (1, 1))],
+        ],
+    )
+    def test_where_numbers_of_trials_differ_outcomes_are_redistributed(self, counts):
+        """Every order of every task's outcomes, one by one; tasks with equal numbers keep the size of their change."""
+        pairs = [pair(*each) for each in counts]
+        found = sum(Fraction(two, after) - Fraction(one, before) for (before, one), (after, two) in counts)
+        side = 1 if found > 0 else -1
+
+        def tail(*tasks):
+            sums = [side * sum(each) for each in itertools.product(*tasks)]
+            return sum((total > side * found) + Fraction(total == side * found, 2) for total in sums) / len(sums)
+
+        changes = [Fraction(two, after) - Fraction(one, before) for (before, one), (after, two) in counts]
+        signs = [[-change, change] for change in changes]
+        orders = [
+            [
+                Fraction(sum(place >= before for place in passed), after)
+                - Fraction(sum(place < before for place in passed), before)
+                for passed in itertools.combinations(range(before + after), one + two)
+            ]
+            if before != after
+            else both
+            for ((before, one), (after, two)), both in zip(counts, signs, strict=True)
+        ]
+        assert Paired(pairs).p == pytest.approx(float(min(1, 2 * max(tail(*signs), tail(*orders)))))
+
+    def test_identical_agents_are_rarely_called_different_whatever_their_numbers_of_trials(self):
+        """Signs alone are significant in 0.38 of such comparisons of 30 tasks, 0.10 of those of 50."""
+        generator = random.Random(31)
+        for tasks, rate, before, after in ((30, 0.97, 1, 10), (50, 0.95, 4, 1), (20, 0.9, 1, 4)):
+            losses = gains = 0
+            for _ in range(400):
+                pairs = [
+                    pair(*((trials, binomial(trials, rate, generator)) for trials in (before, after)))
+                    for _ in range(tasks)
+                ]
+                found = Paired(pairs)
+                losses += found.p < 0.05 and found.difference < 0
+                gains += found.p < 0.05 and found.difference > 0
+            assert losses <= 0.025 * 400, (tasks, rate)
+            assert gains <= 0.025 * 400, (tasks, rate)
+
+    def test_a_single_trial_of_each_task_is_no_evidence_of_a_loss_of_some(self):
+        """16 of 16 before, and 123 of 128 now, lost on five tasks."""
+        found = Paired([pair((1, 1), (8, 7))] * 5 + [pair((1, 1), (8, 8))] * 11)
+        assert found.p > 0.5
+        assert found.interval.low < 0 <= found.interval.high
+
+    def test_a_loss_is_found(self):
+        found = Paired([pair((1, 1), (4, 1))] * 12 + [pair((1, 1), (4, 4))] * 20)
+        assert found.p < 0.01
+        assert found.interval.high < 0
 
 
 class TestInterval:
@@ -140,6 +216,28 @@ class TestInterval:
                 assert found.interval == (-mirrored.high, -mirrored.low)
                 seen.append(found.p < 0.05)
         assert 10 < sum(seen) < len(seen)
+
+    def test_where_numbers_of_trials_differ_it_agrees_with_the_test(self):
+        generator, seen = random.Random(8), Counter()
+        for _ in range(300):
+            sides = [[(n := generator.randint(1, 5), generator.randint(0, n)) for _ in range(9)] for _ in "ab"]
+            pairs = [pair(*each) for each in zip(*sides, strict=True)]
+            found = Paired(pairs, samples=1000)
+            assert (found.interval.low <= 0 <= found.interval.high) is (found.p >= 0.05), pairs
+            assert found.interval.low <= found.difference <= found.interval.high
+            seen[found.p < 0.05] += 1
+        assert min(seen.values()) > 5
+
+    @pytest.mark.parametrize(("before", "after", "loss"), [(1, 10, -0.02), (10, 1, 0.02), (1, 10, 0.1)])
+    def test_where_numbers_of_trials_differ_it_has_the_truth(self, before, after, loss):
+        """Means of subsets alone have it in 0.62 to 0.89 of comparisons."""
+        generator, covered = random.Random(9), 0
+        for number in range(200):
+            runs = ((before, 0.97), (after, 0.97 - loss))
+            pairs = [pair(*((n, binomial(n, rate, generator)) for n, rate in runs)) for _ in range(30)]
+            low, high = Paired(pairs, seed=number, samples=500).interval
+            covered += low <= -loss <= high
+        assert covered >= 0.95 * 200
 
     def test_it_is_of_ten_thousand_subsets_and_the_seed(self):
         pairs = [pair((4, number % 5), (4, number * 3 % 5)) for number in range(30)]

@@ -487,7 +487,7 @@ async def _later() -> bool:
 
 
 @pytest.mark.parametrize(
-    ("answer", "shown"), [(lambda: "no", "str 'no'"), (lambda: None, "NoneType None"), (_later, "coroutine <coroutine")]
+    ("answer", "shown"), [(lambda: "no", "str 'no'"), (lambda: None, "None"), (_later, "coroutine <coroutine")]
 )
 def test_an_is_stop_that_returns_no_bool_is_the_side_s_fault(domain: Domain, answer: Any, shown: str) -> None:
     class Unsure(ScriptedParticipant):

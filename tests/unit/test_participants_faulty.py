@@ -72,18 +72,6 @@ def user_that_stops(after: int) -> ScriptedParticipant:
     return ScriptedParticipant([*["go on"] * after, "###STOP###"])
 
 
-def test_the_former_name_of_foreign_records_still_works(domain: Domain) -> None:
-    class Former(ScriptedParticipant):
-        strangers = Agent.foreign_records
-
-        def __init__(self) -> None:
-            super().__init__(Agent.script)
-
-    with pytest.warns(DeprecationWarning, match="Former.strangers is deprecated: use the attribute 'foreign_records'"):
-        simulation = simulated(domain, "leaks", agent=Former)
-    assert calls(simulation) == calls(simulated(domain, "leaks"))
-
-
 def test_without_a_saboteur_it_passes(domain: Domain) -> None:
     simulation = simulated(domain, "", user=user_that_stops(3))
     assert (simulation.reward, calls(simulation)) == (1.0, [LOOKED, RENAMED, COUNTED])

@@ -292,10 +292,13 @@ def test_unencodable_text_is_escaped_before_it_is_sent_back(domain: Domain) -> N
     assert chat.sent[-1][3] == {"role": "assistant", "content": "odd \\ud800", "reasoning_content": "\\ud800"}
 
 
-@pytest.mark.parametrize("error", [ModelError("down", kind="unavailable"), ReplayError("differs")])
-def test_model_error_gives_no_verdict(domain: Domain, error: Exception) -> None:
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(ModelError("down", kind="unavailable"), "infrastructure_error"), (ReplayError("differs"), "unexpected_error")],
+)
+def test_model_error_gives_no_verdict(domain: Domain, error: Exception, reason: str) -> None:
     _, ending = converse(domain, LLMAgent(context(domain, "agent", Chat("Hi", error))), Script("Hello", "Well?"))
-    assert ending.reason == "infrastructure_error"
+    assert ending.reason == reason
     assert str(error) in (ending.error or "")
 
 
@@ -405,7 +408,7 @@ def test_how_an_endpoint_is_called_is_not_its_fault(domain: Domain, kind: Any) -
 
 def test_a_replay_that_differs_is_not_an_endpoint_s_fault(domain: Domain) -> None:
     _, ending = converse(domain, EndpointAgent(context(domain, "agent", Chat(ReplayError("differs")))), Script())
-    assert ending.reason == "infrastructure_error"
+    assert ending.reason == "unexpected_error"
 
 
 @pytest.mark.parametrize("kind", [LLMAgent, EndpointAgent])

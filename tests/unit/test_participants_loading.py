@@ -133,6 +133,8 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
         ("mine.py:Asking", "Asking cannot be created: its constructor needs 'api_key'"),
         ("no_such_module_here:Agent", "cannot be imported: ModuleNotFoundError"),
         ("no_such_module_here:Agent", "No module named 'no_such_module_here'$"),
+        ("min:Agent", r"No module named 'min'; did you mean 'mine'\?"),
+        ("json.decodr:Agent", r"No module named 'json.decodr'; did you mean 'json.decoder'"),
         ("lacking.py:Agent", "'no_package'; if 'no_package' belongs to a package, install the package into this env"),
         ("broken.py:Agent", "cannot be imported: ZeroDivisionError"),
         ("quits.py:Agent", "cannot be imported: SystemExit"),

@@ -161,7 +161,7 @@ def test_official_guidelines_are_taken_literally_and_followed_by_the_scenario(da
     assert prompting.name == "official guidelines"
     scenario = "Say {{scenario}}."
     told = "\n\n<scenario>\nSay {{scenario}}.\n</scenario>"
-    assert for_user(prompting, scenario) == "Play {{scenario}} {nicely}." + told
+    assert for_user(prompting, scenario) == "Play {{scenario}} {nicely}.\n" + told
     assert for_user(prompting, scenario, tools=True) == "Play {{open}} with {{{tools}}}." + told
 
 
@@ -185,7 +185,7 @@ def test_the_official_guidelines_come_out_to_the_letter(*, tools: bool) -> None:
     prompting = official_guidelines(OFFICIAL)
     assert prompting is not None
     file = OFFICIAL / "user_simulator" / f"simulation_guidelines{'_tools' * tools}.md"
-    text = file.read_text(encoding="utf-8").strip()
+    text = file.read_text(encoding="utf-8")
     assert for_user(prompting, tools=tools) == f"{text}\n\n<scenario>\nYou want a lamp.\n</scenario>"
 
 

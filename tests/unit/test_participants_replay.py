@@ -216,7 +216,7 @@ def test_trials_of_a_recording_are_matched(domain: Domain, file: Path) -> None:
 
 def test_a_task_that_the_recording_lacks_is_the_harness_s_fault(domain: Domain, file: Path) -> None:
     simulation = replayed(domain, file, entry(talk(), task_id="other"))
-    assert simulation.termination_reason == "infrastructure_error"
+    assert simulation.termination_reason == "unexpected_error"
     assert simulation.outcome == "error"
     assert "no conversation of task 't'" in (simulation.error or "")
 

@@ -591,13 +591,3 @@ def test_how_people_talk_of_a_tool_is_no_part_of_what_a_model_sees() -> None:
     assert SPOKEN["ring"].values["tune"]["low"] == ("low/soft tune",)
     assert "soft" not in str(ring.openai_schema)
     assert not hasattr(ring, "spoken")
-
-
-def test_words_on_a_toolkit_still_reach_the_user() -> None:
-    class Former(Handset):
-        spoken = SPOKEN
-
-    with pytest.warns(DeprecationWarning, match="'spoken' on a toolkit is deprecated: pass it to the DomainSpec"):
-        spec = tiny.spec(Path(), user_tools=Former)
-    assert spec.spoken == SPOKEN
-    assert tiny.spec(Path(), user_tools=Former, spoken={"ring": SPOKEN["ring"]}).spoken == {"ring": SPOKEN["ring"]}

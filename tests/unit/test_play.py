@@ -188,16 +188,6 @@ def test_an_agent_works_alone(play: Callable[..., Ran]) -> None:
     assert "reward 1 = ENV_ASSERTION 1   ended by the agent after 2 turns" in ran.lines
 
 
-def test_domain_and_task_are_chosen_from_menus(play: Callable[..., Ran]) -> None:
-    ran = play(lines=["retail", "", "no such text", "gift-cards", "1", "Hello?"])
-    assert any(re.fullmatch(r" +\d+  retail", line) for line in ran.lines)
-    assert any(line.startswith("  16  ") for line in ran.lines)
-    assert "no task has the text 'no such text'" in ran.lines
-    assert "retail::what-is-on-my-gift-cards: you play the agent" in ran.lines
-    left = play("retail", lines=[])
-    assert left.status == 0
-
-
 def test_the_seed_draws_a_task(play: Callable[..., Ran]) -> None:
     first, again, other = (play("retail", "--seed", seed, lines=["/quit"]).lines[0] for seed in ("1", "1", "2"))
     assert first == again != other
@@ -213,6 +203,7 @@ def test_conversations_are_stored_in_a_folder(play: Callable[..., Ran], tmp_path
     ("args", "expected"),
     [
         (["retial"], "unknown domain 'retial'"),
+        (["retail"], "name a task of 'retail' ('tau tasks retail' lists them), or draw one with --seed"),
         (["retail", "cancel"], "domain 'retail': unknown task 'cancel'"),
         (["retail", "--solo"], "domain 'retail' cannot be run solo"),
         (["retail", "--solo", "--as", "user"], "--solo has no user: expected --as agent with it"),

@@ -330,6 +330,12 @@ def test_claims_of_changes_that_were_not_made() -> None:
     assert evidence(rule, trajectory(agent(HELLO), asked, refused, agent("That was not possible."))) == []
     # What a record shows already is no claim of a change: nobody has just agreed to one.
     assert evidence(rule, trajectory(agent(HELLO), user("What about #W1?"), said)) == []
+    # A draft that is put to the user was changed, and nothing else.
+    draft = "I have updated the details of #W1: the lamp only."
+    assert evidence(rule, trajectory(agent(HELLO), asked, agent(f"{draft} Shall I proceed?"))) == []
+    assert len(evidence(rule, trajectory(agent(HELLO), asked, agent(draft)))) == 1
+    both = agent("Order #W1 has been cancelled. Shall I proceed with the next one?")
+    assert len(evidence(rule, trajectory(agent(HELLO), asked, both))) == 1
 
 
 def test_a_transfer_is_followed_by_the_notice_and_nothing_else() -> None:

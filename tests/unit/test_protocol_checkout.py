@@ -45,7 +45,7 @@ def test_everything_is_found():
         "<book>\n{{policy}}\n</book>\n<case>\n{{ticket}}\n</case>"
     )
     assert texts.prompts["user_tools"] == (
-        "Made up: you are a customer with {{open}}tools}}.\n\n<scenario>\n{{scenario}}\n</scenario>"
+        "Made up: you are a customer with {{open}}tools}}.\n\n\n<scenario>\n{{scenario}}\n</scenario>"
     )
     assert texts.done.description == "Made up: end the work.\n\nNothing follows."
     assert (texts.judge.results, texts.judge.met, texts.judge.reason) == ("findings", "true", "why")

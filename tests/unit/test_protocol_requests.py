@@ -12,6 +12,7 @@ from pytest_tau import SimulationSettings
 from pytest_tau.chat import LLM
 from pytest_tau.evaluation import Evaluation, LazyJudge
 from pytest_tau.integrations.openai_api import OpenAIServer
+from pytest_tau.orchestrator import Limits
 from pytest_tau.protocol import Protocol, read_checkout
 from pytest_tau.testing import ModelServer
 
@@ -83,7 +84,7 @@ def test_the_first_requests(run, mock):
         "messages": [
             {
                 "role": "system",
-                "content": "Made up: you are a customer with {{tools}}.\n\n<scenario>\n" + scenario + "\n</scenario>",
+                "content": "Made up: you are a customer with {{tools}}.\n\n\n<scenario>\n" + scenario + "\n</scenario>",
             },
             {"role": "user", "content": GREETING},
         ],
@@ -108,9 +109,8 @@ def test_own_messages_are_sent_back_with_the_outer_name_and_without_reasoning(ru
     reply = tool_call(arguments="{ }", reasoning_content="I think.", annotations=[])
     started = run({"user": ["Hello.", "###STOP###"], "agent": [reply, "Bye."]})
     call, result = started.of("agent")[1]["messages"][-2:]
-    assert call == {
+    assert call == {  # without content, as litellm sends it
         "role": "assistant",
-        "content": None,
         "tool_calls": [
             {"id": "c1", "name": "get_users", "type": "function", "function": {"name": "get_users", "arguments": "{}"}}
         ],
@@ -195,6 +195,35 @@ def test_of_a_key_twice_the_official_judge_takes_the_last_value(run, mock):
     assert len(started.of("judge")) == 1
 
 
+@pytest.mark.parametrize(("found", "met"), [([], []), ([True], [True]), ([True, True, False], [True, True, False])])
+def test_the_official_judge_may_give_any_number_of_verdicts(run, mock, found, met):
+    answer = json.dumps({"findings": [{"true": each, "why": ""} for each in found]})
+    started = run(
+        {"user": ["###STOP###"], "judge": [answer]},
+        task=judged(mock.tasks(None)[0]),
+        evaluation=Evaluation(judge=LazyJudge("j", TEXTS.judge)),
+        limits=Limits(timeout=60),
+    )
+    simulation = started.simulation
+    assert [check.met for check in simulation.reward_info.nl_assertions] == met
+    assert simulation.reward == float(all(met))
+    assert len(started.of("judge")) == 1
+
+
+@pytest.mark.parametrize(
+    ("basis", "agent", "asked"), [(["DB"], "Bye.", 0), (["NL_ASSERTION"], "Bye.", 1), (["NL_ASSERTION"], "", 0)]
+)
+def test_the_official_judge_is_asked_only_if_the_reward_depends_on_it(run, mock, basis, agent, asked):
+    criteria = {"nl_assertions": ["It's short."], "reward_basis": basis}
+    task = pytest_tau.Task.model_validate(mock.tasks(None)[0].model_dump() | {"evaluation_criteria": criteria})
+    replies = {"user": ["Hello.", "###STOP###"], "agent": [agent or tool_call()], "judge": ['{"findings": []}']}
+    judge = Evaluation(judge=LazyJudge("j", TEXTS.judge))
+    started = run(replies, task=task, evaluation=judge, limits=Limits(max_steps=9))
+    assert len(started.of("judge")) == asked
+    assert started.simulation.reward == float(bool(agent))
+    assert started.simulation.outcome == ("passed" if agent else "failed")
+
+
 class TestRepliesThatCannotBeUsed:
     def test_the_conversation_is_run_again_from_the_initial_state(self, run):
         made = tool_call("create_task", json.dumps({"user_id": "user_1", "title": "Order new chairs"}))
@@ -220,7 +249,7 @@ class TestRepliesThatCannotBeUsed:
         assert started.simulation.outcome == "error"
         assert len(started.of("user")) == 4
 
-    @pytest.mark.parametrize("answer", ["```json\n{}\n```", '{"findings": []}', "[1]", '{"findings": [1, 2]}'])
+    @pytest.mark.parametrize("answer", ["```json\n{}\n```", "[1]", '{"findings": [1, 2]}', '{"findings": null}'])
     def test_an_answer_of_the_judge(self, run, mock, answer):
         good = json.dumps({"findings": [{"true": True, "why": ""}, {"true": True, "why": ""}]})
         started = run(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.analysis.metrics import Range
+from pytest_tau.cli.regrade_output import TextReport
 from pytest_tau.environment import tool
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, OFFICIAL, STRICT, Grading
@@ -147,6 +149,44 @@ def test_a_check_of_an_edited_task_is_named_with_its_successor(regrade: Regrade)
     ]
 
 
+def test_a_verdict_about_other_actions_is_not_compared_and_names_their_task(regrade: Regrade) -> None:
+    other = tiny.action("remove", item_id="desk")
+    tasks = [tiny.raw_task("t", CRITERIA), tiny.raw_task("u", {"actions": [other]})]
+    checks = [{"action": other, "action_match": True, "action_reward": 1.0}]
+    told = simulation(SAID, stored={"action_checks": checks})
+    report = regrade(told, tasks=tasks)
+    about = "the stored verdict is about other reference actions"
+    assert only(report).reasons == [f"not compared: {about}, those of task u"]
+    assert (report.differing, report.about_others) == ([], report.results)
+    assert report.tally.uncompared == {about: 1}
+    # Of two tasks with these actions, neither is named.
+    twice = [*tasks, tiny.raw_task("v", {"actions": [other]})]
+    assert only(regrade(told, tasks=twice)).reasons == [f"not compared: {about}"]
+    # The task may have changed since; whoever asks for today's tasks wants the difference.
+    right = simulation(*RENAMED, SAID, stored={"action_checks": [checks[0] | {"action": CRITERIA["actions"][0]}]})
+    assert only(regrade(right, tasks=tasks)).agrees
+
+
+def test_a_verdict_about_other_assertions_is_not_compared(regrade: Regrade) -> None:
+    check = {"env_assertion": tiny.check("named", item_id="lamp", name="New"), "met": True, "reward": 1.0}
+    (reason,) = only(regrade(simulation(*RENAMED, SAID, stored={"env_assertions": [check]}))).reasons
+    assert reason == "not compared: the stored verdict is about other assertions"
+
+
+def test_an_unknown_end_is_named_as_it_stands(regrade: Regrade) -> None:
+    (reason, *_) = only(regrade(simulation(*RENAMED, SAID, termination_reason="Button.Pressed"))).reasons
+    assert reason == (
+        "ended by unexpected_error (ended by 'Button.Pressed', which is not a known reason): only a stop can earn more than 0"
+    )
+
+
+@pytest.mark.parametrize("reason", ["TerminationReason.USER_STOP", "USER_STOP", "user_stop"])
+def test_a_member_of_an_enumeration_and_a_reward_as_text_are_read(regrade: Regrade, reason: str) -> None:
+    told = simulation(*RENAMED, SAID, reward="1.0", termination_reason=reason)  # type: ignore[arg-type]
+    result = only(regrade(told))
+    assert (result.agrees, result.termination_reason) == (True, "user_stop")
+
+
 def test_a_conversation_that_was_cut_off_earns_nothing(regrade: Regrade) -> None:
     result = only(regrade(simulation(*RENAMED, SAID, termination_reason="max_steps")))
     assert result.fresh.reward == 0.0
@@ -189,6 +229,37 @@ def test_success_and_failure_are_distinguished(
     assert (difference.text, difference.flipped) == (text, "now " not in text.partition("recorded")[2])
     told = f"replay: message 0, {name}: {text}"
     assert (told in result.reasons) is (difference.flipped and result.agrees is False)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "why"),
+    [
+        ("functions.rename", RENAME, "the assistant has no tool of this name"),
+        ("rename", "```{}```", "its arguments are not a JSON object: ```{}```"),
+        ("rename", '{"item_id": "lamp", "name": NaN}', "its arguments are not a JSON object: "),
+        ("look", "lamp", "its arguments are not a JSON object: lamp"),
+    ],
+)
+def test_calls_that_succeeded_and_cannot_be_carried_out_again_are_named(
+    regrade: Regrade, name: str, arguments: Any, why: str
+) -> None:
+    report = regrade(simulation(*calls((name, arguments, LAMP)), SAID))
+    (difference,) = only(report).replay_differences
+    assert difference.flipped
+    assert str(difference).startswith(f"message 0, {name}: succeeded, not replayed: {why}")
+    assert f"replay: {difference}" in only(report).reasons
+    assert report.tally.counts["flipped"] == 1
+
+
+@pytest.mark.parametrize(("name", "result"), [("functions.rename", "Error: no such tool"), ("think", "")])
+def test_calls_that_had_no_effect_are_no_differences(regrade: Regrade, name: str, result: str) -> None:
+    assert only(regrade(simulation(*calls((name, RENAME, result)), SAID))).replay_differences == []
+
+
+@pytest.mark.parametrize("form", [repr, lambda arguments: json.dumps(json.dumps(arguments))])
+def test_arguments_as_literals_are_replayed(regrade: Regrade, form: Callable[[Any], str]) -> None:
+    report = regrade(simulation(*calls(("rename", form(RENAME), LAMP)), SAID))
+    assert (only(report).fresh.reward, only(report).replay_differences) == (1.0, [])
 
 
 def test_texts_that_differ_late_are_shown_where_they_differ(regrade: Regrade) -> None:
@@ -415,6 +486,21 @@ def test_rates_exclude_infrastructure_errors(regrade: Regrade) -> None:
     report = regrade(simulation(*RENAMED, SAID), simulation(*RENAMED, SAID, reward=0.0, trial=1), lost)
     assert report.lost == 1
     assert report.rates() == ({1: 0.5, 2: 0.0}, {1: 1.0, 2: 1.0})
+
+
+def test_a_task_with_fewer_trials_does_not_raise_pass_hat_k(regrade: Regrade, capsys: Any) -> None:
+    """The first passes three times; the second lost its third trial."""
+    first = [passed(f"a.tau.json::t[trial-{number}]", trial=number) for number in range(3)]
+    ran = regrade(*first, *(failed(f"b.tau.json::t[trial-{number}]", trial=number) for number in range(2)))
+    assert ran.rates() == both(k1=0.5, k2=0.5, k3=0.5)
+    note = "1 task with fewer than 3 trials: for a greater k, 0 if one failed, else open"
+    assert ran.fewer_trials() == note
+    TextReport(verbose=False, strict=False, bundled=()).file(ran)
+    assert note in " ".join(capsys.readouterr().out.split())
+    open_ = regrade(*first, *(passed(f"b.tau.json::t[trial-{number}]", trial=number) for number in range(2)))
+    assert open_.rates()[1] == {1: 1.0, 2: 1.0, 3: Range(0.5, 1.0)}
+    TextReport(verbose=False, strict=False, bundled=()).file(open_)
+    assert "pass^3 0.500 to 1.000" in " ".join(capsys.readouterr().out.split())
 
 
 def passed(test: str, **fields: Any) -> dict[str, Any]:

@@ -113,7 +113,8 @@ def test_overview_shows_the_results_of_the_run(page: Page, files: dict[str, Path
         *("How conversations ended", "Checks that failed most"),
     ]
     page.wait_for("document.querySelectorAll('.plot svg').length === 3")
-    assert page.count(".plot circle.dot") == 2, "pass^1 and pass^2"
+    assert page.count(".plot circle.dot") == 1, "pass^1"
+    assert page.count(".plot line.whisker") == 2, "the interval of pass^1, and the range of pass^2"
 
 
 def test_the_checks_of_a_trial_without_a_verdict_are_not_counted(page: Page, tmp_path: Path, domain: Domain) -> None:
@@ -351,7 +352,7 @@ def test_a_review_is_next_to_the_blame_and_leads_to_its_message(page: Page, doma
 def test_a_check_is_broken_only_where_it_counts(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"], "#/1")
     marks = page.texts(".marks li")
-    assert "✕ ACTION not met, not required: made with other arguments: price" in marks
+    assert "✕ ACTION not met, not in the reward: made with other arguments: price" in marks
     assert [mark for mark in marks if "broken here" in mark] == ["✕ ENV_ASSERTION broken here: user: phone_on()"]
 
 

@@ -156,6 +156,48 @@ def test_messages_of_other_versions_are_read(tmp_path: Path) -> None:
     assert calls[2].malformed == "{broken"
 
 
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("{'by': 1, 'paid': True, 'tags': ('a', None)}", {"by": 1, "paid": True, "tags": ["a", None]}),
+        (json.dumps(json.dumps({"by": 1})), {"by": 1}),
+        (json.dumps("{'by': 1}"), {"by": 1}),
+        ("{'path': '\\d'}", {"path": "\\d"}),
+        ("null", {}),
+    ],
+)
+def test_arguments_are_read_in_the_forms_in_which_other_programs_store_them(
+    tmp_path: Path, text: str, arguments: dict[str, Any]
+) -> None:
+    call = {"id": "c", "function": {"name": "count", "arguments": text}}
+    stored = one(tmp_path / "r.json", results(entry(messages=[{"role": "assistant", "tool_calls": [call]}])))
+    (read,) = stored.simulation.messages[0].tool_calls  # type: ignore[union-attr]
+    assert (read.arguments, read.malformed) == (arguments, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'by': {1, 2}}",
+        "{'by': open('x')}",
+        "by=1",
+        '```json\n{"by": 1}\n```',
+        "{'by': " * 150 + "1" + "}" * 150,
+        "{'by': '" + "x" * (1 << 20) + "'}",
+        '{"by": NaN}',
+        "{'by': 1e999}",
+        "['by']",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_arguments_in_no_such_form_are_malformed(tmp_path: Path, text: str) -> None:
+    call = {"id": "c", "function": {"name": "count", "arguments": text}}
+    stored = one(tmp_path / "r.json", results(entry(messages=[{"role": "assistant", "tool_calls": [call]}])))
+    (read,) = stored.simulation.messages[0].tool_calls  # type: ignore[union-attr]
+    assert read.arguments == {}
+    assert read.malformed
+
+
 def test_ids_of_calls_that_repeat_are_numbered_anew(tmp_path: Path) -> None:
     def turn(result: str) -> list[dict[str, Any]]:
         calls = [{"id": "call_0", "name": "look", "arguments": {}, "requestor": "assistant"}]

@@ -89,7 +89,7 @@ class TestMaterial:
         assert "the task failed: reward 0 (DB 0, ENV_ASSERTION 0, COMMUNICATE 0)" in text
         assert "differs, agent's database, items/lamp/price: expected 5.0, got 7" in text
         assert "missed: COMMUNICATE 42" in text
-        assert "rule 1: the harness raised an exception" in text
+        assert "rule 2: the harness raised an exception" in text
         for number, _ in case.messages:
             assert f"[{number}] " in text
 
@@ -162,7 +162,7 @@ class TestAnswers:
     @pytest.mark.parametrize("mode", ["full", "user"])
     def test_all_severities_of_the_user_are_valid_in_both_modes(self, domain: Domain, mode: Any, severity: str) -> None:
         error = {**ERROR, "source": "user", "severity": severity, "turn_idx": 0}
-        review = check_answer({**ANSWER, "errors": [error]}, case_of(domain, mode))
+        review = check_answer({**ANSWER, "errors": [error], "fault_owner": "user"}, case_of(domain, mode))
         assert (review.errors[0].source, review.errors[0].severity) == ("user", severity)
         enum = answer_form(mode)["json_schema"]["schema"]["properties"]["errors"]["items"]["properties"]["severity"]
         assert severity in enum["enum"]
@@ -184,6 +184,8 @@ class TestAnswers:
             ({"fault_owner": None}, "the task failed, but fault_owner is null"),
             ({"fault_owner": "nobody"}, "fault_owner must be agent, user, environment, task or null"),
             ({"fault_type": None}, "fault_type must be called_wrong_tool"),
+            ({"errors": []}, "fault_owner is 'agent', but no error has this source"),
+            ({"fault_owner": "user"}, "fault_owner is 'user', but no error has this source"),
         ],
     )
     def test_anything_else_cannot_be_used(self, domain: Domain, changes: dict[str, Any], problem: str) -> None:
@@ -216,6 +218,18 @@ class TestModels:
         assert review.status == "done"
         assert "it has no JSON object with errors" in chat.requests[1].messages[-1]["content"]
         assert "fault_owner is null" in chat.requests[2].messages[-1]["content"]
+
+    @pytest.mark.parametrize(
+        ("answer", "problem"),
+        [
+            (json.dumps({**ANSWER, "errors": []}), "no error has this source"),
+            (f"{json.dumps({**ANSWER, 'fault_owner': 'task'})} or {json.dumps(ANSWER)}", "more than one JSON object"),
+        ],
+    )
+    def test_a_contradictory_answer_is_asked_again(self, domain: Domain, answer: str, problem: str) -> None:
+        review, chat = reviewed(case_of(domain), answer, json.dumps(ANSWER))
+        assert (review.status, review.fault_owner) == ("done", "agent")
+        assert problem in chat.requests[1].messages[-1]["content"]
 
     def test_an_answer_with_a_key_twice_is_asked_again(self, domain: Domain) -> None:
         twice = json.dumps(ANSWER)[:-1] + ', "errors": []}'
@@ -449,7 +463,7 @@ def test_lines_of_a_summary(domain: Domain) -> None:
 
 
 def test_a_disagreement_names_the_variant(domain: Domain) -> None:
-    answer = {**ANSWER, "fault_owner": "user"}
+    answer = {**ANSWER, "errors": [{**ERROR, "source": "user", "severity": "minor"}], "fault_owner": "user"}
     lines = review_lines([with_review(domain, answer, test=f"tiny::{WANTED.id}[new-trial-0]")])
     assert lines[-1].endswith(f"in 1 of 1 trial: {WANTED.id} trial 0 [new] (agent, review: user)")
 

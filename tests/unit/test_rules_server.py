@@ -109,6 +109,17 @@ def test_results_may_be_wrapped_as_google_s_kit_does() -> None:
     assert "zip code" in plain["content"]
 
 
+@pytest.mark.parametrize("inner", ['Error: user "x" not found', '{"user_id": "x"}'])
+def test_results_that_are_wrapped_otherwise_are_refused(inner: str) -> None:
+    turns = [{"role": "user", "content": "My email is nobody@example.com."}]
+    with rules_server("retail") as server:
+        turns.append(post(server, turns))
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            post(server, [*turns, {"role": "tool", "content": json.dumps({"output": inner})}])
+        refused.value.close()
+    assert "wrapped the result of a tool as {'output': TEXT}" in str(server.errors[0])
+
+
 def test_a_request_without_a_user_is_refused() -> None:
     with rules_server("retail") as server:
         with pytest.raises(urllib.error.HTTPError) as refused:

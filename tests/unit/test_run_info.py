@@ -191,6 +191,8 @@ class TestLines:
         assert file.read_bytes() == whole
 
     def test_parts_are_put_behind_what_there_was_and_their_cut_off_lines_are_dropped(self, tmp_path):
+        """Every simulation is kept; the one that counted is the last one of its test."""
+
         def write(name, *entries, cut=0):
             text = "".join(json.dumps({"test": test, "id": value}) + "\n" for test, value in entries)
             (tmp_path / name).write_text(text[: len(text) - cut], encoding="utf-8")
@@ -201,7 +203,18 @@ class TestLines:
         assert merge_worker_files(tmp_path, {"a": "gw1", "c": "gw1"}) is None
         (file,) = tmp_path.iterdir()
         entries = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        assert [(entry["test"], entry["id"]) for entry in entries] == [("c", "old"), ("a", "told"), ("b", "new")]
+        assert [(entry["test"], entry["id"]) for entry in entries] == [
+            *(("a", "old"), ("b", "old"), ("a", "lost")),
+            *(("c", "old"), ("a", "told"), ("b", "new")),
+        ]
+
+    def test_joining_that_was_cut_off_leaves_no_line_twice(self, tmp_path):
+        lines = ['{"test": "a", "id": 1}\n', '{"test": "a", "id": 2}\n', '{"test": "b"}\n']
+        for name in ("simulations.jsonl", "simulations-gw0.jsonl"):
+            (tmp_path / name).write_text("".join(lines), encoding="utf-8")
+        assert merge_worker_files(tmp_path, {"a": "gw0"}) is None
+        (file,) = tmp_path.iterdir()
+        assert file.read_text(encoding="utf-8") == "".join(lines)
 
     def test_where_each_line_begins(self, tmp_path):
         file = tmp_path / "simulations.jsonl"

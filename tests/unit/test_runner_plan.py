@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +14,6 @@ from .tiny import task
 
 if TYPE_CHECKING:
     from pytest_tau.models import Task
-
-SAFE = re.compile(r"[A-Za-z0-9_.+-]{1,60}")
 
 
 # Seeds
@@ -69,7 +68,7 @@ def test_another_id_becomes_a_slug_and_eight_hex_digits_of_its_hash(task_id: str
     assert f"{slug}-" == made
 
 
-@pytest.mark.parametrize("task_id", ["", "::", "日本語", "[]|"])
+@pytest.mark.parametrize("task_id", ["", "::", "♥", "[]|"])
 def test_an_id_without_safe_characters_is_its_hash(task_id: str) -> None:
     assert re.fullmatch(r"[0-9a-f]{8}", item_id(task_id))
 
@@ -79,7 +78,8 @@ def test_an_id_without_safe_characters_is_its_hash(task_id: str) -> None:
 @example("é" * 70)
 def test_item_ids_are_safe_short_and_stable(task_id: str) -> None:
     found = item_id(task_id)
-    assert SAFE.fullmatch(found)
+    assert 0 < len(found) <= 60
+    assert all(each in "_.+-" or unicodedata.category(each)[0] in "LMN" for each in found)
     assert found == item_id(task_id)
     assert item_id(found) == found
 

@@ -275,7 +275,7 @@ class Built:
     [
         (ValueError("no key"), "agent_error", "user_error"),
         (SystemExit("no key"), "agent_error", "user_error"),
-        (asyncio.TimeoutError("no key"), "agent_error", "user_error"),
+        (TimeoutError("no key"), "agent_error", "user_error"),
         (ModelError("no key"), "agent_error", "user_error"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",

@@ -50,18 +50,59 @@ SAY = '{"name": "respond", "arguments": {"content": "Hello."}}'
         ("Good morning.", Action("Good morning.")),
         ("Action:\nGood morning.\nThought: well", Action("Good morning.")),
         ('Action:\n{"name": "look"}', Action(None, "look", "{}")),
-        ("Action:\n[1, 2]", Action(None, "action", "[1, 2]")),
-        ('Action:\n{"city": "Oslo"}', Action(None, "action", '{"city": "Oslo"}')),
-        ('Action:\n{"name": "look", ', Action(None, "action", '{"name": "look",')),
         (
-            'Action:\n{"name": "respond", "arguments": {}}',
-            Action(None, "action", '{"name": "respond", "arguments": {}}'),
+            f"I take the Action: now.\n  Action: {LOOK}",
+            Action(None, "look", '{"item_id": "lamp"}', "I take the Action: now."),
         ),
-        ("Thought: I wonder.", Action(None, "action", "Thought: I wonder.", "I wonder.")),
+        ("Do you want this Action: yes or no?", Action("Do you want this Action: yes or no?")),
     ],
 )
 def test_actions_are_read(text: str, action: Action) -> None:
     assert read_action(text) == action
+
+
+NO_ACTION = (
+    'no action: write a line that begins with \'Action:\', and after it a JSON object with "name" and "arguments"'
+)
+MALFORMED = {
+    "Thought: I wonder.": NO_ACTION,
+    f"Thought: I take Action: {LOOK}": NO_ACTION,
+    "Thought: x\nAction:": NO_ACTION,
+    "Action:\n[1, 2]": 'the action must be a JSON object with "name" and "arguments", got a list',
+    'Action:\n{"city": "Oslo"}': '"name" of the action must be the name of a tool, got null',
+    'Action:\n{"name": "look", ': "the action is not valid JSON: it is not complete",
+    'Action:\n{"name": "look", "arguments": "lamp"}': '"arguments" of the action must be a JSON object, got "lamp"',
+    'Action:\n{"name": "look", "input": {}}': 'the action has the unknown key "input": expected a JSON object with "name" and '
+    '"arguments"',
+    'Action:\n{"name": "respond", "arguments": {}}': "'respond' needs the argument 'content', a text that is not empty",
+    'Action:\n{"name": "respond", "arguments": {"content": " "}}': "'respond' needs the argument 'content', a text that is "
+    "not empty",
+}
+
+
+@pytest.mark.parametrize("text", MALFORMED)
+def test_a_wrong_form_is_answered_with_what_is_wrong_with_it(domain: Domain, text: str) -> None:
+    action = read_action(text)
+    assert (action.said, action.name, action.problem) == (None, "action", MALFORMED[text])
+    agent, chat = act(domain, ActAgent, text, f"Action:\n{SAY}")
+    (call,) = answer(agent, UserMessage(content="Hello?")).tool_calls
+    result = domain.environment(task()).answer(call)
+    assert (result.content, result.error) == (f"Error: {MALFORMED[text]}", True)
+    answer(agent, result)
+    assert [each["content"] for each in chat.sent[-1][-2:]] == [text, f"API output: Error: {MALFORMED[text]}"]
+
+
+def test_a_thought_alone_is_no_empty_reply(domain: Domain) -> None:
+    alone = {"role": "assistant", "content": None, "reasoning_content": "I wonder."}
+    agent, chat = act(domain, ReactAgent, alone, f"Action:\n{SAY}")
+    (call,) = answer(agent, UserMessage(content="Hello?")).tool_calls
+    result = domain.environment(task()).answer(call)
+    assert result.content == f"Error: {NO_ACTION}"
+    answer(agent, result)
+    assert chat.sent[-1][-2]["content"] == "Thought:\nI wonder."
+    strict, _ = act(domain, ReactAgent, alone, text_protocol="tau1")
+    with pytest.raises(ParticipantError, match="empty reply"):
+        answer(strict, UserMessage(content="Hello?"))
 
 
 def test_thoughts_are_never_said() -> None:
@@ -82,16 +123,38 @@ def test_thoughts_are_never_said() -> None:
         (f"Action:\n{LOOK}\nThat is it.", Action(f"{LOOK}\nThat is it.")),
         (f"Thought:\nI speak.\nAction:\n{SAY}", Action("Hello.", thought="I speak.")),
         ("Hi", Action("Hi")),
+        (f"I take the Action: {LOOK}", Action(None, "look", '{"item_id": "lamp"}', "I take the")),
+        ('Action: {"name": "look", "arguments": {}, "why": "x"}', Action(None, "look", "{}")),
+        ('Action: {"name": "respond", "arguments": {"content": ""}}', Action("")),
+        ("Thought: x\nAction:\n", Action("", thought="x")),
     ],
 )
 def test_the_rules_of_the_first_benchmark(text: str, action: Action) -> None:
     assert read_strictly(text) == action
 
 
-@pytest.mark.parametrize("text", ["Action: [1]", "Action: 3", 'Action: {"city": "Oslo"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Action: [1]", "Action: 3", 'Action: {"city": "Oslo"}', 'Action: {"name": "look"}'),
+        *('Action: {"name": "look", "arguments": 1}', 'Action: {"name": "respond", "arguments": {}}'),
+    ],
+)
 def test_by_these_rules_json_of_another_shape_is_an_error(text: str) -> None:
-    with pytest.raises(ParticipantError, match="is not an object with"):
+    with pytest.raises(ParticipantError, match=r"\(--tau-agent-text-protocol tau1\)"):
         read_strictly(text)
+
+
+def test_by_these_rules_an_empty_text_is_said(domain: Domain) -> None:
+    empty = 'Action: {"name": "respond", "arguments": {"content": ""}}'
+    agent, chat = act(domain, ActAgent, empty, f"Action:\n{SAY}", text_protocol="tau1")
+    user = Chat("Hello", "Are you there?", "###STOP###")
+    from pytest_tau.participants.agents import LLMUser
+
+    conversation, ending = converse(domain, agent, LLMUser(context(domain, "user", user)))
+    assert ending.reason == "user_stop"
+    assert [message.content for message in conversation.messages if message.role == "assistant"][-2:] == ["", "Hello."]
+    assert chat.sent[-1][-2]["content"] == empty
 
 
 def test_without_a_user_there_is_nobody_to_respond_to() -> None:
@@ -138,7 +201,7 @@ def test_a_mistake_in_the_form_is_a_failed_call_and_not_said(domain: Domain) -> 
     assert ending.reason == "user_stop"
     (failed,) = [message for message in conversation.messages if isinstance(message, ToolMessage)]
     assert failed.error
-    assert "[1]" in str(failed.content)
+    assert "got a list" in str(failed.content)
 
 
 def test_the_thought_is_asked_for_by_react_only(domain: Domain) -> None:

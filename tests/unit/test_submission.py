@@ -267,6 +267,18 @@ def test_a_wrong_field_of_the_trajectories_is_found(
     assert (ran.status, finding in " ".join(ran.out.split())) == (1, True), ran.out
 
 
+def test_a_conversation_under_the_id_of_another_task_is_found(tau: Tau, folder: Path) -> None:
+    def exchange(document: Any) -> None:
+        with_actions = [each for each in document["simulations"] if each["reward_info"]["action_checks"]]
+        first = with_actions[0]
+        first["task_id"] = next(each["task_id"] for each in with_actions if each["task_id"] != first["task_id"])
+        first["info"] = None  # where the export keeps what belongs to the task
+
+    change(folder / "trajectories/airline_results.json", exchange)
+    ran = tau("submit", "check", folder)
+    assert "the stored verdict is about other reference actions, those of task" in " ".join(ran.out.split())
+
+
 def test_missing_tasks_and_trials_are_found(tau: Tau, folder: Path) -> None:
     def cut(document: Any) -> None:
         first = document["tasks"][0]["id"]
@@ -280,7 +292,9 @@ def test_missing_tasks_and_trials_are_found(tau: Tau, folder: Path) -> None:
 
 
 def test_missing_files_and_twins_are_found(tau: Tau, tmp_path: Path, folder: Path) -> None:
-    assert "folder: nowhere: there is no such folder" in tau("submit", "check", "nowhere").out
+    missing = tau("submit", "check", "nowhere")
+    assert (missing.status, missing.out) == (2, "")
+    assert "nowhere: there is no such folder" in missing.err
     results = folder / "trajectories/airline_results.json"
     shutil.copy(results, folder / "trajectories/more.json")
     change(folder / "trajectories/more.json", lambda document: set_in(document, "info.user_info.llm", "other"))

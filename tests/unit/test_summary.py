@@ -238,7 +238,7 @@ class TestTerminal:
 
     def test_with_v_everything(self):
         lines = terminal_lines(MIXED, verbosity=1)
-        assert the_line(lines, "with errors") == "pass^1 0.400, pass^2 0.333, errors counted as failures"
+        assert the_line(lines, "with errors") == "pass^1 0.400, pass^2 0.200, errors counted as failures"
         assert the_line(lines, "messages") == "the provider is down (1)"
         assert the_line(terminal_lines(trials("a", "pf"), verbosity=1), "mean reward") == "0.500"
 
@@ -316,8 +316,8 @@ class TestPage:
         page = markdown(summarise(MIXED, floors=floors), failing_tasks(MIXED))
         lines = page.splitlines()
         assert lines[:3] == ["### desk", "", "5 tasks, 8 trials: 4 passed, 3 failed, 1 error"]
-        assert "| errors excluded | 0.500 | 0.500 |" in lines
-        assert "| errors counted as failures | 0.400 | 0.333 |" in lines
+        assert "| errors excluded | 0.500 | 0.200 to 0.400 |" in lines
+        assert "| errors counted as failures | 0.400 | 0.200 |" in lines
         assert "| no-op agent: 1 of 5 tasks | 0.200 | 0.200 |" in lines
         assert "<details><summary>4 tasks did not pass every time</summary>" in lines
         assert "| b | 1 of 2 | DB; ACTION buy |" in lines
@@ -341,8 +341,16 @@ class TestPage:
         [
             ("a|b\nc", "a\\|b c"),
             ("<script>&amp;", "&lt;script&gt;&amp;amp;"),
-            ("`x` *b* [l](u) ~d~ #1 $m$", "\\`x\\` \\*b\\* \\[l\\](u) \\~d\\~ \\#1 \\$m\\$"),
-            ("@someone https://evil.example www.evil.example", "\\@someone https\\://evil.example www\\.evil.example"),
+            ("`x` *b* [l](u) ~d~ #1 $m$", "\\`x\\` \\*b\\* \\[l\\](u) \\~d\\~ \\#&ZeroWidthSpace;1 \\$m\\$"),
+            (
+                "@someone https://evil.example www.evil.example",
+                "@&ZeroWidthSpace;someone https\\://evil.example www\\.evil.example",
+            ),
+            (
+                "own/repo#12 GH-12 gh-3 !4",
+                "own/repo\\#&ZeroWidthSpace;12 GH-&ZeroWidthSpace;12 gh-&ZeroWidthSpace;3 !&ZeroWidthSpace;4",
+            ),
+            ("a@b.example order #W7 !", "a@b.example order \\#W7 !"),
             ("_soft_ user_stop \\", "\\_soft\\_ user_stop \\\\"),
             ("\x1b[0mx\x00", r"\\x1b\[0mx\\x00"),
         ],

@@ -97,6 +97,19 @@ class TestMadeUp:
         later = [*conversation("Hi."), *results, UserMessage(content="#W8888888 came on June 1.")]
         assert found(a_task(), later) == []
 
+    @pytest.mark.parametrize(
+        ("scenario", "asked", "faults"),
+        [
+            ("Book a flight to Rome.", "On which date, please?", 0),
+            ("Book a flight to Rome.", "What is your name?", 1),
+            ("Book a flight to Rome on May 20.", "When is your birthday?", 1),
+            ("Change the flight to Rome.", "On which date is it?", 1),  # a record has it
+        ],
+    )
+    def test_a_date_that_the_scenario_lacks_is_the_tasks(self, scenario: str, asked: str, faults: int) -> None:
+        task = a_task(scenario)
+        assert len(found(task, conversation("Hi.", asked, "On October 15th."))) == faults
+
     def test_a_detail_is_found_once(self) -> None:
         messages = conversation("Zip 90210.", "Again?", "Zip 90210.")
         assert found(a_task(), messages) == [("made-up-detail", 1)]

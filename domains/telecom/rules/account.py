@@ -182,6 +182,7 @@ ACCOUNT_RULES = [
         "ended-contract",
         "If its contract end date has passed, the suspension can never be lifted, not even when every bill is paid",
         _ended_contract,
+        absolute=True,
     ),
     Rule(
         "chosen-amount",
@@ -191,5 +192,5 @@ ACCOUNT_RULES = [
     ),
     Rule("refuel-limit", "A line may get at most 2 GB in total", _refuel_limit),
     Rule("confirmation", "State the price (GB × price per GB) and get a yes.", _confirmation, needs_dialog=True),
-    Rule("no-suspension", "Never call `suspend_line` as a troubleshooting step.", _no_suspension),
+    Rule("no-suspension", "Never call `suspend_line` as a troubleshooting step.", _no_suspension, absolute=True),
 ]

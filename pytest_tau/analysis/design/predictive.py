@@ -18,6 +18,8 @@ from math import ceil, comb, exp, floor, isqrt, lgamma, pi, sin, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..metrics import task_reach
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -55,9 +57,11 @@ def probability_at_least(cells: Mapping[Cell, int], bound: float, k: int = 1, *,
         strict: Whether the rate must exceed the bound.
 
     Returns:
-        None with too few tasks so far.
+        None with too few tasks so far, and if a task will have fewer than k trials and has not failed one.
     """
-    counted = {cell: count for cell, count in cells.items() if cell.trials + cell.waiting >= k}
+    counted = {cell: count for cell, count in cells.items() if cell.trials + cell.waiting}
+    if any(cell.trials + cell.waiting < k and cell.successes == cell.trials for cell in counted):
+        return None
     tasks, seen = sum(counted.values()), sum(count for cell, count in counted.items() if cell.trials)
     if seen < FEWEST_TASKS:
         return None
@@ -117,8 +121,8 @@ def _point(cell: Cell, mean: float, likeness: float, k: int) -> tuple[float, flo
     alpha = mean * likeness + cell.successes
     beta = (1 - mean) * likeness + cell.trials - cell.successes
     likelihood = _log_beta(alpha, beta) - _log_beta(mean * likeness, (1 - mean) * likeness)
-    ways = comb(cell.trials + cell.waiting, k)
-    rates = [comb(cell.successes + more, k) / ways for more in range(cell.waiting + 1)]
+    most = cell.trials + cell.waiting
+    rates = [task_reach(most, cell.successes + more, k).low for more in range(cell.waiting + 1)]
     if not cell.waiting:
         return likelihood, rates[0], 0.0
     chances = _beta_binomial(cell.waiting, alpha, beta)

@@ -31,7 +31,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 _ROUNDING = 1e-9
 #: What is said of a gate that trials that were not run could decide either way.
-_OPEN = "not settled"
+_OPEN = "the remaining trials decide"
 #: Characters of a variant's name, and of a gate in an error.
 _LONGEST = 80
 _EXPECTED = "expected [domain:]metric OP value, such as 'pass^1>=0.8' or 'retail:errors<=0.02'"
@@ -152,16 +152,15 @@ class Gate:
     def verdict(self, tasks: Tasks) -> Verdict:
         """Return whether the gate is met, as far as trials were run, over all tasks."""
         counted = self.tasks(tasks)
-        value = self.metric.value(counted)
+        value, settled = self.metric.value(counted), self._settled(tasks)
         if value is None:
             why = self.metric.lacking(counted) if counted else "no trial was run"
-            return Verdict(self, None, None, met=False, why=why)
+            return Verdict(self, None, None, met=settled if counted else None, why=why)
         interval = self.metric.interval(counted)
         if not any(task.waiting for task in counted):
             return Verdict(self, value, interval, met=self.holds(value))
-        settled = self._settled(tasks)
         why = _OPEN if settled is None else self._reach(counted, met=settled)
-        return Verdict(self, value, interval, met=bool(settled), why=why)
+        return Verdict(self, value, interval, met=settled, why=why)
 
     def settled(self, tasks: Tasks) -> bool | None:
         """Return whether the gate is certain to be met by each variant, or to be missed; None while that is open."""
@@ -189,7 +188,7 @@ class Verdict(NamedTuple):
     Attributes:
         value: The metric's value; None if there is none.
         interval: Its 95 % interval; None if there are too few tasks.
-        met: Whether the gate is met.
+        met: Whether the gate is met; None if that is not decided.
         why: What there is to say beyond the value.
         variant: The name of the variant whose trials count; empty if there are no variants.
     """
@@ -197,12 +196,12 @@ class Verdict(NamedTuple):
     gate: Gate
     value: float | None
     interval: Interval | None
-    met: bool
+    met: bool | None
     why: str | None = None
     variant: str = ""
 
     def __str__(self) -> str:
-        end = "met" if self.met else "missed"
+        end = {True: "met", False: "missed", None: "not decided"}[self.met]
         name = f"gate {self.gate}" + (f" for {one_line(self.variant, _LONGEST)}" if self.variant else "")
         if self.value is None:
             return f"{name}: {end}: {self.why}"

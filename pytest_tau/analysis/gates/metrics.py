@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
-from math import comb, fsum, inf
+from dataclasses import dataclass, field, replace
+from math import fsum, inf
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from ...errors import ConfigurationError, unknown_name
 from ...runs.groups import Group
+from ...text import plural
 from ..columns import COLUMNS, Column, with_facts
 from ..design.predictive import Cell
-from ..metrics import pass_hat_k
+from ..metrics import task_reach
 from ..statistics import Interval, mean_interval, pass_hat_k_interval, proportion_interval, share_interval
 
 if TYPE_CHECKING:
@@ -133,28 +134,32 @@ class _PassHatK:
         return [(len(task.ran), task.passed) for task in tasks]
 
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
-        return pass_hat_k(self._results(tasks), self.k)
+        reach = self.reach([replace(task, waiting=0) for task in tasks])
+        return reach.low if reach.certain and reach.low == reach.high else None
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
         return pass_hat_k_interval(self._results(tasks), self.k)
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
-        lows: tuple[list[float], list[float]] = ([], [])
-        highs: tuple[list[float], list[float]] = ([], [])
-        for task in tasks:
-            all_of_them = len(task.ran) + task.waiting
-            if all_of_them >= self.k:
-                # With fewer trials than k so far, a task may never count, as those that are waiting may be errors.
-                open_ = len(task.ran) < self.k
-                ways = comb(all_of_them, self.k)
-                lows[open_].append(comb(task.passed, self.k) / ways)
-                highs[open_].append(comb(task.passed + task.waiting, self.k) / ways)
-        low = -_greatest_mean([-value for value in lows[0]], [-value for value in lows[1]], default=0.0)
-        return Reach(low, _greatest_mean(*highs, default=1.0), certain=bool(lows[0]))
+        # A task without a trial so far may never count, as those that are waiting may be errors: at worst as 0 or 1.
+        rates = [
+            task_reach(len(task.ran), task.passed, self.k, task.waiting) for task in tasks if task.ran or task.waiting
+        ]
+        if not rates:
+            return Reach(0.0, 1.0, certain=False)
+        low, high = (fsum(ends) / len(rates) for ends in zip(*rates, strict=True))
+        return Reach(low, high, certain=any(task.ran for task in tasks))
 
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
-        most = max((len(task.ran) for task in tasks), default=0)
-        return f"no task has {self.k} trials with a verdict (at most {most})"
+        counts = [len(task.ran) for task in tasks]
+        if not any(counts):
+            return "no trial has a verdict"
+        if max(counts) < self.k:
+            return f"no task has {self.k} trials with a verdict (at most {max(counts)})"
+        fewer = sum(0 < len(task.ran) < self.k and task.passed == len(task.ran) for task in tasks)
+        trials = f"{'has' if fewer == 1 else 'have'} fewer than {self.k} trials with a verdict and failed none"
+        low, high, _ = self.reach(tasks)
+        return f"{low:.3f} to {high:.3f}, as {plural(fewer, 'task')} {trials}"
 
     def cells(self, tasks: Sequence[TaskTrials]) -> Counter[Cell]:
         return Counter(Cell(len(task.ran), task.passed, task.waiting) for task in tasks)
@@ -250,16 +255,18 @@ class _Mean:
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         known = fsum(value for values in self._known(tasks) for value in values)
-        ran, waiting = sum(len(values) for values in self._values(tasks)), sum(task.waiting for task in tasks)
-        if not ran + waiting:
+        values = [value for found in self._values(tasks) for value in found]
+        waiting = sum(task.waiting for task in tasks)
+        trials, unknown = len(values) + waiting, values.count(None) + waiting
+        if not trials:
             return Reach(0.0, self.most, certain=False)
-        high = (known + self.most * waiting) / (ran + waiting) if waiting else known / ran
-        return Reach(known / (ran + waiting), high, certain=self.value(tasks) is not None)
+        high = (known + self.most * unknown) / trials if unknown else known / trials
+        return Reach(known / trials, high, certain=self.value(tasks) is not None)
 
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         unknown = sum(value is None for values in self._values(tasks) for value in values)
         if unknown:
-            return f"it is unknown for {unknown} trials"
+            return f"it is unknown for {plural(unknown, 'trial')}"
         return self.none_counts if any(task.ran for task in tasks) else "no trial has a verdict"
 
     def cells(self, tasks: Sequence[TaskTrials]) -> None:
@@ -312,13 +319,3 @@ def metric_named(name: str, columns: Iterable[NamedColumn] = ()) -> Metric:
     known = ["pass^1", "pass^4", *metrics]
     others = "; pass^K for any K from 1, policy.RULE for any rule of a policy"
     raise ConfigurationError(unknown_name("metric", name, known, sorted(known)) + others)
-
-
-def _greatest_mean(fixed: Sequence[float], optional: Sequence[float], *, default: float) -> float:
-    """Return the greatest mean of the fixed values and of any of the others."""
-    total, number = fsum(fixed), len(fixed)
-    for value in sorted(optional, reverse=True):
-        if number and value * number <= total:
-            break
-        total, number = total + value, number + 1
-    return total / number if number else default

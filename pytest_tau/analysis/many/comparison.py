@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...runs.groups import count_tasks, match_groups, split_variants
 from ...text import plural
 from ..comparability import differing_conditions
-from ..compare import SIGNIFICANT, changed_parts, undecided
+from ..compare import SIGNIFICANT, changed_parts, explain_test, incomplete, undecided
 from ..paired import Pair, Paired, PassCount
 from ..statistics import Interval, pass_hat_k_interval
 from .holm import holm
@@ -64,7 +64,7 @@ class Contrast(NamedTuple):
         by_seed: The number of tasks of which trials with the same number and seed are paired.
         worse: The number of tasks that pass less often.
         better: The number of tasks that pass more often.
-        undecided: Why no loss could have been significant; empty if one could.
+        undecided: Why no loss could have been significant, or which run is not complete; empty if one could.
     """
 
     before: int
@@ -80,7 +80,7 @@ class Contrast(NamedTuple):
     @property
     def significant(self) -> bool:
         """Return whether the difference is more than chance explains, among all comparisons."""
-        return self.adjusted < SIGNIFICANT
+        return self.adjusted < SIGNIFICANT and not self.undecided
 
     @property
     def verdict(self) -> str:
@@ -154,7 +154,7 @@ class ManyRuns:
                 by_seed,
                 sum(pair.change < 0 for pair in paired.pairs),
                 sum(pair.change > 0 for pair in paired.pairs),
-                undecided(paired, len(made)),
+                incomplete(self.runs[before], self.runs[after]) or undecided(paired, len(made)),
             )
             for (before, after, variant, paired, by_seed), value in zip(made, adjusted, strict=True)
         ]
@@ -203,7 +203,7 @@ class ManyRuns:
         """Return how p-values and intervals were computed."""
         many = plural(len(self.contrasts), "comparison")
         return (
-            "sign-flip test over tasks (Fisher 1935), two-sided mid-p; "
+            f"{explain_test(each.paired for each in self.contrasts)}, two-sided mid-p; "
             f"p (Holm): corrected for {many} by Holm's method (1979), significant below {SIGNIFICANT:g}; the intervals "
             "are 95 % intervals of single rates and differences, not corrected"
         )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ...runs.groups import find_variants
 from ...text import plural
-from ..metrics import pass_hat_k
+from ...validity import GAVE_UP, NOT_UNDERSTOOD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,6 +30,9 @@ class UserFaults:
         valid_rate: pass^1 without the trials in which the user has made a fault.
         discarded: The number of attempts that were run again.
         first_rate: pass^1 of the first attempts; None if no trial was run again.
+        failed: The number of failed trials.
+        not_understood: The number of them that are put on the user because it did not understand the agent.
+        gave_up: The number of them that are put on the user because it gave up, although it had understood the agent.
     """
 
     trials: int
@@ -39,6 +43,9 @@ class UserFaults:
     valid_rate: float | None
     discarded: int = 0
     first_rate: float | None = None
+    failed: int = 0
+    not_understood: int = 0
+    gave_up: int = 0
 
     @classmethod
     def of(cls, records: Sequence[TrialRecord]) -> UserFaults:
@@ -47,6 +54,10 @@ class UserFaults:
         checks = Counter(check for record in ran for check in record.user_faults)
         pooled = not find_variants(record.group for record in ran)
         again = any(record.attempts for record in ran)
+        of_user = [
+            record for record in ran if record.outcome == "failed" and (record.blame or {}).get("party") == "user"
+        ]
+        deaf = sum(NOT_UNDERSTOOD in record.user_faults for record in of_user)
         return cls(
             trials=len(ran),
             faulty=sum(bool(record.user_faults) for record in ran),
@@ -56,7 +67,16 @@ class UserFaults:
             valid_rate=pass_1((record, record.passed) for record in ran if not record.user_faults) if pooled else None,
             discarded=sum(max(0, record.attempts - 1) for record in ran),
             first_rate=pass_1((record, _first_passed(record)) for record in ran) if again and pooled else None,
+            failed=sum(record.outcome == "failed" for record in ran),
+            not_understood=deaf,
+            gave_up=sum({NOT_UNDERSTOOD, GAVE_UP}.intersection(record.user_faults) == {GAVE_UP} for record in of_user),
         )
+
+    @property
+    def of_failures(self) -> list[str]:
+        """Return how many failures are those of a user that did not understand the agent; none if there are none."""
+        found = ((self.not_understood, "the user did not understand the agent"), (self.gave_up, "the user gave up"))
+        return [f"{number:,} of {plural(self.failed, 'failure')}: {what}" for number, what in found if number]
 
     @property
     def parts(self) -> list[str]:
@@ -81,7 +101,7 @@ def pass_1(trials: Iterable[tuple[TrialRecord, bool]]) -> float | None:
     tasks: dict[object, list[bool]] = {}
     for record, passed in trials:
         tasks.setdefault(record.group, []).append(passed)
-    return pass_hat_k([(len(each), sum(each)) for each in tasks.values()], 1)
+    return fmean(fmean(each) for each in tasks.values()) if tasks else None
 
 
 def _shown(rate: float | None) -> str:

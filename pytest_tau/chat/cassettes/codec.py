@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..requests import ChatRequest
 
 
-class Unanswered(str, Enum):
+class Unanswered(StrEnum):
     """Why a call has no answer; the values are those of the file.
 
     Attributes:

@@ -209,7 +209,8 @@ class Player:
             if call is None:
                 self._check_unrecorded(role, normalized)
         except ReplayError as error:
-            self._first_error = self._first_error or error  # finish() raises it if a participant catches it here
+            if role != "judge":  # who asks it decides whether its answer is needed
+                self._first_error = self._first_error or error  # finish() raises it if a participant catches it here
             raise
         if call is None or call.unanswered is Unanswered.CUT_OFF:
             self._ended.add(role)

@@ -39,13 +39,13 @@ def add_parser(commands: Any) -> None:
             2: "the command cannot be used",
         },
         examples=[
-            ("tau play", "choose a domain and a task from menus"),
             ("tau play retail cancel-unneeded", "play the agent of a task"),
+            ("tau play retail --seed 7", "play a task that is drawn"),
             ("tau play telecom --as user --agent rules", "play the user of an agent without a model"),
         ],
     )
-    parser.add_argument("domain_name", nargs="?", metavar="DOMAIN", help="the domain (default: a menu)")
-    parser.add_argument("task", nargs="?", metavar="TASK", help="the task's id (default: a menu; with --seed drawn)")
+    parser.add_argument("domain_name", metavar="DOMAIN", help="the domain; 'tau domains' lists them")
+    parser.add_argument("task", nargs="?", metavar="TASK", help="the task's id (default: drawn by --seed)")
     group = parser.add_argument_group("sides")
     add_options(group, "as", "solo", "play-agent", "play-user", "agent-llm", "user-llm", "blind")
     group = parser.add_argument_group("task and verdict")
@@ -62,18 +62,13 @@ def run(args: argparse.Namespace) -> int:
         TauError: A domain, task, participant or model that cannot be used.
         OSError: The conversation cannot be stored.
     """
-    from ...participants.human import LeftError
-
     side = getattr(args, "as")
     _check(args, side)
     project = Project(data_dir(args.data), args.plugins, args.rootdir)
     settings = _settings(project, args)
-    try:
-        domain = project.load(args.domain_name or _domain_of_menu(project))
-        domain.check_mode(solo=args.solo, policy=args.policy)
-        task = _task(domain, args)
-    except (LeftError, KeyboardInterrupt):
-        return 0
+    domain = project.load(args.domain_name)
+    domain.check_mode(solo=args.solo, policy=args.policy)
+    task = _task(domain, args)
     from ...play import Session
 
     make = _maker(domain, task, side, args, settings)
@@ -81,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace, side: str) -> None:
-    """Check the sides, before anything is chosen from a menu.
+    """Check the sides, before anything is loaded.
 
     Raises:
         ConfigurationError: The options contradict each other, or a participant cannot be used.
@@ -103,18 +98,11 @@ def _check(args: argparse.Namespace, side: str) -> None:
         load_source(getattr(args, other), "agent" if other == "agent" else "user")
 
 
-def _domain_of_menu(project: Project) -> str:
-    from ...play.menus import choose
-
-    return choose("domain", [(name, "") for name in project.names()])
-
-
 def _task(domain: Domain, args: argparse.Namespace) -> Task:
-    """Return the task that is named, drawn by the seed, or chosen from a menu.
+    """Return the task that is named, or drawn by the seed.
 
     Raises:
-        ConfigurationError: There is no such task.
-        LeftError: The person has left the menu.
+        ConfigurationError: There is no such task, or none is named or drawn.
     """
     tasks = {task.id: task for task in domain.tasks(args.split)}
     every = {task.id: task for task in domain.tasks(None)}
@@ -126,12 +114,11 @@ def _task(domain: Domain, args: argparse.Namespace) -> Task:
         tasks = {name: task for name, task in tasks.items() if task.ticket}
     if not tasks:
         raise ConfigurationError(f"domain {domain.name!r} has no task to play in the split {args.split!r}")
-    if args.seed is not None:
-        return random.Random(args.seed).choice(list(tasks.values()))  # noqa: S311 - a task, not a secret
-    from ...play.menus import choose
-    from .tasks import task_row
-
-    return tasks[choose("task", [task_row(task)[:2] for task in tasks.values()])]
+    if args.seed is None:
+        raise ConfigurationError(
+            f"name a task of {domain.name!r} ('tau tasks {domain.name}' lists them), or draw one with --seed"
+        )
+    return random.Random(args.seed).choice(list(tasks.values()))  # noqa: S311 - a task, not a secret
 
 
 def _settings(project: Project, args: argparse.Namespace) -> SimulationSettings:
@@ -141,6 +128,7 @@ def _settings(project: Project, args: argparse.Namespace) -> SimulationSettings:
         ConfigurationError: A judge or a model cannot be used.
     """
     from ...chat import LLM
+    from ...chat.call_arguments import with_defaults
     from ...evaluation import Evaluation
     from ...integrations.default_model import check_model, default_model
     from ...orchestrator import Limits
@@ -154,7 +142,7 @@ def _settings(project: Project, args: argparse.Namespace) -> SimulationSettings:
     for role, name in names.items():
         if name is not None:
             check_model(name, {})
-            llms[role] = LLM(name, RememberedModel(default_model()), {"temperature": 0.0})
+            llms[role] = LLM(name, RememberedModel(default_model()), with_defaults(name, {}))
     evaluation = Evaluation(judge=judge, evaluators=project.evaluators, solo=args.solo)
     return SimulationSettings(
         limits=Limits(), own_timeout=None, evaluation=evaluation, solo=args.solo, policy=args.policy, llms=llms

@@ -23,7 +23,7 @@ _REPEATED = (
     *("data", "seed", "agent", "user", "solo", "policy", "protocol", "texts", "retrieval", "retrieval_args"),
     *("enforce_protocol", "user_persona", "judge", "agent_llm", "agent_llm_args", "user_llm", "user_llm_args"),
     *("judge_llm", "judge_llm_args", "agent_context", "user_context", "agent_tool_calls", "user_tool_calls"),
-    *("grading", "max_steps", "max_errors", "timeout", "agent_one_call", "agent_text_protocol"),
+    *("grading", "max_steps", "max_errors", "timeout", "agent_one_call", "agent_text_protocol", "program_env"),
 )
 #: The trials from each turn.
 _TRIALS = 4
@@ -44,7 +44,7 @@ def add_parser(commands: Any) -> None:
         "--, such as -n 2.",
         statuses={
             0: "the trials were run",
-            1: "a trial has no verdict, or a gate is missed",
+            1: "a trial has no verdict, or a gate is missed or not decided",
             2: "the command or the run cannot be used",
         },
         examples=[

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ...runs.reader import Run
     from .carry_out import Reviewed, ReviewSettings
 
-#: Arguments of the model's calls, unless the option names others.
-_ARGUMENTS = {"temperature": 0.0}
 _SHOWN = 5
 
 
@@ -69,14 +67,13 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: There is no such run, the reviewer cannot be used, or reviews cannot be stored.
         OSError: A file cannot be opened or written.
     """
-    from ...runs.reader import cache_records, open_run
+    from ...runs.reader import open_run
 
     opened = open_run(args.run_name)
     settings = _settings(args)
     project = Project(_data(args.data, opened), args.plugins, args.rootdir)
     printer = None if args.json else Printer()
     reviewed = _carry_out(opened, settings, project, printer)
-    cache_records(opened.path)
     if printer is None:
         print_json(_document(opened, reviewed))
     else:
@@ -143,6 +140,7 @@ def _llm(args: argparse.Namespace) -> LLM:
         ConfigurationError: It cannot be called.
     """
     from ...chat import LLM
+    from ...chat.call_arguments import with_defaults
     from ...integrations.default_model import check_model, default_model
 
     try:
@@ -153,7 +151,7 @@ def _llm(args: argparse.Namespace) -> LLM:
     if not isinstance(arguments, dict):
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
     check_model(args.judge_llm, arguments, priced=args.budget is not None)
-    return LLM(args.judge_llm, default_model(), {**_ARGUMENTS, **arguments})
+    return LLM(args.judge_llm, default_model(), with_defaults(args.judge_llm, arguments))
 
 
 def _data(given: str | None, opened: Run) -> Path | None:

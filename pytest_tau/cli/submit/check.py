@@ -23,7 +23,7 @@ def add_parser(actions: Any) -> None:
         "check",
         help="check the folder of a submission",
         description="Check submission.json and the trajectories, and whether tasks, trials, models, rates, costs and "
-        "rewards agree. Every conversation is replayed and graded.",
+        "rewards agree. Every conversation is replayed, without the calls that only read, and graded.",
         statuses={0: "every check has passed", 1: "a check has failed", 2: "the command cannot be used"},
         examples=[("tau submit check FOLDER --data tau2-bench", "compare tasks with the official data")],
     )
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the action; returns the exit status.
 
     Raises:
-        ConfigurationError: An option cannot be used.
+        ConfigurationError: An option cannot be used, or there is no such folder.
         OSError: A file cannot be opened.
     """
     from ...submission.check import check_submission

@@ -6,7 +6,6 @@ import asyncio
 import contextvars
 import functools
 import inspect
-from concurrent.futures import TimeoutError as TooLong  # in Python 3.10 not the built-in one
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...background import BackgroundLoop
@@ -62,7 +61,7 @@ class FunctionCaller:
 
     def interrupt(self) -> None:
         """Let no later call wait without limit, as after Ctrl-C: one that does not return may block all others."""
-        self.patience = _AFTER_INTERRUPT if self._loop.interrupt() else 0.0
+        self.patience = _AFTER_INTERRUPT if self._loop.is_free() else 0.0
 
     def not_returned(self) -> ToolServerError:
         """Return the error of a call that has waited for too long; those after it do not wait."""
@@ -89,7 +88,7 @@ class FunctionCaller:
         future = self._loop.submit(_finished(call, convert))
         try:
             finished = future.result(self.patience)
-        except TooLong:  # not raised by the call, whose exceptions are part of its outcome
+        except TimeoutError:  # not raised by the call, whose exceptions are part of its outcome
             future.cancel()
             raise self.not_returned() from None
         except BaseException:  # such as Ctrl-C

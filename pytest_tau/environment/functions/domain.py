@@ -13,6 +13,7 @@ from ..domain_files import PolicyFiles
 from ..toolkit import Toolkit, tool
 from .callables import by_name
 from .calling import FunctionCaller
+from .first_state import FirstState
 from .jsonable import tool_text
 from .sessions import SessionState
 from .source import FunctionSource
@@ -90,11 +91,11 @@ _OF_SHARED = ("prepare", "put_back", "changes_by_others")
 
 
 def _state_type(name: str, source: FunctionSource) -> type[SessionState]:
-    members: dict[str, Any] = {"source": source, "comparable": source.snapshot is not None}
+    first = FirstState(name, source.advice)
+    members: dict[str, Any] = {"source": source, "comparable": source.snapshot is not None, "first": first}
+    members["waits"] = source.caller.on_loop and source.make is not None
     if source.is_shared:
         members |= {name: staticmethod(getattr(source, name)) for name in _OF_SHARED}
-    if source.isolation is not None:
-        members["isolation_problem"] = staticmethod(source.isolation.problem)
     return type(f"State of {name}", (SessionState,), members)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import deque
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -112,7 +112,7 @@ def _in_one_notation(value: Any) -> Any:
     if text is None:
         return value
     if isinstance(value, datetime):
-        return value.astimezone(timezone.utc)
+        return value.astimezone(UTC)
     # 100 is easier to read than 1E+2.
     return format(Decimal(text), "f") if value.is_finite() and abs(value.adjusted()) < _MOST_DIGITS else text
 

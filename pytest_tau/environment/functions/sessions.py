@@ -17,15 +17,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from pydantic import PrivateAttr
 
-from ...errors import ConfigurationError, PlainErrors, ToolError, ToolServerError, hides_frames
+from ...errors import ConfigurationError, DomainError, PlainErrors, ToolError, ToolServerError, hides_frames
 from ...models import clone, json_copy
+from ...models.problems import problem_text
 from ..changes import Change, value_changes
 from ..database import Database
 from ..records import canonical
 from .jsonable import state_data
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from collections.abc import Callable
+    from typing import Self
+
+    from .first_state import FirstState
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
@@ -56,6 +60,10 @@ class Session(abc.ABC):
     @abc.abstractmethod
     def snapshot(self) -> Any:
         """Return the state."""
+
+    def first_snapshot(self) -> Any:
+        """Return the state before the first call."""
+        return self.snapshot()
 
     def merge(self, update: dict[str, Any]) -> None:
         """Merge initialization data into the state.
@@ -183,11 +191,13 @@ class SessionState(Database):
     Attributes:
         source: Opens sessions.
         memo: Remembers replayed calls, if sessions are expensive; None if they are made again.
+        first: The state that each session must begin with.
     """
 
     in_files: ClassVar[bool] = False
     source: ClassVar[SessionSource]
     memo: ClassVar[Memo | None] = None
+    first: ClassVar[FirstState]
 
     _log: tuple[_Entry, ...] = PrivateAttr(default=())
     _session: Session | None = PrivateAttr(default=None)
@@ -195,6 +205,24 @@ class SessionState(Database):
     _last: _Outcome = PrivateAttr(default=_Outcome(None))
     _value: Any = PrivateAttr(default=_UNREAD)
     _replays: bool = PrivateAttr(default=False)
+    _apart: bool = PrivateAttr(default=False)
+
+    @property
+    def _memo(self) -> Memo | None:
+        return None if self._apart else self.memo
+
+    def open(self) -> None:
+        """Open the session, if it is not open.
+
+        Raises:
+            ToolServerError: It cannot be opened.
+            DomainError: It does not begin with the state of the first one.
+        """
+        self._up_to_date()
+
+    def apart(self) -> None:
+        """Make each call in the state's own session, and remember none for the states of trials."""
+        self._apart = True
 
     def call(self, name: str, arguments: dict[str, Any], *, mutates: bool) -> Any:
         """Call a tool or a function.
@@ -211,12 +239,12 @@ class SessionState(Database):
         entry = _Entry(name, json_copy(arguments))
         if mutates:
             return self._append(entry)
-        if self.memo is None:
-            session, self._value = self._up_to_date(), _UNREAD  # the declaration may be wrong
-            return entry.run(session).unpack()
-        if not self._replays:
-            return entry.run(self._up_to_date()).unpack()
-        return self._reread(entry, self.memo)
+        if self._memo is not None and self._replays:
+            return self._reread(entry, self._memo)
+        session = self._up_to_date()
+        if self._memo is None:
+            self._value = _UNREAD  # the declaration may be wrong
+        return entry.run(session).unpack()
 
     def value(self) -> Any:
         """Return the state as JSON data, for reading only: other states in which the same calls were made share it.
@@ -225,16 +253,21 @@ class SessionState(Database):
             ToolServerError: The session cannot be opened, or is lost.
             ConfigurationError: The snapshot is not JSON data.
         """
-        if self._value is _UNREAD and self._session is None and self.memo is not None:
-            self._value = self.memo.state(self._log)
+        if self._value is _UNREAD and self._session is None and self._memo is not None:
+            self._value = self._memo.state(self._log)
         if self._value is _UNREAD:
-            self._read(self._up_to_date())
+            self._read(self._up_to_date().snapshot)
         return self._value
 
     def for_replay(self) -> Self:
         """Take remembered results for calls that were made before."""
         self._replays = True
         return self
+
+    def abandon(self) -> None:
+        """End the session, and forget the call that has not returned in it: it is never made again."""
+        self._log, self._value = self._log[: self._done], _UNREAD
+        self._drop()
 
     def close(self) -> None:
         """Read the snapshot and end the session; it is opened again if it is needed."""
@@ -247,8 +280,8 @@ class SessionState(Database):
     def _drop(self) -> None:
         session, self._session, self._done = self._session, None, 0
         if session is not None:
-            if self.memo is not None:
-                self.memo.forget_session(session)
+            if self._memo is not None:
+                self._memo.forget_session(session)
             with PlainErrors():
                 session.close()
 
@@ -288,7 +321,7 @@ class SessionState(Database):
 
     def _append(self, entry: _Entry) -> Any:
         self._log, self._value = (*self._log, entry), _UNREAD
-        outcome = self.memo.outcome(self._log) if self._replays and self.memo is not None else None
+        outcome = self._memo.outcome(self._log) if self._replays and self._memo is not None else None
         if outcome is None:
             self._up_to_date()
             outcome = self._last
@@ -306,39 +339,54 @@ class SessionState(Database):
     def _up_to_date(self) -> Session:
         """Return a session in which all calls were made."""
         if self._session is None:
-            with PlainErrors():
-                self._session, self._done = self.source.open(), 0
+            self._begin()
         session = self._session
+        assert session is not None, "it was opened"
         try:
             while self._done < len(self._log):
                 self._last = self._log[self._done].run(session)
                 self._done += 1
-                if self.memo is not None:
-                    self._remember(session, self.memo)
+                if self._memo is not None:
+                    self._remember(session, self._memo)
         except ToolServerError:
             self._drop()
             raise
-        if self.memo is not None:
-            self.memo.note_session(self._log, session)
+        if self._memo is not None:
+            self._memo.note_session(self._log, session)
         return session
+
+    def _begin(self) -> None:
+        """Open a session, and check the state that it begins with."""
+        with PlainErrors():
+            session = self.source.open()
+        self._session, self._done = session, 0
+        if self.comparable:
+            try:
+                self.first.check(self._read(session.first_snapshot, ()))
+            except Exception as error:
+                self._drop()
+                if isinstance(error, ToolServerError | DomainError | ConfigurationError):
+                    raise
+                raise DomainError(f"{self.source.keyword}: {problem_text(error)}") from error
 
     def _remember(self, session: Session, memo: Memo) -> None:
         made = self._log[: self._done]
         memo.note(made, self._last)
         if self.comparable:
             with contextlib.suppress(ToolError, ConfigurationError):  # raised again where the state is compared
-                self._read(session, made)
+                self._read(session.snapshot, made)
 
-    def _read(self, session: Session, made: tuple[_Entry, ...] | None = None) -> None:
+    def _read(self, snapshot: Callable[[], Any], made: tuple[_Entry, ...] | None = None) -> Any:
         try:
             with PlainErrors():
-                value = state_data(session.snapshot())
+                value = state_data(snapshot())
         except ToolServerError:
             self._drop()
             raise
         except ValueError as error:
             raise ConfigurationError(f"{self.source.keyword}: {error}: return plain data") from None
-        if self.memo is not None:
-            self.memo.note_state(self._log if made is None else made, value)
+        if self._memo is not None:
+            self._memo.note_state(self._log if made is None else made, value)
         if made is None or made == self._log:
             self._value = value
+        return value

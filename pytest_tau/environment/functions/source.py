@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ...errors import ConfigurationError, PlainErrors, ToolError, ToolServerError, hides_frames
+from ...errors import ConfigurationError, DomainError, PlainErrors, ToolError, ToolServerError, hides_frames
 from ...models.problems import place_and_problems
 from ..changes import value_changes
 from ..database import overlay
 from .callables import converting
-from .isolation import NO_STATE, Isolation
 from .jsonable import state_data, tool_text
 from .sessions import Session
 
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
+
+_MAKE = "build new containers in __init__, or let make= return a copy.deepcopy, and let no tool write what make= reads"
+_RESTORE = "restore= must set back all that snapshot= returns"
 
 
 class FunctionSource:
@@ -49,6 +51,9 @@ class FunctionSource:
         restore: Callable[..., Any] | None,
     ) -> None:
         self.name, self.caller = name, caller
+        self._shows_attributes, self._writes = snapshot is vars and make is not None, False
+        if self._shows_attributes:
+            snapshot = _attributes
         self.make = caller.bind(make) if make else None
         self.restore = caller.bind(restore) if restore else None
         # Tasks of a loop may change a state or a result while it is converted elsewhere.
@@ -58,18 +63,17 @@ class FunctionSource:
             each: caller.bind(converting(function), tool_text if caller.on_loop and each in offered else None)
             for each, function in functions.items()
         }
-        self.isolation: Isolation | None = None
+        self._first_target: Any = None
         self.lock = threading.RLock()
         self.active: _SharedSession | None = None  # whose state is the live one
 
     def check(self, *, writes: list[str]) -> None:
-        """Refuse a state that one simulation would leave to the next; prepare the check of what objects share.
+        """Refuse a state that one simulation would leave to the next.
 
         Raises:
             ConfigurationError: It cannot be isolated.
         """
-        if self.make is not None and self.snapshot is not None:
-            self.isolation = Isolation(self.make, self.snapshot, writes=writes)
+        self._writes = bool(writes)
         if self.make is None and writes and (self.snapshot is None or self.restore is None):
             raise ConfigurationError(
                 f"domain {self.name!r}: {', '.join(writes)} may change something that the next simulation would see: "
@@ -78,13 +82,26 @@ class FunctionSource:
             )
 
     def open(self) -> Session:
-        """Return a new session in the untouched state."""
-        if self.make is not None:
-            target = self.make()
-            if self.isolation is not None:
-                self.isolation.begin()
-            return _OwnSession(self, target)
-        return _SharedSession(self)
+        """Return a new session in the untouched state.
+
+        Raises:
+            DomainError: ``make`` returns the same object each time.
+        """
+        if self.make is None:
+            return _SharedSession(self)
+        target = self.make()
+        if self._writes and target is self._first_target:
+            raise DomainError(
+                f"domain {self.name!r}: make= returns the same object each time, which all simulations would share: "
+                "let it return a new one, or name its tools in reads= if none changes it"
+            )
+        self._first_target = target if self._first_target is None else self._first_target
+        return _OwnSession(self, target)
+
+    @property
+    def advice(self) -> str:
+        """How to begin each session with the same state."""
+        return f"{_RESTORE if self.make is None else _MAKE}; snapshot= must not have what differs each time"
 
     @property
     def is_shared(self) -> bool:
@@ -128,13 +145,21 @@ class FunctionSource:
         """Return the state of an object, or of the functions, for reading; None if the domain has no ``snapshot``.
 
         Raises:
-            ConfigurationError: The snapshot is None.
+            ConfigurationError: The snapshot is None, or does not show what tools change.
         """
-        return _given(self.snapshot(*target)) if self.snapshot else None
+        return self._given(self.snapshot(*target)) if self.snapshot else None
 
     def copied(self, *target: Any) -> Any:
         """Return a copy of the state that ``restore`` can take, as ``state``."""
-        return _given(self._copied(*target)) if self._copied else None
+        return self._given(self._copied(*target)) if self._copied else None
+
+    def _given(self, state: Any) -> Any:
+        if state is None:
+            raise ConfigurationError("snapshot= returned None: return the state")
+        if self._shows_attributes and self._writes and not state:
+            problem = "an object of make= has no attributes, so that snapshot=vars shows nothing"
+            raise ConfigurationError(f"{problem}: {_MAKE}")
+        return state
 
     def interrupt(self) -> None:
         """Let no later call wait without limit for one that has not returned, as after Ctrl-C."""
@@ -191,10 +216,15 @@ def interrupt_functions(spec: DomainSpec) -> None:
             source.interrupt()
 
 
-def _given(state: Any) -> Any:
-    if state is None:
-        raise ConfigurationError(NO_STATE)
-    return state
+def _attributes(target: Any) -> dict[str, Any]:
+    """Return the attributes of an object, and the containers of its class, which look like attributes of the object."""
+    found = {}
+    for kind in reversed(type(target).__mro__):
+        for name, value in vars(kind).items():
+            if isinstance(value, dict | list | set) and not name.startswith("_"):
+                with contextlib.suppress(ValueError):
+                    found[name] = state_data(value)
+    return {**found, **vars(target)}
 
 
 class _OwnSession(Session):
@@ -202,19 +232,12 @@ class _OwnSession(Session):
 
     def __init__(self, source: FunctionSource, target: Any) -> None:
         self._source, self._target = source, target
-        self._before: Any = None
 
     def call(self, name: str, arguments: dict[str, Any]) -> Any:
-        isolation = self._source.isolation
-        if isolation is not None and self._before is None and name in isolation.writes:
-            self._before = isolation.before_call(self._target)
         return self._source.call(name, self._target, **arguments)
 
     def snapshot(self) -> Any:
-        snapshot = self._source.state(self._target)
-        if self._source.isolation is not None and self._before is not None:
-            self._source.isolation.note_calls(self._before, snapshot)
-        return snapshot
+        return self._source.state(self._target)
 
     def merge(self, update: dict[str, Any]) -> None:
         restore = self._source.restore_function()
@@ -236,6 +259,11 @@ class _SharedSession(Session):
     def snapshot(self) -> Any:
         with self._in_place():
             return copy.deepcopy(self._source.state())
+
+    def first_snapshot(self) -> Any:
+        found = self.snapshot()
+        self._source.put_back()
+        return found
 
     def merge(self, update: dict[str, Any]) -> None:
         restore = self._source.restore_function()

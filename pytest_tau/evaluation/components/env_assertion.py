@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ToolServerError
+from ...errors import DomainError, ToolServerError
 from ...models import EnvAssertionCheck, call_as_text
 from ..component import RewardComponent
 from ..component_reports import Check, Line, more_line
@@ -38,7 +38,7 @@ def _check(assertion: EnvAssertion, final: Environment) -> EnvAssertionCheck:
         if not isinstance(value, bool):
             returned = type(value).__name__
             error = f"Function {assertion.func_name} returned {returned} instead of bool"
-    except ToolServerError:
+    except (DomainError, ToolServerError):
         raise  # no fault of the agent
     except Exception as problem:  # noqa: BLE001 - the tool boundary: an assertion may raise anything
         met, error = False, f"{type(problem).__name__}: {problem}"

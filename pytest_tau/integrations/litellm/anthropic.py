@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...chat.call_arguments import thinks
 from ...errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -12,20 +13,6 @@ if TYPE_CHECKING:
 #: Anthropic allows four marks: the tools, the system message and the last two messages that it answers have one each.
 _MARK = {"cache_control": {"type": "ephemeral"}}
 _MARKED_MESSAGES = 2
-#: Efforts with which litellm does not switch thinking on.
-_NO_EFFORT = (None, "none", "disable")
-
-
-def is_anthropic(model: str) -> bool:
-    """Return whether a model is Anthropic's, whichever provider runs it."""
-    return model.startswith("anthropic/") or "claude" in model.lower()
-
-
-def thinks(model: str, args: Mapping[str, Any]) -> bool:
-    """Return whether the arguments of a call switch on the thinking of a model of Anthropic's."""
-    thinking = args.get("thinking")
-    by_thinking = isinstance(thinking, dict) and thinking.get("type") != "disabled"
-    return is_anthropic(model) and (by_thinking or args.get("reasoning_effort") not in _NO_EFFORT)
 
 
 def refuse_temperature(model: str, args: Mapping[str, Any]) -> None:

@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...chat.faults import build_model_error, chain_of, fault_of, retry_after_of
+from ...chat.faults import build_model_error, chain_of
 from ...chat.masking import mask_secrets
+from ...chat.refusals import fault_of, read_refusal
 from ...errors import ConfigurationError, install_extra
 from .credentials import describe_key
 
@@ -69,7 +70,7 @@ def to_model_error(error: BaseException, request: ChatRequest, limit: float) -> 
         request,
         limit=limit,
         message=facts.message,
-        retry_after=retry_after_of(facts.headers),
+        headers=facts.headers,
         key=describe_key(request.model, request.args) if kind == "authentication" else "",
     )
 
@@ -94,11 +95,11 @@ def _facts(error: BaseException) -> _Facts:
     found: list[Any] = [getattr(one, "response", None) for one in errors]
     # litellm makes up responses for faults without an answer of a server; those have no headers.
     responses = [one for one in found if getattr(one, "headers", None) and hasattr(one, "status_code")]
-    bodies = [body for one in errors if isinstance(body := getattr(one, "body", None), dict)]
+    refusals = [read_refusal(body) for one in errors if (body := getattr(one, "body", None))]
     names = {base.__name__ for one in errors for base in type(one).__mro__}
-    names |= {str(body[field]) for body in bodies for field in ("code", "type") if body.get(field)}
+    names = names.union(*(refusal.codes for refusal in refusals))
     # The server's message, or else that of the network, which litellm reduces to a connection error.
-    messages = [body["message"] for body in bodies if isinstance(body.get("message"), str)]
+    messages = [refusal.message for refusal in refusals if refusal.message]
     messages += [str(one) for one in reversed(errors) if isinstance(one, OSError)]
     return _Facts(
         errors=errors,

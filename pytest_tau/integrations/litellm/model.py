@@ -6,13 +6,16 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any
 
-from ...chat import LLM, ChatReply, Usage
+from ...chat import LLM, ChatReply
+from ...chat.call_arguments import is_anthropic, with_defaults
 from ...chat.chat_messages import as_sent, filled_message
-from ...chat.faults import broken_off, build_model_error
+from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES
+from ...chat.refusals import broken_off
+from ...chat.requests import read_usage
 from ...models import clone
-from .anthropic import is_anthropic, mark_for_cache, thinks, without_temperature
+from .anthropic import mark_for_cache, without_temperature
 from .client import LOOP, is_loaded, load
 from .compat import mcp_workaround_args
 from .credentials import connection_arguments, provider_of, speaks_openai
@@ -106,10 +109,11 @@ def _chat_reply(response: Any, request: ChatRequest, seconds: float, prices: Map
     # litellm calls a reason that it does not know "stop", keeps that of the provider, and drops the error.
     native = (getattr(choices[0], "provider_specific_fields", None) or {}).get("native_finish_reason")
     if (broken := broken_off({"finish_reason": native})) is not None:
-        raise build_model_error("unavailable", request, message=broken)
+        raise build_model_error("unavailable", request, message=broken.message)
     if finish_reason == "content_filter" and not message.get("content") and "tool_calls" not in message:
         raise build_model_error("refused", request, message="the answer was filtered")
-    usage = _usage(getattr(response, "usage", None))
+    counts = getattr(response, "usage", None)
+    usage = read_usage(counts.model_dump(warnings=False)) if counts is not None else None
     return ChatReply(
         message=message,
         usage=usage,
@@ -117,19 +121,6 @@ def _chat_reply(response: Any, request: ChatRequest, seconds: float, prices: Map
         seconds=seconds,
         finish_reason=finish_reason,
         model=getattr(response, "model", None) or None,
-    )
-
-
-def _usage(usage: Any) -> Usage | None:
-    """Return the provider's token counts; None if it gives none (litellm puts zeros), or a negative one."""
-    prompt, completion = (getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens"))
-    if min(prompt, completion) < 0 or not prompt + completion:
-        return None
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        cached_tokens=getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None) or 0,
-        reasoning_tokens=getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None) or 0,
     )
 
 
@@ -147,4 +138,4 @@ def litellm_model(name: str, **args: Any) -> LLM:
         args: Arguments of each call. The temperature is 0 unless given, as in τ²-bench's defaults; with thinking,
             Anthropic's models have none.
     """
-    return LLM(name, shared(), args if thinks(name, args) else {"temperature": 0.0, **args})
+    return LLM(name, shared(), with_defaults(name, args))

@@ -36,6 +36,13 @@ def require_sdk() -> None:
         raise ConfigurationError(f"mcp_domain needs the extra 'mcp': {install_extra('mcp')} ({error})") from None
 
 
+def environment(env: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the environment variables of a server: a few of this process's, and those that are given."""
+    from mcp.client.stdio import get_default_environment
+
+    return {**get_default_environment(), **(env or {})}
+
+
 @contextlib.asynccontextmanager
 async def connected(
     command: Sequence[str], folder: Path, env: Mapping[str, str] | None, stderr: TextIO

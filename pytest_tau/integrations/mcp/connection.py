@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import shlex
+import subprocess
 import tempfile
 import threading
 import weakref
-from concurrent.futures import Future, TimeoutError as TooLong
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Seconds that a server and its children have to end; the SDK takes at most six.
 _CLOSING_TIME = 8.0
+#: What stands for the id of a trial in a command and in environment variables.
+_TRIAL = "{trial}"
 #: Bytes of the server's standard error that are shown.
 _SHOWN = 1500
 
@@ -35,6 +39,7 @@ class Launch(NamedTuple):
         folder: The working directory.
         env: Environment variables, in addition to those that the SDK passes on.
         timeout: Seconds for its start, and for each answer.
+        reset: A command that is run before the server is started; empty for none.
     """
 
     name: str
@@ -42,6 +47,54 @@ class Launch(NamedTuple):
     folder: Path
     env: Mapping[str, str] | None
     timeout: float
+    reset: Sequence[str] = ()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether no part of it names the trial."""
+        given = (*self.command, *self.reset, *(self.env or {}).values())
+        return not any(_TRIAL in part for part in given)
+
+    def of_trial(self) -> Launch:
+        """Return the same with ``{trial}`` replaced by an id that no other server has."""
+        name = f"tau-{secrets.token_hex(6)}"
+
+        def filled(parts: Sequence[str]) -> list[str]:
+            return [part.replace(_TRIAL, name) for part in parts]
+
+        env = None if self.env is None else dict(zip(self.env, filled([*self.env.values()]), strict=True))
+        return self._replace(command=filled(self.command), env=env, reset=filled(self.reset))
+
+    def run_reset(self) -> None:
+        """Run the command that sets the state back, if there is one.
+
+        Raises:
+            ToolServerError: It fails, or does not end in time.
+        """
+        if not self.reset:
+            return
+        shown = f"the command that resets the tool server of domain {self.name!r}"
+        try:
+            subprocess.run(  # noqa: S603 - the domain's own command; no shell
+                self.reset,
+                cwd=self.folder,
+                env=compat.environment(self.env),
+                timeout=self.timeout,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                check=True,
+            )
+        except subprocess.TimeoutExpired:
+            problem = f"did not end within {self.timeout:g} s"
+        except subprocess.CalledProcessError as error:
+            said = error.stdout[-_SHOWN:].decode(errors="replace").strip()
+            problem = f"ended with exit status {error.returncode}" + (f"; its output:\n{said}" if said else "")
+        except OSError as error:
+            problem = f"could not be started: {error}"
+        else:
+            return
+        raise ToolServerError(f"{shown} {problem}")
 
 
 class Connection:
@@ -96,7 +149,7 @@ class _Thread:
         self._thread.start()
         try:
             self._ready.result(self._launch.timeout)
-        except TooLong:
+        except TimeoutError:
             self.end(wait=False)
             raise self._lost(f"did not answer within {self._launch.timeout:g} s after its start") from None
         except OSError as error:
@@ -111,7 +164,7 @@ class _Thread:
         future = asyncio.run_coroutine_threadsafe(make(self._ready.result()), loop)
         try:
             return future.result(self._launch.timeout)
-        except TooLong:
+        except TimeoutError:
             future.cancel()
             self.end(wait=False)
             raise self._lost(f"did not answer within {self._launch.timeout:g} s") from None

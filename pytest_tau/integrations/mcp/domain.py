@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...environment import Database, Domain, DomainSpec, Tool, ToolInfo, Toolkit
 from ...environment.functions import check_tool_name, files_of, folder_of_caller, kinds_of
+from ...environment.functions.first_state import FirstState
 from ...environment.functions.jsonable import state_data
 from ...environment.functions.sessions import Memo, SessionState
 from ...errors import ConfigurationError, ToolServerError, hides_frames, unknown_name
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
+
+_ADVICE = (
+    "if the state outlives the server, give each one its own by {trial} in command= or env=, or set it back by reset=; "
+    "state= must not have what differs each time"
+)
 
 
 def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and command has a default
@@ -40,12 +46,14 @@ def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and comm
     env: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     timeout: float = 30.0,
+    reset: str | Sequence[str] | None = None,
     knowledge: KnowledgeSpec | None = None,
     rules: Sequence[Any] | str = (),
 ) -> DomainSpec:
     """Declare a domain over a tool server that speaks MCP over standard input and output.
 
-    The command is run for each simulation, in ``folder``. Nothing is started before the domain is used.
+    The command is run for each simulation, in ``folder``. Nothing is started before the domain is used. In the
+    arguments of a command, and in the values of ``env``, ``{trial}`` is replaced by an id that each server has alone.
 
     Args:
         name: The name for ``--tau-domain``.
@@ -61,6 +69,8 @@ def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and comm
         env: Environment variables for the server. It inherits a few only, such as ``PATH`` and ``HOME``.
         folder: The server's working directory, which paths are relative to; by default that of the calling file.
         timeout: Seconds for the start of a server, and for each answer.
+        reset: Sets back a state that outlives the server: the name of a tool without arguments, which is called after
+            each start, or a command, which is run before it. The tool is not offered to the agent.
         knowledge: Documents that the agent can search, such as ``Knowledge("documents")`` of ``pytest_tau.knowledge``.
         rules: The rules of the policy that are checked in conversations, as for a ``DomainSpec``.
 
@@ -68,11 +78,13 @@ def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and comm
         ConfigurationError: The command is not a list.
     """
     folder = folder_of_caller() if folder is None else Path(folder)
+    by_command = [] if reset is None or isinstance(reset, str) else _program(name, reset, "reset")
+    launch = Launch(name, _program(name, command, "command"), folder, env, timeout, by_command)
     return MCPDomainSpec(
         name=name,
         agent_db=Database,
         agent_tools=Toolkit,
-        server=Server(Launch(name, _program(name, command), folder, env, timeout), state),
+        server=Server(launch, state, reset if isinstance(reset, str) else None),
         kinds={"reads": reads, "writes": writes, "generic": generic},
         functions=functions,
         knowledge=knowledge,
@@ -81,9 +93,9 @@ def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and comm
     )
 
 
-def _program(domain: str, command: Sequence[str]) -> list[str]:
+def _program(domain: str, command: Sequence[str], keyword: str) -> list[str]:
     if isinstance(command, str) or not command:
-        raise ConfigurationError(f"domain {domain!r}: command: expected a list such as ['python', 'server.py']")
+        raise ConfigurationError(f"domain {domain!r}: {keyword}: expected a list such as ['python', 'server.py']")
     return [os.fspath(part) for part in command]
 
 
@@ -108,13 +120,16 @@ class MCPDomainSpec(DomainSpec):
             ConfigurationError: The server cannot be used.
         """
         assert self.server is not None, "mcp_domain gives it"
-        memo, comparable = Memo(), self.server.state is not None
-        members = {"source": self.server, "memo": memo, "comparable": comparable}
+        memo, comparable, first = Memo(), self.server.state is not None, FirstState(self.name, _ADVICE)
+        members = {"source": self.server, "memo": memo, "comparable": comparable, "first": first}
+        members["one_at_a_time"] = self.server.is_shared
         try:
             with contextlib.closing(self.server.open()) as session:
                 toolkit = self._toolkit(session.tools())
                 if comparable:
-                    memo.note_state((), state_data(session.snapshot()))
+                    state = state_data(session.snapshot())
+                    first.check(state)
+                    memo.note_state((), state)
         except ToolServerError as error:
             raise ConfigurationError(str(error)) from None
         described = replace(self, agent_tools=toolkit, agent_db=type(f"State of {self.name}", (_ServerState,), members))
@@ -128,6 +143,7 @@ class MCPDomainSpec(DomainSpec):
             ConfigurationError: The declaration names a tool that the server lacks.
         """
         by_name = {each["name"]: each for each in listed}
+        own = {self.server.state, self.server.reset} if self.server else set()
         for name in self.functions:
             if name not in by_name:
                 raise ConfigurationError(f"domain {self.name!r}: functions: {unknown_name('tool', name, by_name)}")
@@ -137,8 +153,7 @@ class MCPDomainSpec(DomainSpec):
 
         given = self.kinds or {}
         kinds = kinds_of(self.name, by_name, default=marked, **given)
-        state = self.server.state if self.server else None
-        hidden = set(self.functions) | ({state} - {name for names in given.values() for name in names})
+        hidden = set(self.functions) | (own - {name for names in given.values() for name in names})
         tools: dict[str, Tool] = {}
         members: dict[str, Any] = {}
         for name, each in by_name.items():
@@ -156,6 +171,7 @@ class _ServerState(SessionState):
     """The state of a server process."""
 
     cheap_to_fork: ClassVar[bool] = False
+    waits: ClassVar[bool] = True
 
 
 class _ServerToolkit(Toolkit[Any]):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, parse_json
 from ...environment.functions.sessions import Session
-from ...errors import ConfigurationError, ToolError
+from ...errors import ConfigurationError, ToolError, ToolServerError
 from . import compat
 from .connection import Connection
 
@@ -21,20 +21,38 @@ class Server:
     Args:
         launch: How.
         state: A tool or the URI of a resource that gives the state; None if there is none.
+        reset: A tool that sets the state back; None if there is none.
     """
 
     keyword = "state"
 
-    def __init__(self, launch: Launch, state: str | None) -> None:
-        self.launch, self.state = launch, state
+    def __init__(self, launch: Launch, state: str | None, reset: str | None = None) -> None:
+        self.launch, self.state, self.reset = launch, state, reset
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all servers set back one state, so that only one may be in use."""
+        return (self.reset is not None or bool(self.launch.reset)) and self.launch.is_shared
 
     def open(self) -> ServerSession:
-        """Start a server and return a session with it.
+        """Start a server in the untouched state and return a session with it.
 
         Raises:
-            ToolServerError: It does not start.
+            ToolServerError: It does not start, or cannot be reset.
         """
-        return ServerSession(self.launch, self.state)
+        launch = self.launch.of_trial()
+        compat.require_sdk()
+        launch.run_reset()
+        session = ServerSession(launch, self.state)
+        if self.reset is not None:
+            try:
+                session.call(self.reset, {})
+            except ToolError as error:
+                session.close()
+                raise ToolServerError(
+                    f"the tool server of domain {launch.name!r} was not reset: {self.reset}: {error}"
+                ) from None
+        return session
 
 
 class ServerSession(Session):

@@ -10,19 +10,21 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ...background import BackgroundLoop
-from ...chat import ChatReply, Usage
+from ...chat import ChatReply
 from ...chat.chat_messages import filled_message
-from ...chat.faults import broken_off, build_model_error, fault_of, retry_after_of
+from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES, cost_without_list
+from ...chat.refusals import broken_off, fault_of, read_refusal
+from ...chat.requests import read_usage
 from ...documents import DocumentError, parse_json
 from ...errors import ConfigurationError
 from .route import WITHOUT_CLIENT, Route, describe_key, lacks_key, route
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from ...chat import ChatRequest
+    from ...chat import ChatRequest, Usage
     from ...errors import ModelError
 
 #: Arguments about the connection, and of litellm's own, which are not sent.
@@ -103,11 +105,12 @@ class OpenAIServer(LimitedModel):
             raise build_model_error("bad_answer", request, message="an answer without a message")
         choice = answer["choices"][0]
         if (broken := broken_off(choice)) is not None:
-            raise build_model_error("unavailable", request, message=broken)
+            kind = fault_of(broken.codes, broken.message, None) or "unavailable"
+            raise build_model_error(kind, request, message=broken.message)
         reason = choice.get("finish_reason")
         if reason == "content_filter" and not message.get("content") and "tool_calls" not in message:
             raise build_model_error("refused", request, message="the answer was filtered")
-        usage, answering = _usage(answer.get("usage")), _text(answer.get("model"))
+        usage, answering = read_usage(answer.get("usage")), _text(answer.get("model"))
         return ChatReply(
             message=message,
             usage=usage,
@@ -123,7 +126,7 @@ class OpenAIServer(LimitedModel):
 
 
 def _body(request: ChatRequest, model: str) -> dict[str, Any]:
-    body: dict[str, Any] = {"model": model, "messages": request.messages}
+    body: dict[str, Any] = {"model": model, "messages": [_filled(message) for message in request.messages]}
     optional = {
         "tools": request.tools or None,
         "tool_choice": request.tool_choice,
@@ -133,6 +136,11 @@ def _body(request: ChatRequest, model: str) -> dict[str, Any]:
     body |= {name: value for name, value in request.args.items() if name not in _NOT_SENT and value is not None}
     extra = request.args.get("extra_body")
     return body | (extra if isinstance(extra, dict) else {})
+
+
+def _filled(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message without the fields that are null, such as the content of tool calls, as litellm sends it."""
+    return {name: value for name, value in message.items() if value is not None}
 
 
 def _headers(request: ChatRequest, found: Route) -> dict[str, str]:
@@ -153,20 +161,23 @@ def _proxy(url: str) -> str | None:
 
 def _refusal(response: _Response, answer: Any, request: ChatRequest) -> ModelError:
     """Return the model error of an answer that is not a chat completion."""
-    error = answer.get("error") if isinstance(answer, dict) else None
-    details = error if isinstance(error, dict) else {}
-    message = details.get("message") or (error if isinstance(error, str) else "")
+    codes, message = read_refusal(answer)
     if not message and not isinstance(answer, dict):
         message = response.body[:1000].decode(errors="replace")
-    codes = {str(details[name]) for name in ("code", "type") if details.get(name)}
-    kind = fault_of(codes, str(message), response.status) or "bad_answer"
+    kind = fault_of(codes, message, _status(response.status, codes)) or "bad_answer"
     return build_model_error(
         kind,
         request,
-        message=str(message),
-        retry_after=retry_after_of(response.headers),
+        message=message,
+        headers=response.headers,
         key=describe_key(request.args) if kind == "authentication" else "",
     )
+
+
+def _status(status: int, codes: Collection[str]) -> int:
+    """Return the status of a refusal; routers that have begun to answer with 200 have it as the code."""
+    coded = (int(code) for code in codes if code.isdecimal() and 400 <= int(code) < 600)
+    return next(coded, status) if status == 200 else status
 
 
 def _message(answer: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -180,28 +191,8 @@ def _message(answer: Mapping[str, Any]) -> dict[str, Any] | None:
     return filled_message(message)
 
 
-def _usage(usage: Any) -> Usage | None:
-    """Return the server's token counts; None if it gives none, or an invalid one: a cost would be too low."""
-    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    if prompt is None or completion is None or not prompt + completion:
-        return None
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        cached_tokens=_count(usage.get("prompt_tokens_details"), "cached_tokens") or 0,
-        reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens") or 0,
-    )
-
-
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _count(counts: Any, name: str) -> int | None:
-    """Return a count, 0 if there is none; None for a value that cannot be one."""
-    count = (counts.get(name) if isinstance(counts, dict) else None) or 0
-    whole = isinstance(count, int) or (isinstance(count, float) and count.is_integer())
-    return int(count) if whole and count >= 0 else None
 
 
 #: The HTTP client, once it is used; on the background loop only, by loop.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Volatile:
 
     def __init__(self, simulation: Simulation, is_given: Callable[[str], bool]) -> None:
         self._is_given, self._given, self._ids = is_given, set[str](), dict[str, str]()
-        now = datetime.now(timezone.utc)
+        now = datetime.now(UTC)
         self._spans = [(now - _JUST_NOW, now + _SLACK)]
         start, end = _parsed(simulation.start_time), _parsed(simulation.end_time)
         if start is not None and end is not None:
@@ -63,7 +63,7 @@ class Volatile:
         if time is None:
             return found.group()
         # Without a zone it may be local time or UTC.
-        meant = [time] if time.tzinfo else [time.astimezone(), time.replace(tzinfo=timezone.utc)]
+        meant = [time] if time.tzinfo else [time.astimezone(), time.replace(tzinfo=UTC)]
         return "<now>" if any(start <= each <= end for each in meant for start, end in self._spans) else found.group()
 
 

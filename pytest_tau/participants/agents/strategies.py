@@ -33,7 +33,7 @@ class ActAgent(LLMAgent):
             return super()._make_dialogue(context)  # which reports it
         strict = context.prompting.text_protocol == "tau1"
         model = ActionText(context.model, thought=self.thinks, speaks=not context.solo, strict=strict)
-        return Dialogue(context, self.name, self._system_message(context), model)
+        return Dialogue(context, self.name, self._system_message(context), model, may_be_empty=strict)
 
 
 class ReactAgent(ActAgent):

@@ -17,12 +17,14 @@ class Behaviour:
         instruction: The paragraph for a model that plays the user; empty to ask for nothing.
         manner: The class of the manner of the scripted user.
         excuses: The names of the checks of the user that are not made, as it makes such faults on purpose.
+        unseen: What the reward does not see in a trial with such a user, for the summary; empty if it sees everything.
     """
 
     name: str
     instruction: str = ""
     manner: type[Manner] = Manner
     excuses: tuple[str, ...] = ()
+    unseen: str = ""
 
     def begin(self, seed: int | None) -> Manner:
         """Return the manner of one conversation."""

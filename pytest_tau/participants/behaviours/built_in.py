@@ -17,7 +17,7 @@ _ALL = (
         "You are in a hurry. Write short messages, say that you have little time, and end the conversation if the "
         "agent asks the same thing again or makes no progress in three messages.",
         Impatient,
-        ("stop-while-asked", "stop-before-request"),
+        ("stop-while-asked", "stop-before-request", "gave-up"),
     ),
     Behaviour(
         "tangential",
@@ -31,6 +31,8 @@ _ALL = (
         "You change your mind once. When the agent first asks you to confirm a change, you say that you do not want it "
         "after all. In your next message you say that you want it all the same, as it was. After that you keep to it.",
         Contradicting,
+        unseen="a change that the agent makes after the user's no has the same reward, as the user wants it all the "
+        "same; only the rule confirmation sees it",
     ),
     Behaviour(
         "incomplete",

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from ..context import ParticipantContext
 
 
+#: The variables of the test run that any program is given: where programs and files are, language and terminal.
+_NEEDED = {
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP"),
+    # Windows.
+    *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERNAME", "USERPROFILE", "APPDATA"),
+    *("LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES"),
+}
+
+
+def _is_needed(name: str) -> bool:
+    return name.upper() in _NEEDED or name.startswith("LC_")
+
+
 class AgentTrial:
     """One trial, for an agent that runs its own loop.
 
@@ -38,6 +51,7 @@ class AgentTrial:
         self.session = AgentSession(context.models, self.bridge, self.tools, context.other_loop)
         self._make_tools = context.make_tools
         self._outlives = context.other_loop is not None
+        self._program_env = context.program_env
 
     def tools_for(self, name: str) -> Any:
         """Return the tools as objects of a framework.
@@ -81,9 +95,21 @@ class AgentTrial:
 
         ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``ANTHROPIC_BASE_URL``, ``ANTHROPIC_API_KEY`` and ``TAU_MCP_URL``.
         """
+        return {**os.environ, **self._addresses}
+
+    @property
+    def program_environ(self) -> dict[str, str]:
+        """The environment variables of an agent that is a program: what it needs to run, what is named, the endpoint.
+
+        Keys of the test run are not for an agent that is tested: it calls its model through the endpoint.
+        """
+        given = {name: value for name, value in os.environ.items() if _is_needed(name) or name in self._program_env}
+        return {**given, **self._addresses}
+
+    @property
+    def _addresses(self) -> dict[str, str]:
         address = self.session.address
         return {
-            **os.environ,
             "OPENAI_BASE_URL": address.base_url,
             "OPENAI_API_KEY": address.api_key,
             "ANTHROPIC_BASE_URL": address.anthropic_base_url,

@@ -15,7 +15,16 @@ from ...chat.masking import mask_secrets
 from ...documents import DocumentError, parse_json
 from ...errors import ConfigurationError, ModelError, ParticipantError
 from ...text import one_line
-from .a2a_card import BEARER, CARD_PATH, KEY_VARIABLE, OLD_CARD_PATH, card_url, chosen_interface
+from .a2a_card import (
+    BEARER,
+    CARD_PATH,
+    HOST_VARIABLE,
+    KEY_VARIABLE,
+    OLD_CARD_PATH,
+    PREFIX,
+    card_url,
+    chosen_interface,
+)
 from .a2a_messages import ANSWERED, WORKING, Answer, cancel_request, get_request, parse_answer, send_request
 
 if TYPE_CHECKING:
@@ -36,6 +45,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 _SHOWN = 300
 #: The statuses of a server that refuses the key, or wants one.
 _REFUSED = (401, 403)
+#: The statuses by which a server sends a request elsewhere.
+_REDIRECTED = (301, 302, 303, 307, 308)
 
 
 class _KeyError(ConfigurationError):
@@ -128,14 +139,14 @@ class A2AAgent:
 
         number = next(self._numbers)
         body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        headers = {"A2A-Version": interface.version, **_key(interface.url, interface.key_header)}
-        # aiohttp drops Authorization if it is sent to another server, and no other header.
-        follow = interface.key_header == BEARER
+        key = _key(interface.url, interface.key_header) if interface.gets_key else {}
+        headers = {"A2A-Version": interface.version, **key}
         where = f"{self._name}: {method} at {without_login(interface.url)}"
         try:
-            async with http.post(interface.url, json=body, headers=headers, allow_redirects=follow) as response:
+            async with http.post(interface.url, json=body, headers=headers, allow_redirects=False) as response:
+                _refuse_redirect(response)
                 status, content = response.status, await _read(response)
-        except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
+        except (TimeoutError, aiohttp.ClientError, OSError) as error:
             raise ParticipantError(f"{where}: {_described(error)}", side="agent") from error
         try:
             return _parsed(content)
@@ -195,7 +206,7 @@ async def _fetch_interface(http: aiohttp.ClientSession, spec: str) -> Interface:
             found, other = await _get(http, old)
             if found == 200:
                 url, status, content = old, found, other
-    except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
+    except (TimeoutError, aiohttp.ClientError, OSError) as error:
         raise ConfigurationError(f"{name}: no A2A server can be reached there: {_described(error)}") from error
     shown = without_login(url)
     if status != 200:
@@ -211,6 +222,13 @@ async def _fetch_interface(http: aiohttp.ClientSession, spec: str) -> Interface:
         raise ConfigurationError(f"{name}: {without_login(str(error))}") from None
     if interface.needs_key and not os.environ.get(KEY_VARIABLE):
         raise _KeyError(f"{name}: the agent card requires a key: set the environment variable {KEY_VARIABLE}")
+    interface = interface._replace(gets_key=_gets_key(spec, interface))
+    if interface.needs_key and not interface.gets_key:
+        host = urlsplit(interface.url).hostname
+        raise _KeyError(
+            f"{name}: the agent card names another server, {without_login(interface.url)}, and requires a key: set the "
+            f"environment variable {HOST_VARIABLE} to {host} to send it the key of {KEY_VARIABLE}"
+        )
     return interface
 
 
@@ -219,8 +237,30 @@ async def _get(http: aiohttp.ClientSession, url: str) -> tuple[int, bytes]:
     import aiohttp
 
     timeout = aiohttp.ClientTimeout(total=_CONNECTING)
-    async with http.get(url, timeout=timeout, headers=_key(url, BEARER)) as response:
+    async with http.get(url, timeout=timeout, headers=_key(url, BEARER), allow_redirects=False) as response:
+        _refuse_redirect(response)
         return response.status, await _read(response)
+
+
+def _refuse_redirect(response: aiohttp.ClientResponse) -> None:
+    """Refuse to send the request, and a key, to where the server says.
+
+    Raises:
+        aiohttp.ClientPayloadError: It is redirected; names the address.
+    """
+    import aiohttp
+
+    if response.status in _REDIRECTED:
+        target = without_login(response.headers.get("Location", "nowhere"))
+        raise aiohttp.ClientPayloadError(f"the server redirects to {target}, which is not followed: name that address")
+
+
+def _gets_key(spec: str, interface: Interface) -> bool:
+    """Return whether an address that a card names may be sent the key: it is that of the agent, or is named for it."""
+    named, found = urlsplit(spec.removeprefix(PREFIX)), urlsplit(interface.url)
+    if found.hostname is not None and found.hostname in os.environ.get(HOST_VARIABLE, "").lower().split():
+        return True
+    return found.hostname == named.hostname and (found.scheme == "https" or named.scheme == "http")
 
 
 def _key(url: str, header: str) -> dict[str, str]:

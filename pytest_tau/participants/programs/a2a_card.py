@@ -14,6 +14,8 @@ CARD_PATH = ".well-known/agent-card.json"
 OLD_CARD_PATH = ".well-known/agent.json"
 #: The environment variable with the key of an agent that is a server.
 KEY_VARIABLE = "TAU_AGENT_API_KEY"
+#: The environment variable with other hosts that are sent this key, if the card names them.
+HOST_VARIABLE = "TAU_AGENT_API_KEY_HOSTS"
 BEARER = "Authorization"
 _BINDING = "JSONRPC"
 _SUPPORTED = "JSON-RPC of A2A 1.x and 0.3"
@@ -28,6 +30,7 @@ class Interface(NamedTuple):
         tenant: Part of each request, if the card names it.
         key_header: The header for a key; in ``Authorization`` it is a bearer token.
         needs_key: The card requires a key.
+        gets_key: The address is sent the key, if there is one.
     """
 
     url: str
@@ -35,6 +38,7 @@ class Interface(NamedTuple):
     tenant: str = ""
     key_header: str = BEARER
     needs_key: bool = False
+    gets_key: bool = True
 
     @property
     def is_legacy(self) -> bool:

@@ -97,7 +97,7 @@ class ProgramAgent:
         policy = self._folder / "policy.md"
         if not policy.exists():
             policy.write_text(trial.policy, encoding="utf-8")
-        return {**trial.environ, "TAU_POLICY_FILE": str(policy), "TAU_SESSION": self._session}
+        return {**trial.program_environ, "TAU_POLICY_FILE": str(policy), "TAU_SESSION": self._session}
 
     def _answer(self, finished: Finished) -> str:
         name, answer = self._command.name, finished.output.strip()

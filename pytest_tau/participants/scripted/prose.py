@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...models import Goal, Request, Spoken, UserScript
 from ...models.messages import STOP_TOKENS
+from .conditions import read_prose
 from .vocabulary import follows, words
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _TURNED = (
     (r"\byour\b", "my"),
     (r"\byou to\b", "me to"),
     (r"\b(to|for|with|from|of|at|by|let|help|send|give|tell|told|asked|charged|offered) you\b", r"\1 me"),
+    (r"\b(gives|saves|shows|refund|transfer) you\b", r"\1 me"),
     (r"\byou\b", "I"),
 )
 
@@ -42,8 +44,9 @@ _FACTS: dict[str, tuple[str, ...]] = {
     "name": (
         r"\b[Yy]ou are (?:called )?((?:[A-Z][\w'-]+)(?: (?:[A-Z][\w'-]+|[A-Z]\.)){1,3})",
         r"\b[Yy]our? name is ((?:[A-Z][\w'-]+)(?: [A-Z][\w'-]+){0,3})",
+        r"\b[Yy]ou are [^.]*\bcalled ((?:[A-Z][\w'-]+)(?: [A-Z][\w'-]+){1,3})",
     ),
-    "email": (r"\b([\w.+-]+@[\w-]+(?:\.[\w-]+)+)\b",),
+    "email": (r"\b([\w.+-]+@[\w-]+(?:\.[\w-]+)+(?: and [\w.+-]+@[\w-]+(?:\.[\w-]+)+)?)\b",),
     "zip": (r"(?i:zip ?code|zip|postal code|postcode)(?: is|:)? *(\d{5})\b", r"(?<![\w#-])(\d{5})(?![\w-])"),
     "user_id": (r"(?i:user id)(?: is|:)*\s*[\"'`]?([a-z]+(?:_[a-z]+)*_\d+)", r"\b([a-z]+_[a-z]+_\d{3,})\b"),
     "customer_id": (r"(?i:customer id)(?: is|:)*\s*([A-Z]\d+)",),
@@ -51,10 +54,11 @@ _FACTS: dict[str, tuple[str, ...]] = {
     "date_of_birth": (
         r"(?i:born(?: on)?|date of birth|birthday)(?: is|:)* *(\d{4}-\d\d-\d\d|[A-Z]\w+ \d{1,2},? \d{4})",
     ),
+    "address": (r"\b(?i:you live (?:in|at)|address is) (\d+ [A-Z][^.;]*)",),
     "order_id": (r"(#W\d+)\b",),
     "reservation_id": (
-        r"(?i:reservation|booking|confirmation)(?: id| number| code)?(?: is|:)* *\b((?=[A-Z0-9]*\d)[A-Z0-9]{6})\b",
-        r"(?i:reservation|booking|confirmation)(?: id| number| code)?(?: is|:)* *\b([A-Z]{6})\b",
+        r"(?i:reservation|booking|confirmation)(?i: id| number| code)?(?: is|:)* *\b((?=[A-Z0-9]*\d)[A-Z0-9]{6})\b",
+        r"(?i:reservation|booking|confirmation)(?i: id| number| code)?(?: is|:)* *\b([A-Z]{6})\b",
     ),
     "location": (r"\b[Yy]ou are (?:currently )?((?:abroad|at home|travell?ing|in)\b[^.]*)",),
     "refuel_amount": (r"\brefuel (?:up to )?(\d+(?:\.\d+)? ?GB)",),
@@ -93,14 +97,27 @@ def script_of(task: Task | UserTask, tools: Sequence[Tool], spoken: Mapping[str,
     else:
         reason, known, rules = given.reason_for_call, given.known_info or "", given.task_instructions
     everything = f"{known}\n{reason}\n{rules}"
+    read = read_prose(reason, rules, first_person)
+    first = Request(say=first_person(" ".join(read.says) or reason), insist=read.insist, fallback=read.fallback or None)
     return UserScript(
-        requests=[Request(say=first_person(reason))],
-        facts=_facts(everything),
+        requests=[first, *(Request(say=say) for say in read.requests)],
+        facts=read.facts | _facts(everything),
+        answers=read.answers,
         accepts=_offers(_ACCEPTS, rules),
         declines=_offers(_DECLINES, rules),
         goals=_goals(f"{reason}\n{rules}", tools, spoken),
         patience=_PATIENCE,
     )
+
+
+def unread_prose(task: Task) -> list[str]:
+    """Return the conditions and wishes in the prose of a task that its user does not go by; none with a script."""
+    scenario = task.user_scenario
+    if scenario.script is not None:
+        return []
+    given = scenario.instructions
+    reason, rules = (given, "") if isinstance(given, str) else (given.reason_for_call, given.task_instructions)
+    return read_prose(reason, rules, first_person).unread
 
 
 def is_playable(task: Task) -> bool:

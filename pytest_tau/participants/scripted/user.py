@@ -13,6 +13,7 @@ from .device import Device, describe_call
 from .memory import Memory
 from .parser import parse
 from .prose import script_of
+from .understanding import Understanding, asks_which
 from .vocabulary import REFERRING, facts_in, has_all, words
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..context import Incoming, ParticipantContext, Reply
     from .device import Step
     from .parser import ParsedText, Sentence
+    from .understanding import Outcome
 
     #: A reply: yields calls, each is answered with its result, and returns the text.
     Acting: TypeAlias = Generator[ToolCall, ToolMessage, str]
@@ -33,17 +35,25 @@ _MAX_STEPS = 12
 
 
 class ScriptedUser(BuiltIn):
-    """Answers by ``task.user_scenario.script``, or by a script made of the prose if a task has none."""
+    """Answers by ``task.user_scenario.script``, or by a script made of the prose if a task has none.
+
+    Attributes:
+        understandings: How each of the agent's texts was taken, oldest first.
+    """
 
     def __init__(self, context: ParticipantContext) -> None:
         tools = list(context.tools)
         self._device = Device(tools, context.spoken)
         behaviour = context.behaviour
         self._manner = behaviour.begin(context.seed) if behaviour else Manner(random.Random(0))  # noqa: S311
+        self._may_give_up = behaviour is not None and "gave-up" in behaviour.excuses
         script = script_of(context.task, tools, context.spoken)  # type: ignore[arg-type] # a user has its scenario
         self._script = self._manner.script(script)
         self._memory = Memory(self._script, self._manner.value)
         self._turn = -1
+        self._heard = ""
+        self._outcome: Outcome = "understood"
+        self.understandings: list[Understanding] = []
         self._acting: Acting | None = None
         self._minimal = is_minimal(context.persona)
         self._opened = any(isinstance(message, UserMessage) and message.text for message in context.past)
@@ -52,13 +62,16 @@ class ScriptedUser(BuiltIn):
         """Return the user's answer to the agent's text or to the result of its own call."""
         try:
             if self._acting is None:
-                self._acting = self._answer(message.content or "")
+                self._heard, self._outcome = message.content or "", "understood"
+                self._acting = self._answer(self._heard)
                 call = next(self._acting)
             else:
                 call = self._acting.send(_result(message))
         except StopIteration as end:
             self._acting = None
-            return UserMessage(content=without_pleasantries(end.value) if self._minimal else end.value)
+            said = without_pleasantries(end.value) if self._minimal else end.value
+            self.understandings.append(Understanding(self._heard, said, self._outcome))
+            return UserMessage(content=said, misunderstanding=None if self._outcome == "understood" else self._outcome)
         return UserMessage(tool_calls=[call])
 
     def _answer(self, text: str) -> Acting:
@@ -80,6 +93,7 @@ class ScriptedUser(BuiltIn):
         parts += [*did, *self._answer_questions(parsed, {step.sentence for step in steps})]
         parts = parts or (yield from self._answer_statement(parsed))
         if memory.is_out_of_patience():
+            self._outcome = "understood" if self._may_give_up else "gave up"
             return f"This is getting us nowhere. I give up. {STOP}"
         return " ".join(parts)
 
@@ -135,15 +149,15 @@ class ScriptedUser(BuiltIn):
 
     def _decide(self, parsed: ParsedText, *, offers: bool) -> list[str]:
         """Return yes or no to confirmations, and to offers if ``offers``."""
-        decided = [
-            self._decision(sentence, parsed.text)
-            for sentence in parsed.sentences
-            if "confirms" in sentence or (offers and sentence.is_offer)
-        ]
-        if decided:
-            self._memory.note("decided", parsed.text)
+        asked = [each for each in parsed.sentences if "confirms" in each or (offers and each.is_offer)]
+        if not asked:
+            return []
+        self._memory.note("decided", parsed.text)
         # Several questions get one yes only if all are answered by yes.
-        return [min(decided, key=_YES.__eq__)] if decided else []
+        answer = min((self._decision(each, parsed.text) for each in asked), key=_YES.__eq__)
+        if offers and answer in (_YES, _NO) and asks_which(asked):  # no fact was given
+            self._outcome = "yes or no to which"
+        return [answer]
 
     def _decision(self, sentence: Sentence, text: str) -> str:
         accepted, declined = (
@@ -189,6 +203,7 @@ class ScriptedUser(BuiltIn):
         asked = self._asked(parsed)
         if asked:
             return f"I do not know the {asked[0].replace('_', ' ')}."
+        self._outcome = "not understood"
         return f"I am not sure what you mean. {self._memory.put_request()}"
 
     def _finish_request(self) -> Generator[ToolCall, ToolMessage, list[str]]:

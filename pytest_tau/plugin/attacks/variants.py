@@ -10,7 +10,7 @@ import pytest
 from ...errors import ConfigurationError
 from ...text import plural
 from ..context.attacks import ALL
-from ..items import spec_of
+from ..items import item_state, spec_of
 from ..options import OptionValues
 from ..run.attacks import is_not_attacked, not_attacked
 
@@ -61,8 +61,6 @@ class NotAttackedTasks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Skip such a trial; the summary has the reason."""
-        spec = spec_of(item)
-        attack = spec.config.simulation.attack if spec is not None else None
-        if attack is not None and is_not_attacked(item):
-            pytest.skip(f"not attacked by {attack.name}")
+        """Skip such a trial, with the attack and the reason."""
+        if spec_of(item) is not None and is_not_attacked(item):
+            pytest.skip(f"not attacked: {item_state(item).not_attacked}")

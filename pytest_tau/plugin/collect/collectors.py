@@ -97,7 +97,9 @@ class TaskCollector(pytest.Module):
     def _getobj(self) -> ModuleType:
         from ..run.whole_trial import request_whole
 
-        module = ModuleType(self.name)
+        # conftest.py files and plugins expect that the module of an item can be imported, and has a file.
+        module = ModuleType(trial.__module__)
+        module.__file__ = str(self.path)
         module.trial, module.request_whole = trial, request_whole  # type: ignore[attr-defined]
         return module
 

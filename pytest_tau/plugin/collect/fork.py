@@ -197,10 +197,13 @@ def _origin(record: TrialRecord, stored: StoredTrial | None) -> str:
 def _turn_line(turn: int, records: list[TrialRecord], stored: StoredTrial | None) -> SummaryLine:
     from ...analysis.statistics import wilson
 
-    ran = [record for record in records if record.outcome != "error"]
-    passed, errors = sum(record.passed for record in ran), len(records) - len(ran)
+    graded = [record for record in records if record.outcome != "error"]
+    # What repeats the stored conversation, by its seed, says nothing new, unless all there is does.
+    ran = [record for record in graded if not (record.fork or {}).get("repeats")] or graded
+    passed, errors, repeats = sum(record.passed for record in ran), len(records) - len(graded), len(graded) - len(ran)
     said = f" ({_said(stored.simulation, turn)})" if stored is not None else ""
-    more = f"; {plural(errors, 'error')}" if errors else ""
+    more = f"; not counted: {plural(repeats, 'trial')} that repeats the stored one" if repeats else ""
+    more += f"; {plural(errors, 'error')}" if errors else ""
     if not ran:
         return SummaryLine(f"tau: fork: message {turn}{said}: no trial has a verdict{more}", {"yellow": True})
     interval = wilson(passed / len(ran), len(ran))

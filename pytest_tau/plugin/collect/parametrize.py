@@ -146,12 +146,14 @@ def _marked_specs(pytest_config: pytest.Config, context: RunContext, wanted: dic
     context.source("agent", config)
     context.source("user", config)
     domain, patterns = context.domain(name), wanted.get("tasks", ())
-    from ...runner import select
+    from ...errors import similar_names, suggestion
+    from ...runner import select, unmatched
     from .tasks import TaskSelector
 
     selector = TaskSelector(pytest_config, context)
-    narrowed = select(domain.tasks(selector.split(config)), [patterns] if isinstance(patterns, str) else patterns)
-    if not narrowed:
+    tasks, patterns = domain.tasks(selector.split(config)), [patterns] if isinstance(patterns, str) else patterns
+    for pattern in unmatched(tasks, patterns):
         split = f" in its split {config.split!r}" if config.split is not None else ""
-        raise pytest.UsageError(f"no task of {name!r}{split} matches {patterns!r}")
-    return selector.select(narrowed, domain, config)
+        hint = suggestion(similar_names(pattern, [task.id for task in tasks]))
+        raise pytest.UsageError(f"marker tau: tasks: no task of {name!r}{split} matches {pattern!r}{hint}")
+    return selector.select(select(tasks, patterns), domain, config)

@@ -73,10 +73,11 @@ def _check_looks(config: pytest.Config, then: Mapping[str, Any]) -> None:
     """
     values, rule = OptionValues(config), then.get("stopping") or {}
     if rule.get("looks") and values.get("fail_on") is not None and (values.get("stop_early") or 1) == 1:
-        options = f"--tau-stop-early={rule['probability']:g}"
-        options += f" --tau-futility={rule['futility']:g}" if rule.get("futility") else ""
         label = run_state(config).paths.resume_label
-        raise pytest.UsageError(f"{label}: the earlier run was compared with its baseline at looks: add {options}")
+        raise pytest.UsageError(
+            f"{label}: the earlier run was compared with its baseline at looks: "
+            f"add --tau-stop-early={rule['probability']:g}"
+        )
 
 
 def _prepare(config: pytest.Config) -> str | None:
@@ -192,7 +193,7 @@ class Resume:
         tests: dict[str, list[str]] = {}
         for item, then in facts.items():
             for name, values in changed_conditions(item, then).items():
-                (difference,) = diff_values("", *({name: value} for value in values))
+                (difference,) = diff_values("", {name: values[0]}, {name: values[1]})
                 tests.setdefault(difference, []).append(item.nodeid)
         others = {text: f" and {len(named) - 1} more" if len(named) > 1 else "" for text, named in tests.items()}
         return [f"{named[0]}{others[text]}: {text}" for text, named in tests.items()]

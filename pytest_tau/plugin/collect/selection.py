@@ -16,7 +16,7 @@ import pytest
 
 from ..context.run_state import SelectedDomain, get_context, run_state
 from ..items import spec_of
-from ..options import named_domains, options_given, task_files_given
+from ..options import named_domains, options_given, paths_given, task_files_given
 from ..wire import is_worker
 from .unchecked import check_marked
 
@@ -64,7 +64,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     named = _domain_arguments(config)
     if named:
         config.args = [argument for argument in given if argument not in named]
-    elif config.getoption("tau_domain") is not None and not _paths_given(config):
+    elif config.getoption("tau_domain") is not None and not paths_given(config):
         config.args = []
     try:
         return (yield)
@@ -205,7 +205,7 @@ def is_named(task: Task, name: str, node: str) -> bool:
 
 def _selection(config: pytest.Config, named: list[str]) -> dict[str, tuple[str, ...]]:
     if not named:
-        below = _paths_given(config) and not _whole_project_given(config)
+        below = paths_given(config) and not _whole_project_given(config)
         return {} if below else dict.fromkeys(named_domains(config), ())
     selection: dict[str, tuple[str, ...]] = {}
     for argument in named:
@@ -249,12 +249,8 @@ def _check_domain_name(argument: str, known: Sequence[str], config: pytest.Confi
 
 
 def _domain_of(argument: str) -> str:
-    # Started below the root directory, pytest prints ../telecom::some-task.
-    return Path(argument.partition("::")[0]).name
-
-
-def _paths_given(config: pytest.Config) -> bool:
-    return config.args_source is pytest.Config.ArgsSource.ARGS
+    # Started below the root directory, pytest prints ../telecom::some-task, or .::some-task in a folder of that name.
+    return Path(os.path.abspath(argument.partition("::")[0])).name  # noqa: PTH100 - symbolic links as in pytest's paths
 
 
 def _whole_project_given(config: pytest.Config) -> bool:

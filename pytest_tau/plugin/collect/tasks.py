@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...environment import DEFAULT_SPLIT, check_domain, check_history, check_initial_state, check_isolation, check_task
+from ...environment import DEFAULT_SPLIT, check_domain, check_history, check_initial_state, check_repeatable, check_task
 from ...errors import ConfigurationError, TauError, unknown_name
 from ...evaluation import known_components
 from ...files import ambiguous_names
@@ -123,6 +123,12 @@ class TaskSelector:
         """Check that the domain has what the settings name, and that its data can be read."""
         settings = config.simulation
         domain.check_mode(solo=settings.solo, policy=settings.policy, retrieval=settings.retrieval)
+        workers = getattr(self.pytest_config, "workerinput", {}).get("workercount", 1)
+        if domain.spec.agent_db.one_at_a_time and max(config.concurrency, workers) > 1:
+            raise ConfigurationError(
+                f"domain {domain.name!r}: reset= sets back one state that all trials share: give each trial its own by "
+                "{trial} in command=, env= or reset=, or run one at a time with --tau-concurrency 1 and without workers"
+            )
         agent = self._context.source("agent", config)
         if agent.of_domain:
             domain_agent(agent.of_domain, domain.spec.agents, agent.name)
@@ -142,7 +148,7 @@ class TaskSelector:
             check_task(task, domain.spec, components, of_task, solo=config.simulation.solo)
             check_history(task, domain, of_task, solo=config.simulation.solo)
             check_initial_state(task, domain, of_task)
-        check_isolation(tasks, domain)
+        check_repeatable(tasks, domain)
         unjudged = [task.id for task in tasks if task.needs_judge]
         if unjudged and self._context.judge is None:
             raise ConfigurationError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unittest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,8 +131,8 @@ def checks_nothing(task: Task) -> bool:
 
 def idle_tests(
     nodes: Iterable[pytest.Item | pytest.Collector], marked: dict[pytest.Collector, MarkedNode]
-) -> list[str]:
-    """Return the names of tests with a marker ``tau`` of their own that use no fixture of the plugin.
+) -> list[pytest.Item]:
+    """Return the tests with a marker ``tau`` of their own that use no fixture of the plugin.
 
     A test without a marker of its own may be a helper of the others of its marked module or class.
 
@@ -148,16 +149,18 @@ def idle_tests(
             for each in above:
                 marked.setdefault(each, MarkedNode()).used = True
         elif _is_marked(item) or not above:
-            found.append(item.name)
+            found.append(item)
         else:
-            marked.setdefault(above[-1], MarkedNode()).idle.append(item.name)
+            marked.setdefault(above[-1], MarkedNode()).idle.append(item)
     return found
 
 
-def idle_text(names: Sequence[str], where: str = "") -> str:
+def idle_text(tests: Sequence[pytest.Item], where: str = "") -> str:
     """Return the text of the error for marked tests that use no fixture of the plugin; methods of unittest cannot."""
     request = f"request the fixture tau_simulation{where}, or remove the marker"
-    return f"marker tau: {listed(names, _NAMED)} would pass without a conversation: {request}"
+    if any(issubclass(getattr(test, "cls", None) or object, unittest.TestCase) for test in tests):
+        request = "methods of unittest.TestCase cannot have a task: use a plain class, or remove the marker"
+    return f"marker tau: {listed([test.name for test in tests], _NAMED)} would pass without a conversation: {request}"
 
 
 def _uses_plugin(item: pytest.Item) -> bool:

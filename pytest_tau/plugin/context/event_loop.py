@@ -7,10 +7,8 @@ import contextlib
 import contextvars
 import functools
 import threading
-from concurrent.futures import Future, InvalidStateError, TimeoutError as TooLong
+from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from ...background import unblock
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -54,18 +52,13 @@ class EventLoop:
         self._thread = threading.Thread(target=self._run, args=work, name="tau-conversations", daemon=True)
         self._thread.start()
 
-    def interrupt(self) -> None:
-        """Interrupt code that blocks the loop, after Ctrl-C."""
-        if self._loop is not None and self._thread is not None and not self._loop.is_closed():
-            unblock(self._loop, self._thread)
-
     def close(self) -> None:
         """Cancel the running coroutines, and end the thread."""
         if self._loop is None or self._thread is None or self._loop.is_closed():
             return
         try:
             asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result(_CLOSING_TIME)
-        except TooLong:  # in Python 3.10 not the built-in one
+        except TimeoutError:
             return  # a coroutine ignores the cancellation; the daemon thread ends with the process
         finally:
             loop, self._loop = self._loop, None
@@ -77,14 +70,15 @@ class EventLoop:
 
     def _run(self, loop: asyncio.AbstractEventLoop, closing: threading.Event) -> None:
         asyncio.set_event_loop(loop)
-        while not closing.is_set() and not loop.is_closed():
-            # asyncio lets these two out of the loop; and code that runs on it can stop it. The conversations go on.
-            with contextlib.suppress(KeyboardInterrupt, SystemExit):
-                loop.run_forever()
-        for future in list(self._waiting) if loop.is_closed() else ():
-            # A running loop is only closed on purpose: a waiting caller must not wait forever.
+        with contextlib.suppress(KeyboardInterrupt, SystemExit):  # which asyncio lets out of the loop
+            loop.run_forever()
+        if closing.is_set():
+            return
+        self._loop = None  # later trials have another one
+        for future in list(self._waiting):
+            # An agent has stopped the loop: its trial must not be waited for without end.
             with contextlib.suppress(InvalidStateError):
-                future.set_exception(RuntimeError("the event loop of the conversations was closed"))
+                future.set_exception(RuntimeError("the event loop of the conversations was stopped"))
 
 
 class BorrowedLoop:
@@ -118,10 +112,8 @@ class BorrowedLoop:
             task = loop.create_task(work)
             task.add_done_callback(lambda _: loop.stop())
             future.add_done_callback(lambda _: _cancel(loop, task))
-            while not task.done() and not loop.is_closed():
-                # As in the loop of a run: neither these two nor ``loop.stop()`` end the conversation.
-                with contextlib.suppress(KeyboardInterrupt, SystemExit):
-                    loop.run_forever()
+            with contextlib.suppress(KeyboardInterrupt, SystemExit):
+                loop.run_forever()
         _settle(future, task)
 
 
@@ -145,7 +137,7 @@ def _settle(future: Future[T], task: asyncio.Task[T]) -> None:
     """Give the result of a task to a future that may be cancelled."""
     with contextlib.suppress(InvalidStateError):
         if not task.done():
-            future.set_exception(RuntimeError("the event loop of the conversation was closed"))
+            future.set_exception(RuntimeError("the event loop of the conversation was stopped"))
         elif task.cancelled():
             future.set_exception(asyncio.CancelledError())
         elif (error := task.exception()) is not None:

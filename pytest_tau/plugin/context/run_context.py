@@ -12,9 +12,9 @@ from ...domains import domain_names, load_domain
 from ...environment.functions.source import interrupt_functions
 from ...errors import ConfigurationError, unknown_name
 from ...participants import load_source
+from ...participants.adapters import lacks_model, needs_model
 from ...protocol import with_texts
 from ...runner import trial_seeds
-from ...runner.shared_objects import SharedObjects
 from ..hook_calls import first_call, shown
 from .event_loop import EventLoop
 from .trial_logs import TrialLogs
@@ -57,7 +57,6 @@ class RunContext:
         unmatched: The patterns of ``--tau-task`` that no task has matched so far.
         tools: The tools of the domains so far, by side and name, if tools fail on purpose.
         late_calls: The tools of calls that came after their conversations, for each trial; more may come.
-        shared_objects: The agents and users of the trials so far that are objects.
     """
 
     config: RunConfig
@@ -74,7 +73,6 @@ class RunContext:
     unmatched: set[str] = field(default_factory=set)
     tools: set[tuple[Requestor, str]] = field(default_factory=set)
     late_calls: list[Sequence[str]] = field(default_factory=list)
-    shared_objects: SharedObjects = field(default_factory=SharedObjects)
     _domains: dict[str, Domain] = field(default_factory=dict)
     _sources: dict[tuple[str, str | int], ParticipantSource] = field(default_factory=dict)
     log_folder: Path | None = None
@@ -119,6 +117,8 @@ class RunContext:
             source = load_source(spec, side, config.folder)
             if side == "agent" and source.runs_own_loop and config.choice("agent") is not None:
                 source.check_endpoint()
+            if config.choice(side) is None and source.is_foreign and needs_model(source.target):
+                raise ConfigurationError(lacks_model(side, source.name))
             self._sources[key] = source
         return self._sources[key]
 
@@ -185,7 +185,6 @@ class RunContext:
         """Let the rest of the run wait for no function of a domain that has not returned, after Ctrl-C."""
         if not self._interrupted:
             self._interrupted = True
-            self.loop.interrupt()
             for domain in self._domains.values():
                 interrupt_functions(domain.spec)
 

@@ -36,11 +36,11 @@ class MarkedNode:
     """A class or a module with a marker ``tau``.
 
     Attributes:
-        idle: The names of its tests that use no fixture of the plugin.
+        idle: Its tests that use no fixture of the plugin.
         used: Whether another test of it uses one.
     """
 
-    idle: list[str] = field(default_factory=list)
+    idle: list[pytest.Item] = field(default_factory=list)
     used: bool = False
 
 

@@ -46,45 +46,6 @@ def queued_items(config: pytest.Config, limit: int) -> list[int]:
     return []
 
 
-def controller_scheduler(config: pytest.Config) -> Any:
-    """Return the scheduler of the controller; None before there is one.
-
-    It can go once ``pytest_testnodedown`` is given the scheduler.
-    """
-    session = config.pluginmanager.getplugin("dsession")
-    return session.sched if session else None
-
-
-def mark_completed(sched: Any, node: Any, test: str) -> None:
-    """Mark a test as run whose worker was killed right after its report.
-
-    It can go once xdist takes the report of the teardown for the end of a test.
-    """
-    if hasattr(sched, "assigned_work"):
-        for unit in sched.assigned_work.get(node, {}).values():
-            if test in unit:
-                unit[test] = True
-    elif sched.collection and node in getattr(sched, "node2pending", {}):
-        pending, index = sched.node2pending[node], sched.collection.index(test)
-        if index in pending:
-            pending.remove(index)
-
-
-def run_again(sched: Any, test: str) -> bool:
-    """Schedule a test again whose worker was killed; return whether it will run.
-
-    ``mark_test_pending`` is public, but ``--dist=loadscope`` and its kin, which schedule the test again by themselves,
-    do not have it. It can go once all schedulers have it.
-    """
-    if hasattr(sched, "workqueue"):
-        return True
-    try:
-        sched.mark_test_pending(test)
-    except NotImplementedError:
-        return False
-    return True
-
-
 class DeepScheduling(LoadScheduling):  # type: ignore[misc]
     """Like ``load``, which towards the end leaves two tests in a queue; this leaves as many as run at the same time.
 
@@ -128,11 +89,25 @@ class DeepScheduling(LoadScheduling):  # type: ignore[misc]
 
 
 class _Refilled:
-    """Never leaves a worker with a single test while there are more.
+    """Never leaves a worker with a single test while there are more, and runs a test that has crashed one no more.
 
     A worker runs a test once it has the next one. xdist 3.8 sends one that replaces another a single group, and where
     that is a single test, both wait for each other for ever. It can go once xdist sends two tests there.
+
+    xdist also sends a test that has crashed its worker to one worker after the other. That can go once these
+    schedulers report it once, as its others do.
     """
+
+    def remove_node(self: Any, node: Any) -> str | None:
+        units = self.assigned_work.get(node, {}).values()
+        crashed = next(((unit, test) for unit in units for test, completed in unit.items() if not completed), None)
+        if crashed is None:
+            found: str | None = super().remove_node(node)  # type: ignore[misc]
+            return found
+        unit, test = crashed
+        unit[test] = True
+        super().remove_node(node)  # type: ignore[misc]
+        return str(test)
 
     def _reschedule(self: Any, node: Any) -> None:
         super()._reschedule(node)  # type: ignore[misc]

@@ -17,7 +17,7 @@ from ..seams import SummaryBlock, SummaryLine
 from ..store.manifest import write_remote_manifest
 from ..store.writer import SimulationFile, merge_worker_files
 from ..wire import WorkerInput, give_input, input_of, output_of
-from .crash_recovery import CrashRecovery, is_trial
+from .crashes import CrashReporter, is_trial
 from .scheduling import make_scheduler
 from .worker import cassette_home
 
@@ -37,7 +37,7 @@ def register(config: pytest.Config, sharers: int) -> None:
     spent: dict[int, float] = {}
     config.pluginmanager.register(Controller(config, sharers, spent), "tau-controller")
     config.pluginmanager.register(ResultMerger(config, spent), "tau-results")
-    config.pluginmanager.register(CrashRecovery(config), "tau-crashes")
+    config.pluginmanager.register(CrashReporter(config), "tau-crashes")
 
 
 class Controller:

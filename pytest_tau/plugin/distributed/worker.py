@@ -1,4 +1,4 @@
-"""An xdist worker: its upcoming items, its journal, and attachments for a controller on another machine."""
+"""An xdist worker: its upcoming items, and attachments for a controller on another machine."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import pytest
 from ..context.run_state import get_context, run_state
 from ..items import item_state, spec_of
 from ..options import OptionValues
-from ..wire import add_facts, give_output, worker_input, worker_name
+from ..wire import add_facts, give_output, worker_input
 from .compat import queued_items
-from .journal import WorkerJournal
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 def register(config: pytest.Config) -> None:
     """Register what a worker needs."""
     state = run_state(config)
-    folder = state.paths.shared
-    worker = Worker(config, WorkerJournal(folder, worker_name(config)) if folder else None)
+    worker = Worker(config)
     state.upcoming = worker.upcoming
     config.pluginmanager.register(worker, "tau-worker")
     given = worker_input(config)
@@ -32,45 +30,17 @@ def register(config: pytest.Config) -> None:
 
 
 class Worker:
-    """Writes the journal, and finds the items that may be prefetched.
+    """Finds the items that may be prefetched.
 
     Args:
         config: The worker's configuration.
-        journal: The journal; None without a folder that workers share.
     """
 
-    def __init__(self, config: pytest.Config, journal: WorkerJournal | None) -> None:
-        self._config, self._journal = config, journal
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
 
     def upcoming(self, item: pytest.Item) -> list[pytest.Item]:
-        """Return the items whose trials this worker may run while this item runs, in their order.
-
-        Trials that another worker ran when it was killed are not prefetched. If one of them kills this worker, too,
-        it is known which one.
-        """
-        queue = self._queue(item)
-        if self._journal is None:
-            return queue
-        self._journal.write(queue)
-        if self._journal.is_cancelled(item):
-            return []
-        suspects = self._journal.suspects()
-        return [item, *(one for one in queue[1:] if one.nodeid not in suspects)] if suspects else queue
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        """Write the journal; skip an item that has killed too many workers, which the controller has reported."""
-        if self._journal is None or get_context(self._config) is None:
-            return None
-        self._journal.write(self._queue(item))
-        return True if self._journal.is_cancelled(item) else None
-
-    def pytest_sessionfinish(self) -> None:
-        """Inform the controller, which collects nothing, whether tasks were to be run."""
-        give_output(self._config, has_context=get_context(self._config) is not None)
-
-    def _queue(self, item: pytest.Item) -> list[pytest.Item]:
-        """Return the item and those that come next, as far as they are known and may be prefetched."""
+        """Return the items whose trials this worker may run while this item runs, in their order."""
         context = get_context(self._config)
         if context is None or context.config.concurrency == 1:
             return [item]
@@ -78,6 +48,10 @@ class Worker:
         # An item that another worker may steal must not be started here.
         limit = 0 if given and given.dist == "worksteal" else 2 * context.config.concurrency
         return [item, *(item.session.items[index] for index in queued_items(self._config, limit))]
+
+    def pytest_sessionfinish(self) -> None:
+        """Inform the controller, which collects nothing, whether tasks were to be run."""
+        give_output(self._config, has_context=get_context(self._config) is not None)
 
 
 class AttachmentSender:

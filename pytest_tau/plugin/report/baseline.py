@@ -157,9 +157,7 @@ class Baseline:
             return "a regression"
         if comparison is None or not comparison.variants:
             return "nothing to compare"
-        # A run that has ended because it was futile has decided by its looks.
-        futile = self._looks is not None and self._looks.decided == "futile"
-        if comparison.undecided and not futile:
+        if comparison.undecided:
             return "not decided: " + "; ".join(comparison.undecided)
         return _NO_REGRESSION
 

@@ -115,6 +115,15 @@ class ModelTotals:
             before = self._live[usage["task"]]
             self._live[usage["task"]] = [old + new for old, new in zip(before, used_here, strict=True)]
 
+    def add_stopped(self, usage: dict[str, Any]) -> None:
+        """Add the calls of trials that a budget has stopped in an earlier run, by role."""
+        if usage:
+            from ...analysis.usage import UsageTotals
+            from ...models import ModelUsage
+
+            self._sums = self._sums or UsageTotals()
+            self._sums.add_stopped({role: ModelUsage.model_validate(used) for role, used in usage.items()})
+
     def lines(self) -> list[str]:
         """Return a line for each role, and one for the total."""
         return self._sums.lines() if self._sums else []

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from ..wire import TrialReport
 
+#: Options that ask for tasks; the others are settings of the trials that there are.
+_ASK_FOR_TASKS = ("tau_domain", "tau_task", "tau_shard")
+
 
 def register(config: pytest.Config) -> None:
     """Register what sets the exit status."""
@@ -63,10 +66,14 @@ class ExitStatus:
 
     def _lines(self, exitstatus: int) -> Iterator[SummaryLine]:
         counts = run_state(self._config).counts
-        unexplained = self._without_effect() and not (counts.empty_shard or counts.nothing_changed)
+        silent = self._is_success() and not options_given(self._config)
+        unexplained = self._without_effect() and not (silent or counts.empty_shard or counts.nothing_changed)
         if unexplained and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             text = "tau: no simulation was run; give a domain with --tau-domain, task files or marked tests"
-            if names := run_state(self._config).excluded:
+            if counts.planned:
+                reasons = sorted(set(counts.reasons.values())) or ["skipped"]
+                text = f"tau: no simulation was run (reason: {'; '.join(reasons)})"
+            elif names := run_state(self._config).excluded:
                 text = (
                     f"tau: no simulation was run; with paths, the named domain is not run ({', '.join(names)}); run "
                     f"pytest without paths, or name its tasks: pytest '{names[0]}::TASK'"
@@ -94,15 +101,16 @@ class ExitStatus:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         elif run_state(self._config).counts.nothing_changed and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
             session.exitstatus = pytest.ExitCode.OK
-        elif self._without_effect() and exitstatus == pytest.ExitCode.OK:
+        elif self._without_effect() and exitstatus == pytest.ExitCode.OK and not self._is_success():
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
-    def _without_effect(self) -> bool:
-        """Return whether tasks were to be run, and neither a simulation took place nor another test passed.
+    def _is_success(self) -> bool:
+        """Return whether a run without a simulation is one, as other tests passed and no task was asked for."""
+        return self._others_passed and not any(
+            self._config.getoption(name, None) is not None for name in _ASK_FOR_TASKS
+        )
 
-        Other passed tests count only if no option of pytest-tau was given.
-        """
-        if self._others_passed and not options_given(self._config):
-            return False
+    def _without_effect(self) -> bool:
+        """Return whether there are settings of trials, and no simulation took place."""
         dry = runs_no_test(self._config) or getattr(self._config.option, "setuponly", False)
         return get_context(self._config) is not None and not dry and not records_of(self._config) and not self._not_run

@@ -10,7 +10,7 @@ from ...diagnosis import explain
 from ...errors import TauError
 from ...evaluation import Line
 from ...models import FAULTS, FOREIGN_AGENT
-from ...validity import UserValidity
+from ...validity import GAVE_UP, NOT_UNDERSTOOD, UserValidity
 from ..capabilities import capabilities_of
 from ..context.run_state import require_context
 from ..failure_repr import FailureRepr, message_repr
@@ -43,9 +43,11 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
 
 
 def _user_lines(simulation: Simulation) -> list[Line]:
-    """Return the faults of the simulated user."""
+    """Return the faults of the simulated user, but for those that the report itself begins with."""
     found = UserValidity.of(simulation)
-    lines = [f"fault of the user: {each.text}" for each in found.findings] if found else []
+    told = (NOT_UNDERSTOOD, GAVE_UP) if simulation.outcome == "failed" else ()
+    findings = [each for each in found.findings if each.check not in told] if found else []
+    lines = [f"fault of the user: {each.text}" for each in findings]
     lines += [f"the user could not be checked: {found.problem}"] if found and found.problem else []
     return [Line("note", line) for line in lines]
 

@@ -10,7 +10,7 @@ from ...text import plural, printable
 from ..context.run_state import get_context, run_state
 from ..items import spec_of
 from ..makers import SIDES, participant_of
-from ..options import named_domains, task_files_given
+from ..options import excluded_tests, named_domains, task_files_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -34,6 +34,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     state.header_shown = True
     domains = () if state.excluded else context.config.domains
     lines = _settings_lines(config, context, {}, domains=domains, participants=not undecided)
+    lines += [f"tau: {note}"] if (note := excluded_tests(config)) else []
     return list(map(printable, lines))
 
 
@@ -42,7 +43,22 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
     context = get_context(config)
     if context is None or config.get_verbosity() < 0:
         return []
-    return list(map(printable, _lines_of_items(config, context, items)))
+    lines = _lines_of_items(config, context, items)
+    return list(map(printable, lines + unread_lines(items)))
+
+
+def unread_lines(items: Sequence[pytest.Item]) -> list[str]:
+    """Return a line if the prose of tasks wants what their scripted user does not go by; none if there is none."""
+    from ...participants import unread_prose
+
+    specs = (spec for item in items if (spec := spec_of(item)) and participant_of("user", item) == "scripted")
+    tasks = {(spec.domain.name, spec.task.id): spec.task for spec in specs}
+    unread = [len(found) for task in tasks.values() if (found := unread_prose(task))]
+    if not unread:
+        return []
+    sentences = f"{plural(sum(unread), 'sentence')} in the prose of {len(unread)} of {plural(len(tasks), 'task')}"
+    domains = " ".join(sorted({domain for domain, _ in tasks}))
+    return [f"tau: the scripted user does not go by {sentences}: tau lint {domains} --user lists them"]
 
 
 def _lines_of_items(config: pytest.Config, context: RunContext, items: Sequence[pytest.Item]) -> list[str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from ...text import one_line, visible
-from ..compat import junit_xml
+from ..compat import is_of_junit_file, junit_xml
+from ..seams import SummaryBlock, SummaryLine
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Generator
 
     from ...analysis.scores import Floor, Scores
     from ...analysis.summary import DomainSummary
@@ -17,7 +20,47 @@ if TYPE_CHECKING:
 #: Characters of the name of a domain with its variant.
 _LONGEST = 200
 
-__all__ = ["add_user_properties", "discard_rerun", "junit_xml", "suite_properties", "trial_properties", "uncount"]
+__all__ = [
+    "add_user_properties",
+    "junit_xml",
+    "register",
+    "suite_properties",
+    "trial_properties",
+]
+
+
+def register(config: pytest.Config) -> None:
+    """Register what reports a file that cannot be written."""
+    if getattr(config.option, "xmlpath", None):  # pytest may make its writer later
+        config.pluginmanager.register(JUnitFile(config), "tau-junit")
+
+
+class JUnitFile:
+    """Fails a run whose file cannot be written, for which pytest has a traceback, and no summary.
+
+    Args:
+        config: pytest's configuration.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config, self._problem = config, ""
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
+        """Note the error of writing the file; it is written by the innermost call."""
+        try:
+            yield
+        except OSError as error:
+            if not is_of_junit_file(error):
+                raise
+            self._problem = error.strerror or str(error)
+            if session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return the error."""
+        text = f"tau: the run failed: --junitxml {self._config.option.xmlpath} cannot be written: {self._problem}"
+        return SummaryBlock("exit status", [SummaryLine(text, {"red": True})] if self._problem else [])
 
 
 def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
@@ -72,26 +115,3 @@ def _named(name: str, scores: Scores, floor: Floor | None = None) -> list[tuple[
     if floor:
         values["floor"] = f"{floor.rate:.6f}"
     return [(f"tau.{one_line(name, _LONGEST)}.{key}", value) for key, value in values.items()]
-
-
-def discard_rerun(config: pytest.Config, report: Any) -> None:
-    """Remove the test case of a report that is not a result, because its test is run again."""
-    xml = junit_xml(config)
-    if xml is not None:
-        case = xml.node_reporter(report)
-        if case in xml.node_reporters_ordered:
-            xml.node_reporters_ordered.remove(case)
-
-
-def uncount(config: pytest.Config, report: pytest.TestReport) -> None:
-    """Subtract a report from the numbers of the suite, because its test is run again."""
-    xml = junit_xml(config)
-    if xml is None:
-        return
-    if report.failed:
-        xml.stats["failure" if report.when == "call" else "error"] -= 1
-        xml.open_reports = [each for each in xml.open_reports if each is not report]
-    elif report.skipped:
-        xml.stats["skipped"] -= 1
-    elif report.when == "call":
-        xml.stats["passed"] -= 1

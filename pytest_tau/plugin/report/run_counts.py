@@ -130,8 +130,10 @@ class TrialCounter:
             self._counts.reasons[report.nodeid] = "expected to fail"
         elif report.skipped:
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "skipped"
+            from ...runs.manifest import BUDGET_SPENT
+
             spent = trial.not_run == "budget"
-            why = "the budget is spent" if spent else reason.removeprefix("Skipped: ").removeprefix("not run: ")
+            why = BUDGET_SPENT if spent else reason.removeprefix("Skipped: ").removeprefix("not run: ")
             self._counts.reasons[report.nodeid] = why
         elif report.when == "call":
             self._counts.reasons[report.nodeid] = "the test ended without it"

@@ -111,6 +111,8 @@ class Summary:
         if trial.usage is not None:
             reused = trial.record is not None and trial.record.restored
             self._models.add(trial.usage, trial=trial.simulated, reused=reused)
+            if trial.not_run == "budget":
+                run_state(self._config).counts.stopped_usage.append(trial.usage["roles"])
         if trial.simulated:
             self._stored |= trial.results_problem is None
             if trial.results_problem is not None:
@@ -133,6 +135,10 @@ class Summary:
         context = get_context(self._config)
         if context is not None:
             self._models.store(self._config, context.config)
+            previous = run_state(self._config).previous
+            # A recording goes on from such calls, which belong to the trial that was run again.
+            if previous is not None and not context.config.models.tape:
+                self._models.add_stopped(previous.info.get("stopped_usage", {}))
             self._note_comparability()
         xml = junit_xml(self._config)
         if xml is not None:
@@ -153,9 +159,20 @@ class Summary:
             yield from self._domain_lines(records)
             yield from self._contrary_lines(records)
             yield from self._policy_lines(records)
+            yield from self._behaviour_lines()
         yield from self._remark_lines(graded=bool(records))
         if records and self._page is not None:
             yield from self._page.lines(self._summaries(), self._failed)
+
+    def _behaviour_lines(self) -> Iterator[SummaryLine]:
+        from ...participants.behaviours import BEHAVIOURS
+        from ...participants.personas import BEHAVIOUR
+
+        asked = (OptionValues(self._config).get("user_persona") or {}).get(BEHAVIOUR, {})
+        for name in filter(BEHAVIOURS.__contains__, asked):
+            unseen = BEHAVIOURS[name].unseen
+            if unseen and self._config.get_verbosity() >= 0:
+                yield SummaryLine(f"tau: persona {name}: {unseen}")
 
     def _summaries(self) -> list[DomainSummary]:
         """Return the summaries of the domains, computed once; call it when all trials are reported."""
@@ -270,7 +287,7 @@ class Summary:
         records, context = records_of(self._config), get_context(self._config)
         if not records:
             return
-        from ...analysis.outcomes import outside_tools, shared_objects
+        from ...analysis.outcomes import outside_tools
         from ...analysis.unseen import silent_line, unseen_agents, unseen_line
         from ...analysis.usage import time_limit_line
         from ...capability import summary_lines
@@ -288,8 +305,6 @@ class Summary:
             )
         if silent := silent_line(records):
             yield SummaryLine(f"{_PREFIX} {silent}", {"yellow": True})
-        for shared in shared_objects(records):
-            yield SummaryLine(f"{_PREFIX} warning: {shared}", {"yellow": True})
         if context is not None and (warning := examples_warning(context, {each.task_id for each in records})):
             yield SummaryLine(f"{_PREFIX} {warning}", {"yellow": True})
         agents = unseen_agents(records)

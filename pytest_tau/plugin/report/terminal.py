@@ -25,7 +25,6 @@ SECTIONS = (
     "unchecked",
     "counts",
     "exit status",
-    "lost workers",
     "stored results",
     "shard",
     "dry run",

@@ -28,12 +28,13 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Explain the failure of a trial; add the simulation to the failure of a test function that ran one."""
-    report = yield
+    report, explained = (yield), None
     if report.failed and call.excinfo is not None and "_tau_spec" in getattr(item, "fixturenames", ()):
         # pytest asks the item only about failures of the call; a trial fails in the setup, too.
         from .failures import represent
 
-        report.longrepr = represent(item, call.excinfo) or report.longrepr
+        explained = represent(item, call.excinfo)
+        report.longrepr = explained or report.longrepr
     state = get_item_state(item)
     if state is None:
         return report
@@ -49,7 +50,7 @@ def pytest_runtest_makereport(
         title, text = state.traceback
         report.sections.append((title, printable(text)))
         state.traceback = None  # an error of the teardown has its own
-    if report.failed and simulation is not None and not is_task_item(item) and not brief:
+    if report.failed and simulation is not None and not (explained or is_task_item(item) or brief):
         from ...diagnosis import explain, plain_text
         from ..capabilities import capabilities_of
 

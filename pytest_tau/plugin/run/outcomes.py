@@ -11,6 +11,7 @@ from ...errors import TauError
 from ...models import FAULTS
 from ...participants.containment import raised_by
 from ...runs.make_record import make_record
+from ...text import error_line
 from ...validity import UserValidity
 from ..context.run_state import require_context
 from ..items import item_state, spec_of
@@ -73,8 +74,5 @@ class HarnessError(TauError):
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
-        lines = (simulation.error or "not graded").strip().splitlines()
-        # The last line of a traceback names the exception.
-        line = lines[-1 if simulation.termination_reason == "unexpected_error" else 0]
         kind = simulation.termination_reason if simulation.termination_reason in FAULTS else "not graded"
-        super().__init__(f"{kind}: {line}")
+        super().__init__(f"{kind}: {error_line(simulation.error or 'not graded')}")

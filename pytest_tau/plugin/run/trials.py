@@ -19,7 +19,6 @@ from ...models import FOREIGN_AGENT, SILENT_AGENT, STOPS, AssistantMessage
 from ...participants.clients import imported_clients
 from ...participants.containment import participant_traceback
 from ...runner import Trial
-from ...runner.shared_objects import Uses
 from ...runs.groups import INPUTS
 from ...runs.manifest import diff_values
 from ..context.budget import skip_without_money
@@ -112,8 +111,7 @@ class TrialFuture:
         settings = inputs.spec.config.simulation
         seed = self._context.seed(number)
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
-        trial.models = inputs.models
-        trial.uses = Uses(self._context.shared_objects)
+        trial.models, trial.test = inputs.models, self._item.nodeid
         if self._context.log_folder is not None:
             self._log = TrialLog(self._context.log_folder, self._item.nodeid)
             inputs.models.on_call = self._log.add_call

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import asdict
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -156,6 +156,7 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
         "retrieval_args": public_arguments(simulation.retrieval.args) if simulation.retrieval else None,
         "enforce_protocol": simulation.enforce_protocol,
         "user_persona": shown_persona(simulation.user_persona) or None,
+        "program_env": [*simulation.program_env],
         "user_fault": None if simulation.user_fault.mode == "count" else str(simulation.user_fault),
         "grading": simulation.evaluation.grading.name,
         "max_steps": simulation.limits.max_steps,
@@ -286,13 +287,15 @@ class ManifestEnd:
                 self._end(folder, complete=exitstatus not in INTERRUPTED)
 
     def _end(self, folder: Path, *, complete: bool) -> None:
-        from ...runs.manifest import read_manifest, write_manifest as write_file
+        from ...runs.manifest import add_usage, read_manifest, write_manifest as write_file
 
         info = read_manifest(folder)
         if not info:
             return
+        if self._counts.stopped_usage:
+            info["stopped_usage"] = add_usage(info.get("stopped_usage", {}), *self._counts.stopped_usage)
         if complete:
-            info["finished"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
+            info["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
         info["excluded"] = {**info["excluded"], **self._counts.excluded}
         if self._counts.comparability is not None:
             info["comparability"] = self._counts.comparability

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +47,7 @@ class RunPaths:
         """Return the start of the run, ISO 8601, the same in all of its processes."""
         if is_worker(self._config):
             return self._input.started if self._input else ""
-        return datetime.now(timezone.utc).isoformat(timespec="seconds")
+        return datetime.now(UTC).isoformat(timespec="seconds")
 
     @property
     def home(self) -> Path | None:

@@ -23,6 +23,7 @@ class RunCounts:
         empty_shard: Whether there are trials, but none in this shard.
         nothing_changed: Whether there are trials, but none has to do with a change, and no other was drawn.
         comparability: How far the run can be compared with τ²-bench, at its end; None if this does not apply.
+        stopped_usage: The model calls of each trial that the budget has stopped, by role.
     """
 
     planned: dict[str, Group] = field(default_factory=dict)
@@ -33,6 +34,7 @@ class RunCounts:
     empty_shard: bool = False
     nothing_changed: bool = False
     comparability: dict[str, Any] | None = None
+    stopped_usage: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def trials(self) -> dict[str, dict[str, int]]:
@@ -46,7 +48,9 @@ class RunCounts:
     @property
     def not_collected(self) -> dict[str, int]:
         """Return how many trials were excluded at collection, by reason."""
-        found = {"in other shards": self.in_other_shards, "deselected": self.deselected - self.in_other_shards}
+        from ...runs.manifest import DESELECTED, IN_OTHER_SHARDS
+
+        found = {IN_OTHER_SHARDS: self.in_other_shards, DESELECTED: self.deselected - self.in_other_shards}
         return {why: number for why, number in found.items() if number > 0}
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ...files import atomic_write, file_name_of
@@ -97,7 +97,7 @@ class TrialLog:
     def _add(self, text: str | None) -> None:
         if text is None:
             return
-        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
             with self._lock, (self._folder / "trial.log").open("a", encoding="utf-8", errors="backslashreplace") as log:
                 log.write(f"{now} {one_line(text, _LONGEST)}\n")

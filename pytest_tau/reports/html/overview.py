@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...analysis.attacks import rate_lines
 from ...analysis.comparability import comparability
 from ...analysis.measures.facts import changed_settings
+from ...analysis.metrics import Range
 from ...analysis.outcomes import given_reference
 from ...analysis.scores import Scores, outcomes_by_group
 from ...analysis.unseen import unseen_agents, unseen_line
@@ -88,6 +89,8 @@ def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
     """Return pass^k of each domain, k from 1 to as many trials as there are, each with its 95 % interval.
 
     If there are variants of its tests, a domain has an entry for each.
+
+    Where missing trials decide, there is no value, and low and high are the range that they leave.
 
     Trials that ended in an error are not counted; ``strictly`` is pass^1 with them as failures. If all trials are
     excluded, it is None, and ``points`` is empty.
@@ -193,8 +196,8 @@ def _pass_rates(records: Sequence[TrialRecord]) -> dict[str, Any]:
     scores = Scores.of("", records).with_intervals(records)
     ran = [task["passed"] + task["failed"] for task in outcomes_by_group(records).values()]
     points = []
-    for k, value, interval in scores.rates[:_MOST_TRIALS]:
-        low, high = interval or (None, None)
+    for k, rate, interval in scores.rates[:_MOST_TRIALS]:
+        value, (low, high) = (None, rate) if isinstance(rate, Range) else (rate, interval or (None, None))
         points.append({"k": k, "value": value, "low": low, "high": high, "tasks": sum(trials >= k for trials in ran)})
     all_rates = scores.with_errors or scores.rates
     return {"tasks": scores.tasks, "points": points, "strictly": all_rates[0].value if all_rates else None}

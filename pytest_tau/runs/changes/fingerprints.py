@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ...evaluation.fingerprint import grading_fingerprint
+from ...evaluation import GRADING_RULES
 from ...files import digest
 from ..jsonl import task_text
 from ..manifest import join_hashes
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ...environment import Domain
+    from ...evaluation import Evaluation
     from ...models import Task
     from ...runner import SimulationSettings
 
@@ -50,6 +51,12 @@ def prompt_hashes(settings: SimulationSettings) -> dict[str, str]:
     return found | ({"texts": texts.fingerprint} if texts is not None else {})
 
 
+def grader(evaluation: Evaluation) -> str:
+    """Return the number of the grading rules, and the fingerprint of the profile and of the names of evaluators."""
+    names = sorted(each.name for each in evaluation.evaluators)
+    return f"{GRADING_RULES}-{digest(chr(0).join([repr(evaluation.grading), *names]))}"
+
+
 def hashes(cases: Iterable[tuple[Domain, Task]], settings: SimulationSettings) -> dict[str, Any]:
     """Return the fingerprints of everything that a verdict depends on, apart from settings and participants' code.
 
@@ -67,7 +74,7 @@ def hashes(cases: Iterable[tuple[Domain, Task]], settings: SimulationSettings) -
             parts[domain.name] = domain_parts(domain, settings)
         known = tasks.setdefault(domain.name, {})
         known[task.id] = join_hashes(known.get(task.id, ""), task_hash(domain, task))
-    found: dict[str, Any] = {"grader": grading_fingerprint(settings.evaluation), "domains": domains, "tasks": tasks}
+    found: dict[str, Any] = {"grader": grader(settings.evaluation), "domains": domains, "tasks": tasks}
     if parts:
         found["parts"] = parts
     prompts = prompt_hashes(settings)

@@ -7,6 +7,7 @@ entry.
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -198,7 +199,10 @@ def _without_added_domain(task: Any) -> Any:
 
 
 def stored_reward(raw: Any) -> float | None:
-    """Return a reward as a number; None if there is none."""
+    """Return a reward as a number, also if it is stored as a text; None if there is none."""
+    if isinstance(raw, str):
+        with suppress(ValueError):
+            raw = float(raw)
     if not isinstance(raw, int | float) or not -_LARGEST <= raw <= _LARGEST:
         return None
     return float(raw)
@@ -207,8 +211,11 @@ def stored_reward(raw: Any) -> float | None:
 def _reason(raw: Any) -> tuple[TerminationReason, str | None]:
     if raw is None:
         return "user_stop", None
-    if raw in get_args(TerminationReason):
-        return raw, None
+    known: dict[Any, TerminationReason] = {reason: reason for reason in get_args(TerminationReason)}
+    # As Python writes a member of an enumeration: TerminationReason.USER_STOP.
+    name = raw.rpartition(".")[2].lower() if isinstance(raw, str) else None
+    if name in known:
+        return known[name], None
     return "unexpected_error", f"ended by {raw!r}, which is not a known reason"
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ...documents import DocumentError, parse_json
-from ...models import parse_messages, writable
+from ...documents import parse_json, parse_literal
+from ...models import json_copy, parse_messages, writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,10 +76,9 @@ def read_call(call: dict[str, Any], caller: Requestor) -> dict[str, Any]:
     body = call.get("function") or call
     arguments, malformed = body.get("arguments"), call.get("malformed")
     if isinstance(arguments, str):
-        try:
-            arguments = parse_json(arguments, strict=False) if arguments.strip() else {}
-        except DocumentError:
-            malformed = arguments
+        found = _read_arguments(arguments)
+        malformed = malformed or (None if found is None or isinstance(found, dict) else arguments)
+        arguments = found
     if arguments is not None and not isinstance(arguments, dict):
         malformed = malformed or json.dumps(arguments)
     return {
@@ -87,6 +88,28 @@ def read_call(call: dict[str, Any], caller: Requestor) -> dict[str, Any]:
         "requestor": call.get("requestor") or caller,
         "malformed": malformed,
     }
+
+
+def _read_arguments(text: str) -> Any:
+    """Return the arguments that a text stands for: JSON, JSON in a JSON text, or a Python literal.
+
+    Other programs store them in each of these forms. Any other text is returned as it is.
+    """
+    if not text.strip():
+        return {}
+    found: Any = text
+    for _ in range(2):
+        for parse in (partial(parse_json, strict=False), _literal):
+            with suppress(ValueError, TypeError):
+                found = parse(found)
+                break
+        if not isinstance(found, str):
+            break
+    return found
+
+
+def _literal(text: str) -> Any:
+    return json_copy(parse_literal(text))
 
 
 def text_of(content: Any) -> str | None:

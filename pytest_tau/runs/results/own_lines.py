@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError
 
 from ...models import Simulation
-from ...models.copying import copy_with
 from ..jsonl import read_lines
 from .entries import OWN, StoredSimulation, read_task
 from .messages import EntryError, with_unique_ids
@@ -78,12 +77,8 @@ def _parsed(line: bytes, name: str, tasks: dict[bytes, Task]) -> StoredSimulatio
 
 def _simulation(line: _Line) -> Simulation:
     """Return the simulation of a line, without the other fields of the line."""
-    fields = dict(line.__dict__)
-    for name in _OTHERS:
-        del fields[name]
-    simulation = copy_with(line, fields, kind=Simulation)
-    simulation.__pydantic_fields_set__.difference_update(_OTHERS)
-    return simulation
+    fields = {name: value for name, value in vars(line).items() if name not in _OTHERS}
+    return Simulation.model_construct(line.model_fields_set.difference(_OTHERS), **fields)
 
 
 def _split(line: bytes) -> tuple[_Line | None, bytes]:

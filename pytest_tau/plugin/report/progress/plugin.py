@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from .counts import ProgressCounts
 from .display import LogThrottle, ProgressLine, WaitThrottle
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
 _PLUGIN = "tau-progress"
 #: So many trials that are waited for are named.
@@ -84,10 +85,11 @@ class ProgressPlugin:
         self._reporter.write_line(f"tau: waiting for {named}")
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_logstart(self) -> Generator[None, None, None]:
+    def pytest_runtest_logstart(self, nodeid: str) -> Generator[None, None, None]:
         """Show the progress after pytest has written the name of a test."""
         self._line.clear()
-        yield
+        with self._named_domain(nodeid):
+            yield
         self._show()
 
     @pytest.hookimpl(wrapper=True)
@@ -98,8 +100,21 @@ class ProgressPlugin:
             self._count(report)
             self._waiting = {}
             self._waits.reset(time.monotonic())
-        yield
+        with self._named_domain(report.nodeid):
+            yield
         self._show()
+
+    @contextlib.contextmanager
+    def _named_domain(self, nodeid: str) -> Iterator[None]:
+        """Let pytest write the name of a domain; below the root directory it would be a path, such as ``..``."""
+        if self._reporter is None or nodeid.partition("::")[0] not in run_state(self._config).selection:
+            yield
+            return
+        before, self._reporter.startpath = self._reporter.startpath, self._config.rootpath
+        try:
+            yield
+        finally:
+            self._reporter.startpath = before
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logfinish(self) -> Generator[None, None, None]:

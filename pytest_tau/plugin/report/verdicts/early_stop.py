@@ -94,8 +94,7 @@ class EarlyStop:
 
     def _rule(self) -> dict[str, Any]:
         """Return what is fixed before the run."""
-        rule: dict[str, Any] = {"probability": self._probability, "gates": [str(gate) for gate in self._gates]}
-        return rule | ({"futility": self._looks.futility} if self._looks is not None else {})
+        return {"probability": self._probability, "gates": [str(gate) for gate in self._gates]}
 
     def pytest_report_header(self) -> list[str]:
         """Show by which rule the run may end early."""
@@ -182,14 +181,13 @@ class EarlyStop:
         """Return why the verdict is known with the given probability; None while it is not."""
         from ....analysis.design.stopping import LOOKS
 
-        looked = self._looks is not None and self._looks.check()
-        if looked:
+        if self._looks is not None and self._looks.check():
             self._record()
-        if self._looks is not None and self._looks.decided == "loss":
-            return self._looks.reason()
+            if self._looks.decided:
+                return self._looks.reason()
         reached = self.planned.reached
         due = reached // max(1, total // LOOKS)
-        if not (due > self._looked or looked) or reached == total:
+        if due <= self._looked or reached == total:
             return None
         self._looked = due
         return self._predict(self._probabilities(reached))
@@ -208,12 +206,10 @@ class EarlyStop:
             return f"{' and '.join(map(str, self.predicted))} will be missed {self.why}"
         chances = [chance for variants in found.values() for chance in variants.values()]
         doubt = sum(1.0 if chance is None else 1 - chance for chance in chances)
-        looks = self._looks if self._looks is not None and self._looks.decided == "futile" else None
-        if doubt > allowed or not (looks or (self._only_gates and chances)):
+        if doubt > allowed or not (self._only_gates and chances):
             return None
         self.predicted = {gate: dict.fromkeys(variants, True) for gate, variants in found.items()}
-        reasons = [looks.reason()] if looks else []
-        return " and ".join([*reasons, *([f"every gate will be met {self.why}"] if chances else [])])
+        return f"every gate will be met {self.why}"
 
     def _probabilities(self, reached: int) -> dict[Gate, dict[str, float | None]]:
         from ....analysis.gates.metrics import by_task

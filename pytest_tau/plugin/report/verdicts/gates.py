@@ -45,11 +45,6 @@ def _early_stop(config: pytest.Config, values: OptionValues, gates: list[Gate]) 
     """Return the early stop, registered; None if it is not asked for."""
     probability, compares = values.get("stop_early"), values.get("fail_on") is not None
     looks = probability is not None and probability < 1 and compares
-    for name in ("looks", "futility"):
-        if values.get(name) is not None and not looks:
-            raise pytest.UsageError(
-                f"{values.label(name)}: needs --tau-stop-early P, such as 0.99, and --tau-fail-on regression"
-            )
     if probability is None:
         return None
     if not gates and not looks:
@@ -57,15 +52,12 @@ def _early_stop(config: pytest.Config, values: OptionValues, gates: list[Gate]) 
         raise pytest.UsageError(
             f"{values.label('stop_early')}: needs a gate: add --tau-gate EXPR, or a comparison: --tau-stop-early{other}"
         )
-    from ....analysis.design.looks import DEFAULT_LOOKS
     from .early_stop import EarlyStop
     from .looks import BaselineLooks
     from .planned import PlannedTrials
 
     planned = PlannedTrials(config, draw=probability < 1, whole_tasks=looks)
-    found = (
-        BaselineLooks(config, planned, values.get("looks") or DEFAULT_LOOKS, values.get("futility")) if looks else None
-    )
+    found = BaselineLooks(config, planned) if looks else None
     early = EarlyStop(config, gates, probability, found, only_gates=not compares, planned=planned)
     config.pluginmanager.register(early, "tau-stop-early")
     if found is not None:
@@ -205,7 +197,8 @@ class GatePlugin:
             explain(terminalreporter, lambda report: not has_own_gate(report))
         yield
         for verdict in self.verdicts():
-            terminalreporter.write_line(printable(f"tau: {verdict}"), green=verdict.met, red=not verdict.met)
+            colour = {True: "green", False: "red", None: "yellow"}[verdict.met]
+            terminalreporter.write_line(printable(f"tau: {verdict}"), **{colour: True})
         excluded = sum(record.counted_as == "excluded" for record in records_of(self._config))
         if excluded and self._gates:
             without = plural(excluded, "trial")
@@ -230,7 +223,7 @@ class GatePlugin:
         return "x" in terminal.reportchars or not all(verdict.met for verdict in self.verdicts())
 
     def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
-        """Fail the run if a gate is missed."""
+        """Fail the run if a gate is missed or not decided."""
         return None if all(verdict.met for verdict in self.verdicts()) else pytest.ExitCode.TESTS_FAILED
 
     def verdicts(self) -> list[Verdict]:

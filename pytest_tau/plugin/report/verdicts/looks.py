@@ -28,19 +28,16 @@ class BaselineLooks:
     Args:
         config: pytest's configuration.
         planned: The planned trials.
-        number: How many looks there are.
-        futility: The loss of interest; None for none.
 
     Attributes:
-        futility: The loss of interest; None for none.
         taken: The looks so far, each with its results by the name of the variant.
-        decided: What a look before the end has decided: ``loss`` or ``futile``; None while the run goes on.
+        decided: Whether there is a significant loss; None while the run goes on without one.
     """
 
-    def __init__(self, config: pytest.Config, planned: PlannedTrials, number: int, futility: float | None) -> None:
-        self._config, self._planned, self._number, self.futility = config, planned, number, futility
+    def __init__(self, config: pytest.Config, planned: PlannedTrials) -> None:
+        self._config, self._planned = config, planned
         self.taken: list[tuple[Look, dict[str, Seen]]] = []
-        self.decided: str | None = None
+        self.decided: bool | None = None
 
     @cached_property
     def _before(self) -> RunRecords | None:
@@ -79,7 +76,7 @@ class BaselineLooks:
         stored = (previous.info.get("stopping") or {}).get("looks") if previous is not None else None
         if stored:
             return tuple(Look(each["tasks"], each["level"], each["spent"]) for each in stored)
-        return plan_looks(len(self.tasks), self._number)
+        return plan_looks(len(self.tasks))
 
     def check(self) -> bool:
         """Take the looks that are due; return whether there was one."""
@@ -97,11 +94,8 @@ class BaselineLooks:
     def _take(self, look: Look, records: Sequence[TrialRecord]) -> None:
         found = self._judged(look, self._compared(records))
         self.taken.append((look, found))
-        decisions = {seen.decision for seen in found.values()}
-        if "loss" in decisions:
-            self.decided = "loss"
-        elif decisions == {"futile"}:
-            self.decided = "futile"
+        if any(seen.loss for seen in found.values()):
+            self.decided = True
 
     def _compared(self, records: Sequence[TrialRecord]) -> Comparison | None:
         from ....analysis.compare import Comparison, RunRecords
@@ -112,52 +106,36 @@ class BaselineLooks:
         from ....analysis.design.looks import judge
 
         variants = comparison.variants if comparison is not None else {}
-        return {name: judge(paired, look, self.looks[-1], self.futility) for name, paired in variants.items()}
+        return {name: judge(paired, look) for name, paired in variants.items()}
 
     def regression(self) -> bool:
         """Return whether there is a significant loss: as a look has decided, else by the last look, at the end."""
         if self.decided is None and self.looks and len(self.taken) < len(self.looks):
-            self.taken += [(self.looks[-1], self._judged(self.looks[-1], self._compared(records_of(self._config))))]
-            decisions = {seen.decision for seen in self.taken[-1][1].values()}
-            self.decided = "loss" if "loss" in decisions else "none"
-        return self.decided == "loss"
+            self._take(self.looks[-1], records_of(self._config))
+            self.decided = bool(self.decided)
+        return bool(self.decided)
 
     def reason(self) -> str:
         """Return why the run was stopped."""
-        at = f"at look {len(self.taken)} of {len(self.looks)}"
-        if self.decided == "loss":
-            return f"a significant loss {at}"
-        return f"no evidence of a loss larger than {self.futility:g} {at}"
+        return f"a significant loss at look {len(self.taken)} of {len(self.looks)}"
 
     def lines(self) -> list[str]:
-        """Return a line for each look, and what a stop for futility means; at the end of the run."""
+        """Return a line for each look; at the end of the run."""
         self.regression()
         found = []
         for number, (look, results) in enumerate(self.taken, 1):
             for name, seen in results.items():
                 text = f"{seen.difference:+.3f} over {plural(look.tasks, 'task')}, {_p(seen.p)} (one-sided)"
                 limit = f"significant up to {look.level:.2g}"
-                power = (
-                    f"; conditional power at a loss of {self.futility:g}: {seen.power:.3f}"
-                    if seen.power is not None
-                    else ""
-                )
-                found.append(f"look {number} of {len(self.looks)}{f', {name}' if name else ''}: {text}, {limit}{power}")
-        if self.decided == "futile":
-            found.append(
-                f"no evidence of a loss larger than {self.futility:g}; this does not show that the agents are equal"
-            )
+                found.append(f"look {number} of {len(self.looks)}{f', {name}' if name else ''}: {text}, {limit}")
         return found
 
     def as_json(self) -> dict[str, Any]:
         """Return the looks with their levels and results, for the metadata of the run."""
         looks: list[dict[str, Any]] = [dict(look._asdict()) for look in self.looks]
         for entry, (_, results) in zip(looks, self.taken, strict=False):
-            entry["results"] = {
-                name: {"difference": seen.difference, "p": seen.p, "power": seen.power, "decision": seen.decision}
-                for name, seen in results.items()
-            }
-        return {"looks": looks, "futility": self.futility}
+            entry["results"] = {name: seen._asdict() for name, seen in results.items()}
+        return {"looks": looks}
 
 
 def _p(value: float) -> str:

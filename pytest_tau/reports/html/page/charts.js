@@ -60,7 +60,10 @@ function roundTicks(most, many) {
 
 const SHARE = { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], format: (value) => String(value) };
 
-// series: [{ points: [{k, value, low, high}], class, name }]
+// series: [{ points: [{k, value, low, high}], class, name }]; without a value, low and high are the range that is left.
+const reachOf = (point) => `${rate(point.low)} to ${rate(point.high)}`;
+const rateOf = (point) => (point.value === null ? reachOf(point) : rate(point.value));
+
 function curveChart(series, label) {
   const ks = [...new Set(series.flatMap((one) => one.points.map((point) => point.k)))].sort((a, b) => a - b);
   const last = Math.max(...ks);
@@ -70,17 +73,20 @@ function curveChart(series, label) {
     series.forEach((one, number) => {
       const aside = series.length > 1 ? (number - 0.5) * 5 : 0;
       const at = (point, value) => `${placeX(point.k) + aside},${placeY(value)}`;
-      const known = one.points.filter((point) => point.low !== null);
+      const certain = one.points.filter((point) => point.value !== null);
+      const known = certain.filter((point) => point.low !== null);
       if (known.length > 1) {
         const up = known.map((point) => at(point, point.high));
         const down = known.map((point) => at(point, point.low)).reverse();
         chart.append(svg("polygon", { class: `band ${one.class}`, points: [...up, ...down].join(" ") }));
       }
       chart.append(
-        svg("polyline", { class: `curve ${one.class}`, points: one.points.map((p) => at(p, p.value)).join(" ") }),
+        svg("polyline", { class: `curve ${one.class}`, points: certain.map((p) => at(p, p.value)).join(" ") }),
       );
       for (const point of one.points) {
         const left = placeX(point.k) + aside;
+        const interval = point.value === null || point.low === null ? "" : `, 95 % interval ${reachOf(point)}`;
+        const title = `${one.name ? one.name + ": " : ""}pass^${point.k} ${rateOf(point)}${interval}`;
         if (point.low !== null)
           chart.append(
             svg("line", {
@@ -89,10 +95,9 @@ function curveChart(series, label) {
               x2: left,
               y1: placeY(point.low),
               y2: placeY(point.high),
-            }),
+            }, svg("title", {}, title)),
           );
-        const interval = point.low === null ? "" : `, 95 % interval ${rate(point.low)} to ${rate(point.high)}`;
-        const title = `${one.name ? one.name + ": " : ""}pass^${point.k} ${rate(point.value)}${interval}`;
+        if (point.value === null) continue;
         chart.append(
           svg("circle", { class: `dot ${one.class}`, cx: left, cy: placeY(point.value), r: 4 }, svg("title", {}, title)),
         );

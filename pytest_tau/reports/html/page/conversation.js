@@ -184,7 +184,7 @@ function markLine(checks) {
 function checkChip(check) {
   const action = check.ofCall;
   const broken = action ? "not met by this" : "broken here";
-  const verb = check.met ? "met here" : check.gates ? broken : "not met, not required";
+  const verb = check.met ? "met here" : check.gates ? broken : "not met, not in the reward";
   // At the call that it was met by, an action need not be named again.
   const text = action && check.call !== null ? (check.met ? "" : check.note) : check.text;
   return el(
@@ -254,6 +254,9 @@ function goToMessage(number, jump) {
   }
 }
 
+// Reasons of errors for which neither side is to blame.
+const NEITHER = ["the recording does not match", "the cassette is missing"];
+
 function blameBox(talk, jump) {
   const blame = talk.blame;
   // What shows whose fault it is often is the turning point.
@@ -265,7 +268,7 @@ function blameBox(talk, jump) {
     { class: "box" },
     blame
       ? [
-          el("h3", {}, blame.reason === "the recording does not match" ? "Neither side failed" : `It looks like the ${blame.party}'s fault`),
+          el("h3", {}, NEITHER.includes(blame.reason) ? "Neither side failed" : `It looks like the ${blame.party}'s fault`),
           el("p", {}, sentence(blame.reason)),
           // An error has a box of its own.
           talk.error && talk.error.includes(blame.evidence) ? "" : el("p", { class: "note" }, blame.evidence),
@@ -411,7 +414,7 @@ function checksPanel(talk, jump) {
           "div",
           {},
           el("b", {}, check.kind),
-          el("span", { class: "note" }, `${check.met ? "met" : "not met"}${check.gates ? "" : ", not required"}`),
+          el("span", { class: "note" }, `${check.met ? "met" : "not met"}${check.gates ? "" : ", not in the reward"}`),
           el("p", {}, check.text),
           check.note ? el("p", { class: "note" }, check.note) : "",
           check.message_idx === null ? "" : messageLink(check.message_idx, jump),
@@ -522,7 +525,7 @@ function checksNote(checks) {
   const unmet = checks.filter((check) => !check.met);
   const gating = unmet.filter((check) => check.gates).length;
   if (!checks.length) return "";
-  return gating ? `${gating} not met` : unmet.length ? "all required checks met" : "all met";
+  return gating ? `${gating} not met` : unmet.length ? "all checks in the reward met" : "all met";
 }
 
 function panels(talk, jump, wide) {

@@ -179,8 +179,8 @@ function rateCards() {
     const fewer = series.some((one) => new Set(one.points.map((point) => point.tasks)).size > 1);
     return card(
       title,
-      note + (fewer ? " Tasks with fewer trials count up to those." : ""),
-      curveChart(series, `${title}: ${series[0].points.map((point) => rate(point.value)).join(", ")}`),
+      note + (fewer ? " Of tasks with fewer trials, a failure counts as 0; else it is open, and pass^k a range." : ""),
+      curveChart(series, `${title}: ${series[0].points.map(rateOf).join(", ")}`),
       el("div", { class: "scroll" }, rateTable(series)),
     );
   });
@@ -193,8 +193,8 @@ function rateTable(series) {
         "tr",
         {},
         el("th", { scope: "row" }, one.name ? `${one.name} ` : "", `pass^${point.k}`),
-        el("td", {}, rate(point.value)),
-        el("td", {}, point.low === null ? "no interval" : `${rate(point.low)} – ${rate(point.high)}`),
+        el("td", {}, rateOf(point)),
+        el("td", {}, point.value === null || point.low === null ? "no interval" : reachOf(point)),
         el("td", {}, counted(point.tasks, "task")),
       ),
     ),

@@ -1,4 +1,4 @@
-"""A failure because of a tool that does something else each time is not the agent's."""
+"""A state that tools reach by another way each time is no verdict on the agent."""
 
 from __future__ import annotations
 
@@ -60,30 +60,18 @@ def trial(domain: Domain, reference: list[str], calls: list[str]) -> Simulation:
     return simulate(wanted, domain=domain, agent=ScriptedParticipant(replies), user=ScriptedParticipant(["Go.", STOP]))
 
 
-def blamed(simulation: Simulation) -> Any:
+@pytest.mark.parametrize(("name", "place"), [("count", "items/lamp/meta: "), ("add", "items/")])
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_a_reference_that_is_another_one_each_time_is_a_mistake_of_the_domain(
+    unstable: Domain, name: str, place: str, calls: int
+) -> None:
+    simulation = trial(unstable, [name], [name] * calls)
+    assert (simulation.outcome, simulation.error_kind) == ("error", "DomainError")
+    assert f"carried out again, without those that only read: {place}" in (simulation.error or "")
+    assert (simulation.info or {})["blame"]["party"] == "domain"
+
+
+def test_the_agent_is_blamed_for_what_is_always_the_same(unstable: Domain) -> None:
+    simulation = trial(unstable, ["rename"], [])
     assert simulation.reward == 0
-    return (simulation.info or {})["blame"]["party"]
-
-
-@pytest.mark.parametrize(("name", "place"), [("count", "items/lamp/meta"), ("add", "items/")])
-def test_the_domain_is_blamed_if_the_reference_is_another_one_each_time(
-    unstable: Domain, name: str, place: str
-) -> None:
-    simulation = trial(unstable, [name], [name])
-    assert blamed(simulation) == "domain"
-    assert (simulation.info or {})["blame"]["evidence"].startswith(place)
-
-
-@pytest.mark.parametrize(
-    ("reference", "calls"),
-    [
-        (["count"], []),  # it did nothing
-        (["count", "rename"], ["count"]),  # it did not make all of the calls
-        (["count"], ["count", "rename"]),  # it has changed something else
-        (["rename"], []),
-    ],
-)
-def test_the_agent_is_blamed_for_what_is_always_the_same(
-    unstable: Domain, reference: list[str], calls: list[str]
-) -> None:
-    assert blamed(trial(unstable, reference, calls)) == "agent"
+    assert (simulation.info or {})["blame"]["party"] == "agent"

@@ -1,0 +1,157 @@
+"""Whether the agent was heading for the right state when the user left, from what it had said about the missing calls.
+
+It was not if its last word on one of them is a refusal, if it put another call to the user, or if it had announced a
+call before and not made it.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from ..models import AssistantMessage, strings_in
+from ..participants.scripted.parser import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..models import Message
+    from ..participants.scripted.parser import Sentence
+
+#: Words for what a tool does; a name begins with one of them. No words that are nouns as well, such as "issue".
+_ACTS = (
+    ("change", "modify", "update", "edit", "adjust", "switch", "upgrade", "downgrade"),
+    ("cancel", "delete", "remove"),
+    ("book", "create", "make", "add", "reserve"),
+    ("return", "refund"),
+    ("exchange", "replace", "swap"),
+    ("send", "give", "grant", "compensate"),
+    ("enable", "activate", "resume"),
+    ("disable", "deactivate", "suspend"),
+)
+_ENDINGS = r"(?:|e|y|s|es|ed|ing|[lp]ed|[lp]ing|ies|ied|ying|lation)"
+#: The agent speaks of handing the user over.
+HANDING_OVER = re.compile(r"transfer|human agent|escalat", re.IGNORECASE)
+#: The agent says that it acts now.
+_ANNOUNCING = re.compile(
+    r"\b(i will|i'll|i am going to|i'm going to) now\b|\blet me \w+ (that|this|it) (now|for you)\b"
+    r"|\b(please hold|one moment|give me a moment|just a moment|bear with me)\b|\bi('m| am) (now )?processing\b",
+    re.IGNORECASE,
+)
+_PROPOSES = frozenset(("asks", "confirms", "offers", "announces"))
+_ID = re.compile(r"(?=[\w-]*\d)[\w-]{4,}")
+_NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?(?!\w)")
+_WORD = re.compile(r"[a-z]+")
+#: Words between a number and what it is a number of.
+_NEAR = 3
+
+
+def is_heading_for(missing: Sequence[dict[str, Any]], messages: Sequence[Message]) -> bool:
+    """Return whether the agent would have made the missing calls, had the user stayed.
+
+    Args:
+        missing: The calls of the agent that the final state lacks.
+        messages: The conversation, which the user has ended.
+    """
+    spoken = [(n, m) for n, m in enumerate(messages) if isinstance(m, AssistantMessage) and m.has_text_content()]
+    if not spoken:
+        return True
+    number, last = spoken[-1]
+    if _only_refuses(parse(last.text).sentences):
+        return False
+    if any(is_refused(call["name"], messages) for call in missing) or _names_other_values(missing, last.text):
+        return False
+    return not _has_announced_before(messages[:number])
+
+
+def is_refused(tool: str, messages: Sequence[Message]) -> bool:
+    """Return whether the agent's last word on what a tool does is a refusal, or its last text nothing but one.
+
+    If its last text asks for a yes and refuses nothing, what it refused before is past.
+    """
+    texts = [parse(each.text) for each in messages if isinstance(each, AssistantMessage) and each.has_text_content()]
+    last = texts[-1].sentences if texts else ()
+    refuses = any(map(_refuses, last))
+    if _only_refuses(last) or (not refuses and any("confirms" in each and _proposes(each) for each in last)):
+        return refuses
+    act = _act(tool.split("_", maxsplit=1)[0].lower())
+    said = [each for text in texts for each in text.sentences if "refuses" in each or _proposes(each)]
+    about = [each for each in said if any(map(act.fullmatch, each.words))]
+    return bool(about) and _refuses(about[-1])
+
+
+def _refuses(sentence: Sentence) -> bool:
+    return "refuses" in sentence and not _proposes(sentence)
+
+
+def _only_refuses(sentences: Sequence[Sentence]) -> bool:
+    return any(map(_refuses, sentences)) and not any(map(_proposes, sentences))
+
+
+def _proposes(sentence: Sentence) -> bool:
+    """Return whether a sentence asks for something, or says what the agent does next; not what somebody else would."""
+    kinds = sentence.kinds
+    return (
+        bool(kinds & _PROPOSES) and not kinds & {"closes", "greets", "parts"} and not HANDING_OVER.search(sentence.text)
+    )
+
+
+def _act(verb: str) -> re.Pattern[str]:
+    """Return the pattern of words that say what a tool does."""
+    verbs = next((acts for acts in _ACTS if verb in acts), (verb,))
+    stems = "|".join(re.escape(each.rstrip("ey")) for each in verbs)
+    return re.compile(f"(?:{stems}){_ENDINGS}")
+
+
+def _names_other_values(missing: Sequence[dict[str, Any]], text: str) -> bool:
+    """Return whether a text that proposes something names other values than the missing calls have.
+
+    Ids are compared with ids of the same form, and numbers next to a word of a tool or of a parameter with its numbers.
+    """
+    proposals = [sentence for sentence in parse(text).sentences if _proposes(sentence)]
+    if not proposals:
+        return False
+    wanted = {each for call in missing for value in strings_in(call["arguments"]) for each in _ID.findall(value)}
+    named = set(_ID.findall(text))
+    forms = {_form(each) for each in wanted} & {_form(each) for each in named}
+    if any(not {each for each in named if _form(each) == form} & wanted for form in forms):
+        return True
+    numbers = {number for call in missing for _, number in _numbers_of(call)}
+    words = {word for call in missing for word, _ in _numbers_of(call)}
+    said = {each for sentence in proposals for each in _said_of(words, sentence)}
+    return bool(said) and not said & numbers
+
+
+def _form(name: str) -> str:
+    return re.sub(r"\d", "0", re.sub(r"[^\W\d]", "a", name))
+
+
+def _numbers_of(call: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield the numbers among the arguments of a call, each with the words of its parameter and of the tool."""
+    for name, value in call["arguments"].items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            for word in _WORD.findall(f"{name} {call['name']}".lower()):
+                yield word, float(value)
+
+
+def _said_of(words: set[str], sentence: Sentence) -> Iterator[float]:
+    """Yield the numbers of a sentence that are near one of these words."""
+    text = sentence.text.lower()
+    for found in _NUMBER.finditer(text):
+        before, after = (_WORD.findall(part) for part in (text[: found.start()], text[found.end() :]))
+        if words & {*before[-_NEAR:], *after[:_NEAR]}:
+            yield float(found[0].rstrip(",").replace(",", ""))
+
+
+def _has_announced_before(messages: Sequence[Message]) -> bool:
+    """Return whether the agent has announced a call, and then said something instead of making it."""
+    own = [each for each in messages if isinstance(each, AssistantMessage)]
+    said = [each for each, after in zip_longest(own, own[1:]) if not (each.tool_calls or (after and after.tool_calls))]
+    return any(announced_in(each.text) for each in said)
+
+
+def announced_in(text: str) -> str:
+    """Return the part of a text in which the agent says that it acts now; empty if it says no such thing."""
+    waiting = _ANNOUNCING.search(text)
+    return text[waiting.start() :] if waiting else parse(text).announcement
