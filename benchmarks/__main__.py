@@ -26,6 +26,7 @@ from .serving_calls import serving
 from .simulations import comparisons, environments, gold
 from .stopping_error import stopping_error
 from .stored_reports import reports
+from .user_reading import reading
 from .waiting import waiting
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "many-conversations": many_conversations,
     "comparison-error": comparison_error,
     "stopping-error": stopping_error,
+    "reading": reading,
 }
 _HEADER = f"{'':<42}{'median':>11}{'best':>11}   {'middle half':<23}{'processor':>11}{'runs':>6}   target"
 

@@ -76,8 +76,8 @@ class DomainSpec:
         generate: Generates a number of new tasks of a seed; the first ones are the same for every number.
         merge_aliases: Initialization data for one side puts both sides on that side's database. Source: τ²-bench
             v1.0.1, where it happens to every domain; here to those whose recorded behaviour depends on it.
-        spoken: The words by which people ask for the user's tools, by tool; for users without a model. For other tools,
-            words are derived from name and description.
+        spoken: The words by which people ask for the user's tools, by tool, and for facts of its script, by the fact's
+            name; for users without a model. For other tools, words are derived from name and description.
         knowledge: The knowledge base whose documents the agent can search; :class:`pytest_tau.knowledge.Knowledge`.
         free_text: The names of fields, or globs, that hold free text in results of tools, for attacks; if there are
             none, they are derived from names and values.

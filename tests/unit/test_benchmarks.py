@@ -28,6 +28,7 @@ BENCHMARKS = (
         "reports",
         "waiting-workers",
         "many-conversations",
+        "reading",
     ),
 )
 

@@ -176,7 +176,7 @@ def test_an_id_and_a_number_are_two_facts_if_the_script_has_both() -> None:
 
 def test_an_email_address_is_no_address() -> None:
     user = talk(facts={"address": "1 Old Road"})
-    assert user.say("What is your email address?") == "I do not know the email."
+    assert user.say("What is your email address?") == "I do not know the email. My order id is #W12."
 
 
 def test_plural_facts_and_sentences_are_phrased_as_such() -> None:
@@ -473,7 +473,8 @@ def test_talk_of_a_transfer_is_none(text: str) -> None:
 def test_what_it_does_not_understand_it_says_and_in_the_end_it_gives_up() -> None:
     user = talk(patience=3)
     said = [user.say("The weather is fine.") for _ in range(3)]
-    assert said[0] == said[1] == f"I am not sure what you mean. {RETURN['say']}"
+    assert said[0] == f"I am not sure what you mean. My order id is #W12. {RETURN['say']}"
+    assert said[1] == f"I am not sure what you mean. {RETURN['say']}"
     assert said[2] == "This is getting us nowhere. I give up. ###STOP###"
 
 

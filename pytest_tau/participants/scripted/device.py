@@ -25,6 +25,8 @@ _YOU_TO = re.compile(r"\byou to\b", re.IGNORECASE)
 _QUESTIONS = frozenset(("is", "are", "do", "what", "which", "how"))
 _NOT = frozenset(("not", "don't", "never", "without", "avoid", "cannot", "can't", "no", "needn't"))
 _STATES = {"on": True, "enable": True, "activate": True, "off": False, "disable": False, "deactivate": False}
+#: Words before a gerund that is an instruction.
+_TRIES = frozenset(("try", "by", "with", "consider", "suggest", "recommend"))
 _SWITCHED = re.compile(r"\bis now (ON|OFF)\b")
 _GIVEN = r"""{name}["'`]?\s*[=:]\s*("[^"]*"|'[^']*'|[\w.-]*\w)"""
 
@@ -61,23 +63,29 @@ class Device:
     def __init__(self, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._derived = frozenset(self._tools).difference(spoken)
-        self._spoken = {name: spoken[name] if name in spoken else derive(tool) for name, tool in self._tools.items()}
+        self._spoken = {
+            name: spoken[name] if name in spoken else _with_gerunds(derive(tool)) for name, tool in self._tools.items()
+        }
         # What _named_tool has found, because it is asked several times for the same part.
         self._named: dict[tuple[str, ...], str | None] = {}
         self._starts = _starts(tuple((tool.name, *self._spoken[tool.name].phrases) for tool in tools))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
 
     def steps(self, parsed: ParsedText) -> list[Step]:
         """Return the calls that the text asks for, in order of mention, none twice in a row.
 
         Calls under a condition are not returned if the text also asks for something at once.
         """
-        found = [(step, _conditional(sentence)) for sentence in parsed.sentences for step in self._in(sentence)]
+        said = [sentence for sentence in parsed.sentences if sentence.form != "heading"]
+        found = [(step, _conditional(sentence)) for sentence in said for step in self._in(sentence, parsed.words)]
         at_once = [step for step, conditional in found if not conditional]
         steps = at_once or [step for step, _ in found]
         groups = itertools.groupby(steps, lambda step: step._replace(sentence=""))
         return [next(same) for _, same in groups]
 
-    def _in(self, sentence: Sentence) -> Iterator[Step]:
+    def _in(self, sentence: Sentence, whole: tuple[str, ...]) -> Iterator[Step]:
         if _OF_ITSELF.match(sentence.text) and not _YOU_TO.search(sentence.text) and "asks" not in sentence:
             return
         only_looks = "confirms" in sentence or sentence.is_offer
@@ -85,14 +93,14 @@ class Device:
             tool = self._tools[self._named_tool(window) or ""]
             # A question whether the user is willing to do something is answered first.
             if not (only_looks and tool.mutates):
-                yield from self._calls(tool, window, sentence)
+                yield from self._calls(tool, (window, sentence.words, whole), sentence)
 
     def _instructions(self, sentence: Sentence) -> Iterator[tuple[str, ...]]:
         """Yield the parts of a sentence that name a tool each, from the word that asks for it.
 
         A part ends at the start of the next; a word such as ``test`` that could start one, but does not, ends none.
         """
-        text = sentence.words
+        text = self._without_gerunds(sentence.words)
         asks = "asks" in sentence
         starts = [at for at, word in enumerate(text) if word in self._starts and (asks or word not in _QUESTIONS)]
         parts = [text[start:end] for start, end in itertools.pairwise([*starts, len(text)])]
@@ -101,6 +109,13 @@ class Device:
             # A word before the instruction may forbid it.
             if window and not _NOT & set(text[max(0, start - 2) : start]) and self._is_instruction(window, text, start):
                 yield window
+
+    def _without_gerunds(self, text: tuple[str, ...]) -> tuple[str, ...]:
+        """Return words in which "try restarting" is "try restart"."""
+        return tuple(
+            next((each for each in _verbs_of(word) if each in self._starts), word) if before in _TRIES else word
+            for before, word in zip(("", *text), text, strict=False)
+        )
 
     def _is_instruction(self, window: tuple[str, ...], text: tuple[str, ...], start: int) -> bool:
         """Return whether the user is asked; of derived words, which are less certain, more is expected."""
@@ -136,11 +151,12 @@ class Device:
     def _gap(self, tool: str) -> int | None:
         return GAP if tool in self._derived else None
 
-    def _calls(self, tool: Tool, window: Sequence[str], sentence: Sentence) -> Iterator[Step]:
+    def _calls(self, tool: Tool, texts: Sequence[Sequence[str]], sentence: Sentence) -> Iterator[Step]:
+        """Yield the calls that an instruction asks for; a value that it lacks may be in the next of the texts."""
         names = tool.parameters.get("required", [])
-        values = [self._values(tool, name, window, sentence) for name in names]
+        values = [self._values(tool, name, texts, sentence) for name in names]
         missing = tuple(name for name, found in zip(names, values, strict=True) if not found)
-        on = next((state for word, state in _STATES.items() if word in window), None)
+        on = next((state for word, state in _STATES.items() if word in texts[0]), None)
         if missing:
             yield Step(tool.name, {}, on, missing, sentence.text)
             return
@@ -154,13 +170,13 @@ class Device:
         found = {name: re.search(_GIVEN.format(name=re.escape(name)), sentence.text) for name in sorted(names)}
         return {name: _decoded(match[1]) for name, match in found.items() if match}
 
-    def _values(self, tool: Tool, name: str, window: Sequence[str], sentence: Sentence) -> list[Any]:
-        """Return the values of a parameter in the sentence: written as such, or by words."""
+    def _values(self, tool: Tool, name: str, texts: Sequence[Sequence[str]], sentence: Sentence) -> list[Any]:
+        """Return the values of a parameter in the first text that has some: written as such, or by words."""
         written = re.search(_GIVEN.format(name=re.escape(name)), sentence.text)
         if written:
             return [_decoded(written[1])]
         spoken = self._spoken[tool.name].values.get(name, {})
-        for text in (window, sentence.words):
+        for text in texts:
             found = {
                 value: min(places)
                 for value, phrases in spoken.items()
@@ -184,6 +200,20 @@ def _starts(tools: tuple[tuple[str, ...], ...]) -> dict[str, list[tuple[str, str
             for word in alternatives(phrase)[0]:
                 found.setdefault(word, []).append((name, phrase))
     return found
+
+
+def _with_gerunds(spoken: Spoken) -> Spoken:
+    """Return derived phrases that fit other forms of their nouns, too: "banking app" for ``bank app``."""
+    split = (phrase.split() for phrase in spoken.phrases)
+    return spoken._replace(
+        phrases=tuple(" ".join([verb, *(f"{each}/{each}ing" for each in rest)]) for verb, *rest in split)
+    )
+
+
+def _verbs_of(word: str) -> tuple[str, ...]:
+    """Return the forms that a gerund may have without its ending; none for another word."""
+    stem = word.removesuffix("ing")
+    return () if stem == word else (stem, stem + "e", stem[:-1])
 
 
 def _conditional(sentence: Sentence) -> bool:

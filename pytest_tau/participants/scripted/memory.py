@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .vocabulary import has_all, words
+from .vocabulary import has_all, same_fact, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ class Memory:
     def __init__(self, script: UserScript, value_of: Callable[[str, str], str]) -> None:
         self._script, self._value_of = script, value_of
         self._position = self._refusals = 0
-        self._said: set[str] = set()
+        self._volunteered: set[str] = set()
         self._seen: set[tuple[str, ...]] = set()
         self._idle, self._progress = 0, False
         self.gave_in = False
@@ -62,15 +62,38 @@ class Memory:
 
     # What is said
 
+    def knows(self, name: str) -> bool:
+        """Return whether the user can give a fact now."""
+        return self._key(name) in self.facts
+
+    def value(self, name: str) -> str:
+        """Return the value of a fact; empty if the user cannot give it."""
+        return self.facts.get(self._key(name), "").strip()
+
+    def _key(self, name: str) -> str:
+        known = self.facts
+        key = name if name in known else _RELATED.get(name, name)
+        return key if key in known else same_fact(name, known)
+
+    def volunteer(self, names: Iterable[str]) -> list[str]:
+        """Return sentences with facts that the user has not given yet; an answer to a question for one is still new."""
+        unasked = [name for name in names if ("fact", str(self._position), name) not in self._seen]
+        new = [name for name in unasked if name not in self._volunteered]
+        self._volunteered.update(new)
+        return [self._sentence(name) for name in new]
+
     def fact(self, name: str, *, again: bool) -> str:
         """Return a sentence with a fact; empty if there is none, or if it was given before and ``again`` is false."""
         known = self.facts
-        key = name if name in known else _RELATED.get(name, name)
+        key = self._key(name)
         event = ("fact", str(self._position), key)
         if key not in known or (event in self._seen and not again):
             return ""
         self.note(*event)
-        value = self._value_of(key, known[key].strip())
+        return self._sentence(key)
+
+    def _sentence(self, key: str) -> str:
+        value = self._value_of(key, self.facts[key].strip())
         if value.endswith((".", "!", "?")):
             return value
         verb = "are" if key.endswith("s") and not key.endswith("ss") else "is"
@@ -101,6 +124,18 @@ class Memory:
         return bool(own & set(text))
 
     # Requests
+
+    def is_described(self, *asked: str) -> bool:
+        """Return whether the request has been given as the answer to a question for the same, and note that it is."""
+        event = ("described", str(self._position), *asked)
+        known = event in self._seen
+        self.note(*event)
+        return known
+
+    def hear(self, *, agrees: bool) -> str:
+        """Return the answer to a statement about the request after which the agent does not say what it waits for."""
+        self.note("heard", str(self._position))
+        return f"{'Yes' if agrees else 'All right'}, please go on. {self.request.say}"
 
     def put_request(self) -> str:
         """Return the sentence of the current request."""

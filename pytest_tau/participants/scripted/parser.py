@@ -1,173 +1,86 @@
-"""The kinds of an agent's sentences, by a table of patterns."""
+"""What each sentence of an agent does: it asks, confirms, offers, refuses, reports and so on."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from .kinds import TABLE, kinds_in
+from .layout import blocks
 from .vocabulary import words
 
-_YES_NO = r"\(?\byes ?(?:/|or) ?no\b\)?"
-_ACT = r"(?:proceed|go ahead|continue)"
-#: After "I will" or "let me": verbs that announce nothing which is then done, or something that takes no action.
-_NO_ACT = (
-    r"(?:not|never|only|be|have|need|require|want|like|love|wait|hope|stay|remain|leave|keep|remember|note|respect"
-    r"|understand|assist|help|support|guide|walk|let|ensure|make (?:sure|certain)|monitor|know|hear|speak|talk|say"
-    r"|tell|ask|explain|clarify|summari[sz]e|rephrase|repeat|recap|assure|remind|apologi[sz]e|inform|notify|contact"
-    r"|call|e-?mail|message|update you|look forward|get back|follow up|reach out|start|begin|transfer|connect|escalate"
-    r"|send (?:you )?(?:\w+ ){0,2}(?:e-?mail|confirmation|message|text|link|receipt|copy|details))\b"
-)
-_AT_ONCE = r"(?:now|right away|straight away|right now|immediately|at once|for you)"
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .layout import Block, Form
+
 #: What comes first, so that nothing is done at once.
 _NOT_YET = re.compile(
     r"\b(?:if|once|when|whenever|after|until|unless|before|as soon as|in case|upon|within|later|tomorrow)\b"
 )
-
-#: Patterns of each kind of sentence, lower-case. One with ``?`` is found in questions only, one with ``.`` in others.
-KINDS: dict[str, tuple[str, ...]] = {
-    # Asks for something, in a question or not.
-    "asks": (
-        r"\b(?:please|kindly|could you|can you|would you|will you) (?:\w+ ){0,2}?"
-        r"(?:provide|tell|share|give|send|enter|state|specify|confirm|verify|name|describe|choose|say|read|check)\b",
-        r"^(?:provide|tell me|share|give me|specify|state|confirm|verify|let me know)\b",
-        r"\blet me know\b",
-        r"\b(?:i|we)(?:'ll| will| would)? (?:also |still |just )?(?:need|require)\b(?! to\b)",
-        r"\bi need to (?:know|verify|have)\b",
-        r"\b(?:may|can|could) i (?:please )?(?:have|get|ask)\b",
-    ),
-    # Asks for a yes before something is done.
-    "confirms": (
-        _YES_NO,
-        r"\bdo you (?:\w+ )?(?:confirm|agree|accept|approve|authori[sz]e)\b",
-        rf"\b(?:shall|should|may|can|could) i (?:now |please )?{_ACT}\b",
-        r"\b(?:shall|should) (?:i|we)\b",
-        r"\bis (?:that|this|it|everything|all of (?:this|that)) (?:all )?(?:correct|right|ok|okay|fine|accurate)\b",
-        r"\bare (?:these|those|the details) (?:\w+ )?(?:correct|right)\b",
-        r"\bwould you like (?:me|us) to\b",
-        r"\b(?:do|would) you (?:want|wish|like) (?:me |us )?to (?:\w+ )?(?:proceed|go ahead|continue)\b",
-        r"\bdo you (?:want|wish) me to\b",
-        r"\bare you sure\b",
-        rf"\b(?:please|could you|can you) (?:please )?confirm (?:that|if|whether|this|these|to {_ACT}|before|so|you)\b",
-        r"\bplease confirm(?: the (?:details|following|changes?|summary))?\W*$",
-        r"\b(?:need|await) your (?:explicit )?(?:confirmation|consent|approval)\b",
-        r"\b(?:reply|answer|respond|say)(?: with)? \W?yes\b",
-        r"\b(?:ok|okay|fine|good) (?:for|with) you\b",
-    ),
-    # Offers something that the user may decline.
-    "offers?": (
-        r"\bwould you (?:also )?(?:like|prefer|be (?:willing|happy|interested|ok))\b",
-        r"\bdo you (?:also )?(?:want|wish)\b",
-        r"\bare you (?:willing|interested|ok|okay|happy)\b",
-        r"\bcan i (?:offer|interest)\b",
-        r"\bhow about\b",
-        r"\b(?:is|would) (?:that|this) (?:be )?acceptable\b",
-        r"\bwould (?:that|this) (?:work|help|suit|do)\b",
-    ),
-    # Offers something that the user has not asked for.
-    "extra?": (
-        r"\bwould you also\b",
-        r"\bdo you also want\b",
-        r"\b(?:can|may|could) i (?:also )?(?:offer|interest)\b",
-        r"\binterested in\b",
-        r"\bin addition\b",
-    ),
-    "refuses.": (
-        r"\b(?:i|we)(?: am| are|'m|'re)? (?:\w+ )?(?:cannot|can't|can not|unable to|not able to|not allowed|won't)\b",
-        r"\b(?:i|we) will not\b",
-        r"\bunfortunately\b",
-        r"\bnot (?:be )?(?:possible|permitted|allowed|eligible|offered)\b",
-        r"\b(?:cannot|can't|can not|may not|must not) be (?!undone|reversed|changed again|taken back)",
-        r"\bpolicy (?:does not|doesn't|forbids|prohibits)\b",
-        r"\b(?:i have to|i must) (?:decline|refuse)\b",
-        r"\bi(?:'m| am) (?:sorry,? but|afraid)\b",
-    ),
-    "news.": (
-        r"\b(?:has|have) (?:now |just |already |successfully )?been\b",
-        r"\b(?:is|are) now\b",
-        r"\bi(?:'ve| have) (?:now |just |already |successfully |also )*"
-        r"(?!located|verified|identified|checked|looked|reviewed|confirmed|received|noted|searched|listed|needed)"
-        r"(?:\w+ed|sent|made|put|set|done|taken|given|paid|bought|begun)\b",
-        r"\ball set\b",
-        r"\b(?:is|are|it's|all) (?:all )?(?:done|complete|completed|finished|resolved|fixed|solved|sorted|settled)\b",
-        r"\bsuccessful(?:ly)?\b",
-        r"\bshould (?:now |all )?(?:be (?:resolved|fixed|solved|working|fine)|work)\b",
-        r"^done\b",
-    ),
-    # Asks whether the problem is gone.
-    "works?": (
-        r"\b(?:is|does|did|has) (?:it|that|this|everything|your \w+(?: \w+){0,3}|the \w+(?: \w+){0,3}) "
-        r"(?:now |help|fix|solve|resolve|work|been (?:fixed|solved|resolved))",
-        r"\b(?:working|solved|resolved|fixed|gone) (?:now|again|yet)\b",
-        r"\b(?:still have|still having|still see|still there)\b",
-    ),
-    "closes": (
-        r"\b(?:anything|something|what|how) else\b",
-        r"\bdo next\b",
-        r"\b(?:further|other|additional) (?:help|assistance|questions|concerns|requests)\b",
-        r"\belse i can\b",
-        r"\bmore i can do\b",
-    ),
-    "parts.": (
-        r"\byou(?:'re| are) (?:very |most )?welcome\b",
-        r"\bgood ?bye\b",
-        r"\bhave a (?:\w+ )?(?:day|one|evening|trip|flight|week)\b",
-        r"\btake care\b",
-    ),
-    "greets?": (
-        r"\bhow (?:can|may) i (?:help|assist|be of)\b",
-        r"\bwhat can i (?:help|do|assist)\b",
-        r"\bwhat (?:would you like|do you (?:want|need)|is (?:it )?(?:you|your (?:request|problem|issue)))\b",
-        r"\bhelp you with\b",
-    ),
-    "waits.": (
-        r"\b(?:one|a) moment\b",
-        r"\blet me\b(?! know)",
-        r"\b(?:please )?(?:hold on|bear with me|wait)\b",
-        r"\bi(?:'ll| will) (?:\w+ )?(?:check|look|see|review|find|do|take care)\b",
-    ),
-    # Says that it does something now.
-    "announces.": (
-        r"(?<!what )(?<!how )\b(?:i|we)(?:'ll| will|'m going to| am going to|'re going to| are going to) "
-        rf"(?:(?:now|just|also|then|gladly|happily|quickly|immediately|go ahead and) )*(?!{_NO_ACT})\w+",
-        rf"\blet me (?:(?:now|just|also|quickly|go ahead and) )*(?!{_NO_ACT})\w+",
-        rf"\bi(?:'m| am) (?:now |just )?(?!going\b|waiting\b|looking forward\b)\w+ing\b.*\b{_AT_ONCE}\b",
-    ),
-    "transfers.": (
-        r"\b(?:transferring|handing) (?:you|this|the)\b",
-        r"\bconnect(?:ed|ing)? (?:you )?(?:to|with) (?:an?|the|our|one of our) (?:\w+ )?(?:agent|colleague|specialist)",
-        r"\b(?:are|is|have been|has been|will be) (?:now |being )*(?:transferred|handed over)\b",
-        r"\bi(?:'ll| will| am going to| have)(?: now)? (?:transfer|hand)(?:red|ed)? you\b",
-        r"\b(?:human|live) (?:agent|representative|specialist) (?:takes|will take|is taking) over\b",
-    ),
-}
 #: The start of a condition; such a sentence states no news, transfer or refusal.
 _CONDITIONS = re.compile(r"^(?:\W*(?:if|once|when|until|before|as soon as|after|unless|should)\b)")
-#: An open question, though the words of a confirmation are in it: "Yes" would be no answer.
-_OPEN = re.compile(
-    r"\b(what|how|which|where|when)\b(?: \w+){0,3} (?:would you like|do you (?:want|wish)) (?:me|us) to\b"
+#: Begins a question that yes or no answers, although a "which" may follow: "Would you like me to check which …?"
+_POLAR = re.compile(
+    r"\b(?:would you (?:like|prefer|mind if)|do you (?:want|wish)|(?:shall|should) (?:i|we)"
+    r"|(?:may|can|could) (?:i|we) (?!have|get|ask|know|see|help)|want me"
+    r"|(?:is|are|was|were|does|did|has|have) (?:that|this|it|these|those|you|there))\b"
 )
+#: A question without a question mark: "Would you like to change it to:".
+_UNMARKED = re.compile(
+    r"^(?:[\w' ]{1,20}, )?(?:so |and |now )*"
+    r"(?:would you (?:like|prefer)|do you (?:want|wish)|shall (?:i|we)|should (?:i|we)|may i)\b"
+)
+_CLAUSE_ENDS = re.compile(r"[,;:.!?\N{EM DASH}]|\b(?:and|or|then)\b")
 _AT_HAND = re.compile(r"\b(?:let me know|feel free|i am here|i'm here|just ask|reach out)\b")
 _NOT_TRANSFERRED = re.compile(
     r"\b(?:cannot|can't|can not|unable|not able|won't|will not|do not|not necessary|no need)\b"
 )
-_ENDS = re.compile(r"(?<=[.!?])[\"')\]*_]*\s+|\n+")
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
-_TABLE = {kind: [re.compile(pattern) for pattern in patterns] for kind, patterns in KINDS.items()}
+#: Asks for a fact even where it asks for a yes: "If you would like to proceed, I will need your user id."
+_HANDS_OVER = re.compile(
+    r"\b(?:need|require|provide|share|give me|send|supply|have) (?:me )?(?:with )?(?:your|the following)\b"
+)
+#: Says what for: "your user id so that I can look at your order".
+_PURPOSE = re.compile(
+    r"\b(?:so (?:that )?(?:i|we)|in order to|because|before (?:i|we)|(?:associated|linked|connected) (?:with|to)"
+    r"|to (?:help|look|locate|verify|proceed|pull|find|access|check|assist|get started|begin|continue|process|complete"
+    r"|retrieve|identify|authenticate|confirm)(?! (?:your|the) \w+ (?:id|number)))\b[^,;(]*"
+)
+_HEAD_ENDS = re.compile(r"\s[-\N{EN DASH}\N{EM DASH}]\s|[:(]|\N{EM DASH}")
+_LOOKS_UP = re.compile(
+    r"\b(?:find|locate|look(?:ing)? (?:\w+ )?up|identify|verify|pull (?:\w+ )?up|details?|information|identity)\b",
+    re.IGNORECASE,
+)
+#: A request for what another sentence or a list names.
+_REFERS = re.compile(
+    r"\b(?:provide|share|give|send|tell|supply|confirm|have|get|know|with|need|me)\W+(?:with )?(?:all (?:of )?)?"
+    r"(?:those|these|this|that|them|both|either|it|(?:the|any of the) (?:above|following|below|rest))\b"
+    r"|\b(?:details?|information|info|ones?|either|both|things?|items?|pieces?|following|below|above)\b"
+)
+_YOURS = re.compile(r"^\W*your\b|\?|_{3,}|:\s*$", re.IGNORECASE)
+_ENDS = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!no\.)[\"')\]\N{RIGHT DOUBLE QUOTATION MARK}]*\s+")
+#: Kinds that an item has only as a question; it is an alternative or a detail else.
+_OF_SPEAKING = frozenset(("asks", "which", "confirms", "offers", "extra", "greets", "closes", "waits", "announces"))
+_STATES = frozenset(("asks", "which", "confirms", "offers", "refuses", "closes", "greets", "parts"))
 
 
 class Sentence(NamedTuple):
     """One sentence of an agent.
 
     Attributes:
-        text: The sentence as it was written.
+        text: The sentence without marks.
         words: Its words, as phrases are compared with them.
         kinds: Its kinds, of ``KINDS``; ``says`` if it is a statement.
+        asked: The words of the part that asks for something.
+        form: The form of its line.
     """
 
     text: str
     words: tuple[str, ...]
     kinds: frozenset[str]
+    asked: tuple[str, ...]
+    form: Form = "text"
 
     def __contains__(self, kind: object) -> bool:
         return kind in self.kinds
@@ -176,6 +89,26 @@ class Sentence(NamedTuple):
     def is_offer(self) -> bool:
         """Return whether it offers something, and does not only ask what else there is."""
         return "offers" in self.kinds and not self.kinds & {"closes", "greets"}
+
+    @property
+    def is_which(self) -> bool:
+        """Return whether it asks for one of several things, and not what else there is."""
+        return "which" in self.kinds and not self.kinds & {"closes", "greets"}
+
+    @property
+    def chooses(self) -> bool:
+        """Return whether it asks which one."""
+        return self.is_which and "which" in self.words
+
+    @property
+    def is_polar(self) -> bool:
+        """Return whether it is a question that yes or no would answer."""
+        return "?" in self.text and not self.kinds & {"which", "closes", "greets", "works"}
+
+    @property
+    def refers(self) -> bool:
+        """Return whether it asks for what another sentence or a list names: "Could you provide those?"."""
+        return "asks" in self.kinds and bool(_REFERS.search(self.text.lower()))
 
 
 class ParsedText(NamedTuple):
@@ -192,6 +125,11 @@ class ParsedText(NamedTuple):
     def is_open(self) -> bool:
         """Return whether it asks for more than whether that was all and whether it helped."""
         return any("asks" in sentence and not sentence.kinds & {"closes", "works"} for sentence in self.sentences)
+
+    @property
+    def looks_up(self) -> bool:
+        """Return whether it speaks of finding a record."""
+        return bool(_LOOKS_UP.search(self.text))
 
     @property
     def announcement(self) -> str:
@@ -213,50 +151,126 @@ class ParsedText(NamedTuple):
 @lru_cache(maxsize=1024)  # agents repeat themselves
 def parse(text: str) -> ParsedText:
     """Parse an agent's text."""
-    sentences: list[Sentence] = []
-    asking_list = False
-    for line in filter(str.strip, _ENDS.split(text)):
-        bullet = _BULLET.match(line)
-        sentence = _sentence(_BULLET.sub("", line).strip())
-        if bullet and asking_list:
-            sentence = sentence._replace(kinds=sentence.kinds | {"asks"})
-        elif not bullet:
-            asking_list = "asks" in sentence and sentence.text.rstrip("*_ ").endswith(":")
-        sentences.append(sentence)
+    sentences = [sentence for block in blocks(text) for sentence in _sentences(block)]
+    start = 0
+    while start < len(sentences):
+        end = start
+        while end < len(sentences) and sentences[end].form != "text":
+            end += 1
+        if end > start:
+            before, after = sentences[max(0, start - 1) : start], sentences[end : end + 2]
+            sentences[start:end] = _read_list(sentences[start:end], before, after)
+        start = end + 1
     return ParsedText(text, tuple(sentences))
 
 
-def _sentence(text: str) -> Sentence:
+def _sentences(block: Block) -> Iterator[Sentence]:
+    for part in filter(str.strip, _ENDS.split(block.text)):
+        yield _sentence(part.strip(), block.form)
+
+
+def _read_list(listed: Sequence[Sentence], before: Sequence[Sentence], after: Sequence[Sentence]) -> list[Sentence]:
+    """Return the items of a list, which are what the sentence before or after it asks for, or else details.
+
+    Args:
+        listed: The items, with headings between them.
+        before: The sentence before the list, if there is one.
+        after: The sentences after it.
+    """
+    asks = any(_asks_for_list(each) for each in before) or any(
+        each.refers and not each.kinds & {"which", "confirms", "offers", "closes"} for each in after
+    )
+    confirms = any("confirms" in each and "which" not in each for each in before)
+    mine = confirms and all(_YOURS.search(each.text) for each in listed if each.form == "item")
+    return [_read_item(each, asked=each.form == "item" and (asks or mine)) for each in listed]
+
+
+def _read_item(item: Sentence, *, asked: bool) -> Sentence:
+    """Return an item of a list as what the agent asks for, or as a detail, unless it asks something itself."""
+    head, *rest = _HEAD_ENDS.split(item.text, maxsplit=1)
+    if "asks" in item and not (asked and rest):
+        return item
+    if asked:
+        kinds = item.kinds - _OF_SPEAKING - {"refuses", "news", "says"} | {"asks"}
+        return item._replace(kinds=kinds, asked=words(head))
+    return item._replace(kinds=item.kinds - _OF_SPEAKING or frozenset(("says",)))
+
+
+def _asks_for_list(sentence: Sentence) -> bool:
+    points = sentence.text.endswith(":") or sentence.refers
+    return "asks" in sentence and points and not sentence.kinds & {"which", "confirms", "offers"}
+
+
+def _sentence(text: str, form: Form) -> Sentence:
     lower = text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    question = "?" in lower
-    kinds = {kind.rstrip("?.") for kind, patterns in _TABLE.items() if _matches(kind, patterns, lower, question)}
+    question = "?" in lower or bool(_UNMARKED.search(lower))
+    kinds = kinds_in(lower, question=question)
     if question:
         kinds.add("asks")
-    if open_question := _OPEN.search(lower):
-        kinds -= {"confirms", "offers"}
-        kinds |= {"greets"} if open_question[1] in {"what", "how"} else set()
+    kinds = _settled(kinds, lower)
     if _CONDITIONS.match(lower):
         kinds -= {"news", "transfers", "refuses"}
-        if _AT_HAND.search(lower):  # "If you need anything more, let me know" asks for nothing
-            kinds = kinds - {"asks"} | {"closes"}
+        if _AT_HAND.search(lower) and not kinds & {"confirms", "which"}:
+            kinds = kinds - {"asks"} | {"closes"}  # "If you need anything more, let me know" asks for nothing
     if "announces" in kinds and (_NOT_YET.search(lower) or _reports_last(lower)):
-        kinds -= {"announces"}
+        kinds = kinds - {"announces"} | {"waits"}
     if "transfers" in kinds and _NOT_TRANSFERRED.search(lower):
         kinds -= {"transfers"}
     if "closes" in kinds:
         kinds.discard("greets")
-    if not kinds & {"asks", "confirms", "offers", "refuses", "closes", "greets", "parts"}:
+    if not kinds & _STATES:
         kinds.add("says")
-    return Sentence(text, words(text), frozenset(kinds))
+    return Sentence(text, words(text), frozenset(kinds), words(_asked_part(lower, kinds)), form)
+
+
+def _settled(kinds: set[str], text: str) -> set[str]:
+    """Return the kinds of a sentence that asks either which or for a yes."""
+    if "which" not in kinds:
+        return kinds
+    if not _is_which(text, kinds):
+        return kinds - {"which"}
+    return kinds - {"offers", "extra"} - (set() if _confirms_first(text) else {"confirms"}) | {"asks"}
+
+
+def _is_which(text: str, kinds: set[str]) -> bool:
+    """Return whether a sentence asks which: not what an offer or the confirmation of something would tell."""
+    if not kinds & {"asks"} or "how does that" in text or "what do you think" in text:
+        return False
+    start = _first(text, "which")[0]
+    polar = _POLAR.search(text)
+    return polar is None or polar.start() >= start or bool(_CLAUSE_ENDS.search(text, polar.end(), start))
+
+
+def _confirms_first(text: str) -> bool:
+    """Return whether a sentence asks for a yes, and then, in another clause, which."""
+    end = _first(text, "confirms")[1]
+    return bool(end) and bool(_CLAUSE_ENDS.search(text, end, max(end, _first(text, "which")[0])))
+
+
+def _asked_part(text: str, kinds: set[str]) -> str:
+    """Return the part of a sentence that says what is asked for."""
+    start = 0
+    if "which" in kinds:
+        start = _first(text, "which")[0]
+    elif "confirms" in kinds and not _HANDS_OVER.search(text):
+        return ""
+    elif "asks" in kinds and (found := _first(text, "asks"))[1]:
+        said = text[found[0] : found[1]]
+        start = 0 if "_" in said else found[0] if said.startswith("your") else found[1]
+    end = _PURPOSE.search(text, start)
+    return text[start : end.start()] if end else text[start:]
+
+
+def _first(text: str, kind: str) -> tuple[int, int]:
+    """Return start and end of what shows first that a sentence is of a kind; 0 and 0 if nothing does."""
+    found = sorted(match.span() for pattern in TABLE[kind] if (match := pattern.search(text)))
+    start, end = found[0] if found else (0, 0)
+    for other, last in found[1:]:  # "I need", "need you to provide"
+        end = max(end, last) if other <= end else end
+    return start, end
 
 
 def _reports_last(text: str) -> bool:
     """Return whether a sentence reports something after what it announces, which is then done."""
-    announced = max(found.start() for pattern in _TABLE["announces."] for found in pattern.finditer(text))
-    return any(pattern.search(text, announced) for pattern in _TABLE["news."])
-
-
-def _matches(kind: str, patterns: list[re.Pattern[str]], text: str, question: bool) -> bool:
-    if (kind.endswith("?") and not question) or (kind.endswith(".") and question):
-        return False
-    return any(pattern.search(text) for pattern in patterns)
+    announced = max(found.start() for pattern in TABLE["announces."] for found in pattern.finditer(text))
+    return any(pattern.search(text, announced) for pattern in TABLE["news."])

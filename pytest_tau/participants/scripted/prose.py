@@ -77,7 +77,7 @@ _DECLINES = (
 )
 #: Words of sentences that say when the user is content.
 _CONTENT = re.compile(r"\b(?:resolved|content|satisfied|want|until)\b")
-_OFFER_WORDS = 4
+_OFFER_WORDS, _SHORT_WORD = 4, 3
 
 
 def script_of(task: Task | UserTask, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> UserScript:
@@ -165,8 +165,15 @@ def _first(patterns: Sequence[str], text: str) -> str:
 def _offers(patterns: Sequence[str], text: str) -> list[str]:
     """Return offers as phrases: their first long words."""
     clauses = [found[1] for pattern in patterns for found in re.finditer(pattern, text, re.IGNORECASE)]
-    phrases = [" ".join([w for w in words(clause) if w.isalpha() and len(w) > 3][:_OFFER_WORDS]) for clause in clauses]
-    return list(dict.fromkeys(filter(None, phrases)))
+    return list(dict.fromkeys(filter(None, map(_offer, clauses))))
+
+
+def _offer(clause: str) -> str:
+    said = [word for word in words(clause) if word.isalpha()]
+    long = [word for word in said if len(word) > _SHORT_WORD]
+    if not long[1:]:  # "buy a new flight" is more than any flight
+        long = [word for word in said if len(word) >= _SHORT_WORD]
+    return " ".join(long[:_OFFER_WORDS])
 
 
 def _goals(text: str, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> list[Goal]:

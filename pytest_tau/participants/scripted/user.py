@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import TYPE_CHECKING
 
 from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
@@ -10,18 +11,20 @@ from ..base import BuiltIn
 from ..behaviours import Heard, Manner
 from ..personas import is_minimal, without_pleasantries
 from .device import Device, describe_call
+from .discretion import says_all_at_first, withheld_facts
 from .memory import Memory
 from .parser import parse
 from .prose import script_of
 from .understanding import Understanding, asks_which
-from .vocabulary import REFERRING, facts_in, has_all, words
+from .vocabulary import facts_in, has_all, identifies, identifies_user, same_fact, words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator
+    from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from ...models import Goal
     from ..context import Incoming, ParticipantContext, Reply
+    from ..task_views import UserTask
     from .device import Step
     from .parser import ParsedText, Sentence
     from .understanding import Outcome
@@ -32,6 +35,10 @@ if TYPE_CHECKING:
 STOP, TRANSFER = "###STOP###", "###TRANSFER###"
 _YES, _NO = "Yes, please.", "No, thank you."
 _MAX_STEPS = 12
+#: Says what the user wants.
+_RESTATES = re.compile(r"\byou(?:'d like| want| would like)\b", re.IGNORECASE)
+#: Asks whether a fact is right.
+_CHECKS = re.compile(r"\b(?:confirm|verify|correct|right|is your)\b", re.IGNORECASE)
 
 
 class ScriptedUser(BuiltIn):
@@ -42,13 +49,22 @@ class ScriptedUser(BuiltIn):
     """
 
     def __init__(self, context: ParticipantContext) -> None:
+        task: UserTask = context.task  # type: ignore[assignment] # a user has its scenario
         tools = list(context.tools)
         self._device = Device(tools, context.spoken)
         behaviour = context.behaviour
         self._manner = behaviour.begin(context.seed) if behaviour else Manner(random.Random(0))  # noqa: S311
         self._may_give_up = behaviour is not None and "gave-up" in behaviour.excuses
-        script = script_of(context.task, tools, context.spoken)  # type: ignore[arg-type] # a user has its scenario
+        script = script_of(task, tools, context.spoken)
         self._script = self._manner.script(script)
+        self._withheld = withheld_facts(task, script)
+        self._at_first = self._script.facts if says_all_at_first(task) else {}
+        self._spoken = tuple(
+            (phrase, name)
+            for name, spoken in context.spoken.items()
+            if name not in self._device
+            for phrase in spoken.phrases
+        )
         self._memory = Memory(self._script, self._manner.value)
         self._turn = -1
         self._heard = ""
@@ -87,7 +103,7 @@ class ScriptedUser(BuiltIn):
     def _said(self, parsed: ParsedText) -> Acting:
         """Make the calls that the agent asks for, then return the text of a user that cooperates."""
         memory = self._memory
-        parts = [] if self._opened else [self._open()]
+        parts = [] if self._opened else self._open()
         steps = self._device.steps(parsed)[:_MAX_STEPS]
         did = yield from self._make_calls(steps)
         parts += [*did, *self._answer_questions(parsed, {step.sentence for step in steps})]
@@ -97,9 +113,10 @@ class ScriptedUser(BuiltIn):
             return f"This is getting us nowhere. I give up. {STOP}"
         return " ".join(parts)
 
-    def _open(self) -> str:
+    def _open(self) -> list[str]:
         self._opened = True
-        return self._memory.put_request()
+        said = self._memory.put_request()
+        return [said, *self._memory.volunteer(name for name, value in self._at_first.items() if value not in said)]
 
     # Requests of the agent
 
@@ -127,25 +144,46 @@ class ScriptedUser(BuiltIn):
 
     def _answer_questions(self, parsed: ParsedText, done: set[str]) -> list[str]:
         """Return prepared answers, facts, and yes or no; ``done`` are sentences whose calls were made."""
-        answers = self._memory.answers(parsed)
+        memory = self._memory
+        answers = memory.answers(parsed)
         if answers:
             return answers
         refused = parsed.any("refuses") and not parsed.any("confirms")
-        facts = [part for name in self._asked(parsed, done) if (part := self._memory.fact(name, again=not refused))]
-        facts = self._manner.facts(facts) if facts else facts
-        return facts + self._decide(parsed, offers=not facts and (not refused or self._accepted(parsed.text)))
+        asked = self._asked(parsed, done)
+        facts = [part for name in asked if (part := memory.fact(name, again=not refused))]
+        if facts:
+            missing = [each for each in asked if identifies(each) and not memory.knows(each)]
+            right = [_YES] if self._is_checked(asked, parsed) else []
+            facts = [*_unknown(missing), *right, *self._manner.facts(facts)]
+        decided = self._decide(parsed, offers=not facts and (not refused or self._accepted(parsed.text)))
+        if decided and not facts and any(each.is_which for each in parsed.sentences):
+            decided += self._describe(*asked)
+        return facts + decided
 
     def _asked(self, parsed: ParsedText, done: Collection[str] = ()) -> list[str]:
         """Return the names of facts that the text asks for."""
-        known = tuple(self._memory.facts)
         names: list[str] = []
         before: tuple[str, ...] = ()
         for sentence in parsed.sentences:
-            if "asks" in sentence and "confirms" not in sentence and sentence.text not in done:
-                refers = not REFERRING.isdisjoint(sentence.words)
-                names += facts_in(sentence.words, known) or (facts_in(before, known) if refers else [])
+            if "asks" in sentence and "closes" not in sentence and sentence.text not in done:
+                found = self._facts_in(sentence.asked)
+                if sentence.form == "item" and not any(map(self._memory.knows, found)):
+                    found += self._facts_in(sentence.words)
+                if not found and sentence.refers and "confirms" not in sentence:
+                    found = self._facts_in(sentence.words) or self._facts_in(before)
+                names += found
             before = sentence.words
         return list(dict.fromkeys(names))
+
+    def _is_checked(self, asked: Sequence[str], parsed: ParsedText) -> bool:
+        """Return whether the agent shows the one fact that it asks for, and asks whether it is right."""
+        if len(asked) != 1 or not _CHECKS.search(parsed.text):
+            return False
+        value = self._memory.value(asked[0])
+        return bool(value) and value.lower() in parsed.text.lower()
+
+    def _facts_in(self, text: tuple[str, ...]) -> list[str]:
+        return facts_in(text, tuple(self._memory.facts), self._spoken)
 
     def _decide(self, parsed: ParsedText, *, offers: bool) -> list[str]:
         """Return yes or no to confirmations, and to offers if ``offers``."""
@@ -174,7 +212,8 @@ class ScriptedUser(BuiltIn):
         return wanted or "extra" not in sentence
 
     def _declined(self, text: str) -> bool:
-        return bool(_first_phrase(self._script.declines, words(text)))
+        """Return whether a sentence of a text offers what the script declines."""
+        return any(_first_phrase(self._script.declines, each.words) for each in parse(text).sentences)
 
     def _accepted(self, text: str) -> bool:
         return not self._declined(text) and bool(_first_phrase(self._script.accepts, words(text)))
@@ -185,26 +224,73 @@ class ScriptedUser(BuiltIn):
         """Answer refusals, news, goodbyes, and texts that are not understood."""
         memory = self._memory
         if parsed.any("refuses"):
-            again = memory.refused()
-            return [again] if again else (yield from self._finish_request())
+            return (yield from self._answer_refusal(parsed))
         if parsed.announcement:  # it has not been done, whatever else the text reports
             return ["All right."]
         # An agent that asks whether there is anything else has finished, even if it also asks another question.
         heard = not parsed.is_open or parsed.any("closes")
         if heard and (parsed.any("news", "parts", "works") or memory.is_answered(parsed)):
             return (yield from self._finish_request())
-        if parsed.any("greets"):
-            return [memory.put_request()]
-        if parsed.any("waits") and not parsed.is_open:
-            return ["All right."]
-        return memory.answers(parsed, again=True) or [self._ask_back(parsed)]
+        return self._answer_beginning(parsed) or memory.answers(parsed, again=True) or self._ask_back(parsed)
 
-    def _ask_back(self, parsed: ParsedText) -> str:
-        asked = self._asked(parsed)
-        if asked:
-            return f"I do not know the {asked[0].replace('_', ' ')}."
+    def _answer_refusal(self, parsed: ParsedText) -> Generator[ToolCall, ToolMessage, list[str]]:
+        if any(map(identifies, self._asked(parsed))) and (instead := self._instead(parsed)):
+            return instead  # it was not found
+        again = self._memory.refused()
+        return [again] if again else (yield from self._finish_request())
+
+    def _answer_beginning(self, parsed: ParsedText) -> list[str]:
+        """Answer an agent that has not understood the user, asks what it can do, or has only begun."""
+        if parsed.any("repeats") and self.understandings:
+            return [self.understandings[-1].said]
+        if parsed.any("greets"):
+            return [self._memory.put_request()]
+        return ["All right."] if parsed.any("waits") and not parsed.is_open else []
+
+    def _ask_back(self, parsed: ParsedText) -> list[str]:
+        """Answer a question that the script has no answer to by what the user knows instead, or say that it is lost."""
+        asked, memory = self._asked(parsed), self._memory
+        missing = [each for each in asked if identifies(each)]
+        if missing:
+            instead = self._instead(parsed)
+            return [*_unknown(missing), *(instead or self._describe(*missing))]
+        if asked or any(each.is_which for each in parsed.sentences):
+            things = [] if asked or not any(each.chooses for each in parsed.sentences) else self._volunteer_things()
+            return [
+                *things,
+                *(self._instead(parsed) if parsed.looks_up and not things else []),
+                *self._describe(*asked),
+            ]
+        if not parsed.is_open and memory.concerns(parsed.words):
+            return [memory.hear(agrees=bool(_RESTATES.search(parsed.text)))]
+        if any(each.is_polar for each in parsed.sentences):
+            return ["I do not know.", *self._instead(parsed), memory.put_request()]
         self._outcome = "not understood"
-        return f"I am not sure what you mean. {self._memory.put_request()}"
+        return ["I am not sure what you mean.", *self._instead(parsed, named_first=False), memory.put_request()]
+
+    def _describe(self, *asked: str) -> list[str]:
+        """Answer by the request; if it has answered this before, say that the user does not know more."""
+        if self._memory.is_described(*asked):
+            said = [] if any(map(identifies, asked)) else _unknown(list(asked)) or ["I am not sure."]
+            return [*said, "Could you look at each of them?"]
+        return [self._memory.put_request()]
+
+    def _instead(self, parsed: ParsedText, *, named_first: bool = True) -> list[str]:
+        """Return facts not given yet: those that the agent has named as an alternative, or that identify the user."""
+        known = self._memory.facts
+        named = {same_fact(each, known) for each in self._facts_in(parsed.words)}
+        offered = self._memory.volunteer(each for each in known if each in named and identifies(each) and named_first)
+        return self._manner.facts(offered) if offered else self._volunteer(known)
+
+    def _volunteer_things(self) -> list[str]:
+        """Return facts by which what the user speaks of is found."""
+        return self._volunteer(each for each in self._memory.facts if not identifies_user(each))
+
+    def _volunteer(self, names: Iterable[str]) -> list[str]:
+        """Return facts by which the user or what it is about is found, but none that it keeps back or has given."""
+        may = [each for each in names if identifies(each) and each not in self._withheld]
+        said = self._memory.volunteer(may)
+        return self._manner.facts(said) if said else []
 
     def _finish_request(self) -> Generator[ToolCall, ToolMessage, list[str]]:
         """Go to the next request or say goodbye; but first check the goals of the last request."""
@@ -224,6 +310,11 @@ class ScriptedUser(BuiltIn):
         said = describe_call(goal.tool, shown, error=result.error)
         self._memory.note("did", goal.tool, said)
         return "" if all(expected.lower() in shown.lower() for expected in goal.expects) else said
+
+
+def _unknown(names: list[str]) -> list[str]:
+    """Return the sentence that the user does not know facts; none for no names."""
+    return [f"I do not know the {' and the '.join(names).replace('_', ' ')}."] if names else []
 
 
 def _first_phrase(phrases: list[str], text: tuple[str, ...]) -> str:

@@ -15,10 +15,27 @@ if TYPE_CHECKING:
 
 #: Phrases that ask for facts, in addition to the words of their names; the longest phrase that fits takes its words.
 FACTS: dict[str, tuple[str, ...]] = {
-    "name": ("name", "full name", "first name", "last name", "surname", "who am i speaking/talking with/to"),
+    "name": (
+        "name",
+        "full name",
+        "first name",
+        "last name",
+        "surname",
+        "who am i speaking/talking with/to",
+        "who i speaking/talking with/to",
+        "who do i have",
+        "whom i speaking/talking",
+    ),
     "email": ("email", "e-mail", "email/e-mail/mail address"),
     "zip": ("zip", "zip/zipcode/postcode", "zip/postal/post code", "zip code number"),
-    "user_id": ("user/profile/account id", "user/account number", "id user/account/profile", "username", "user name"),
+    "user_id": (
+        "user/profile/account/customer/member/membership/login id",
+        "user/account/customer/member/membership number",
+        "id/number user/account/profile",
+        "username",
+        "user name",
+        "userid",
+    ),
     "customer_id": ("customer id", "customer number", "id customer"),
     "phone_number": (
         "phone/telephone/mobile/contact/line number",
@@ -38,13 +55,18 @@ FACTS: dict[str, tuple[str, ...]] = {
     ),
     "refuel_amount": (
         "how many gb/gigabyte",
-        "how much data",
+        "how much/many data/refuel/add/gb/gigabyte",
         "amount data/gb",
         "gb refuel",
         "refuel amount",
         "amount refuel",
     ),
-    "order_id": ("order id", "order number", "which/what order", "id/number order", "order #"),
+    "order_id": (
+        "order/purchase id/number/reference",
+        "which/what order/purchase",
+        "id/number order/purchase",
+        "order #",
+    ),
     "items": ("which/what item", "item", "which/what product", "product"),
     "item_ids": ("item id", "product id", "id/ids item"),
     "new_items": (
@@ -57,10 +79,13 @@ FACTS: dict[str, tuple[str, ...]] = {
         "replacement",
     ),
     "payment_method": (
-        "payment/refund method",
-        "method payment/refund",
+        "payment/refund/billing method",
+        "method/mode/source payment/refund",
+        "how pay/paying",
+        "like/want/prefer to pay/cover/settle",
+        "which/what credit/debit/gift/payment/refund card/method/option",
+        "card use/charge/refund",
         "form payment",
-        "how pay",
         "how like to pay",
         "refunded to",
         "which/what card",
@@ -75,9 +100,14 @@ FACTS: dict[str, tuple[str, ...]] = {
     ),
     "reason": ("reason", "why"),
     "reservation_id": (
-        "reservation/booking/confirmation id/number/code",
-        "which/what reservation/booking",
-        "id/number/code reservation/booking",
+        "reservation/booking/confirmation/ticket/itinerary/trip id/number/code/reference",
+        "which/what reservation/booking/trip/itinerary",
+        "which reservation/booking/trip/itinerary",
+        "id/number/code/reference reservation/booking/trip/itinerary",
+        "booking/reservation confirmation",
+        "record locator",
+        "pnr",
+        "booking reference number/code",
     ),
     "cabin": ("cabin", "cabin class", "class", "economy/business"),
     "dates": ("date", "which/what day", "when", "travel date", "departure date"),
@@ -96,8 +126,26 @@ FACTS: dict[str, tuple[str, ...]] = {
     "insurance": ("insurance", "travel insurance"),
 }
 
-#: Words by which a question refers to the sentence before it: "Could you provide these details?"
-REFERRING = frozenset(("detail", "information", "info", "one", "either", "both"))
+#: Words for the same thing, by the first of them; names of facts that differ by them only are the same.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "reservation": ("booking", "confirmation", "trip", "itinerary"),
+    "order": ("purchase",),
+    "user": ("customer", "member", "account", "profile"),
+    "id": ("number", "code", "reference", "no"),
+    "phone": ("telephone", "mobile"),
+    "zip": ("zipcode", "postcode"),
+    "bag": ("baggage", "luggage", "bags"),
+    "guest": ("guests", "people", "party", "persons"),
+}
+#: Names of facts by which a person or what it is about is looked up.
+_IDENTIFYING = frozenset(
+    ("name", "full_name", "first_name", "last_name", "email", "zip", "date_of_birth", "phone_number", "postcode")
+)
+#: Those of them that tell who the user is.
+_PERSONAL = _IDENTIFYING | {"user_id", "customer_id", "member_id", "account_id"}
+#: Last words of the names of ids.
+_KEYS = ("id", "number", "code")
+_NO_KEYS = ("item_ids", "product_id")
 #: Words that are ignored when phrases are compared with texts.
 _LITTLE = re.compile(r"an?|the|your|my|our|of|for|this|that|these|those|does|me|us|its?|please")
 _TOKEN = re.compile(r"[#]|[\w']+(?:-\w+)*")
@@ -164,17 +212,18 @@ def has_all(phrase: str, text: Iterable[str]) -> bool:
     return all(place & present for place in alternatives(phrase))
 
 
-def facts_in(text: Sequence[str], known: Iterable[str]) -> list[str]:
+def facts_in(text: Sequence[str], known: Iterable[str], spoken: tuple[tuple[str, str], ...] = ()) -> list[str]:
     """Return the facts that a text names, in its order; the longest phrase takes its words.
 
     Args:
         text: The words.
         known: Names of facts; a name without a row in the table is named by its own words; ``member_id`` also by
             "member number".
+        spoken: More phrases, each with the fact that it names.
     """
     left = list(text)
     found: dict[str, int] = {}
-    for phrase, name in _phrases(tuple(known)):
+    for phrase, name in _phrases(tuple(known), spoken):
         # Each word names one fact only: an email address is not an address.
         while (places := follows(phrase, left, gap=1)) is not None:
             for place in places:
@@ -183,19 +232,51 @@ def facts_in(text: Sequence[str], known: Iterable[str]) -> list[str]:
     return sorted(found, key=found.__getitem__)
 
 
+def identifies(name: str) -> bool:
+    """Return whether a fact of this name tells who the user is, or what it is about."""
+    key = name.endswith(("_id", "_number", "_code", "_reference")) and name not in _NO_KEYS
+    return name in _IDENTIFYING or key
+
+
+def identifies_user(name: str) -> bool:
+    """Return whether a fact of this name tells who the user is."""
+    return name in _PERSONAL
+
+
+def same_fact(name: str, known: Iterable[str]) -> str:
+    """Return the known fact that a name means: the one of that name, or of synonyms; the name if there is none."""
+    names = list(known)
+    return next((each for each in names if each == name), "") or next(
+        (each for each in names if _usual(each) == _usual(name)), name
+    )
+
+
 @cache
-def _phrases(known: tuple[str, ...]) -> list[tuple[str, str]]:
+def _usual(name: str) -> tuple[str, ...]:
+    usual = {word: first for first, others in SYNONYMS.items() for word in others}
+    return tuple(usual.get(word, word) for word in name.split("_"))
+
+
+@cache
+def _phrases(known: tuple[str, ...], spoken: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
     rows = [(phrase, name) for name, row in FACTS.items() for phrase in row]
     # A fact of the script overrides one of the table with the same name.
-    own = [(name.replace("_", " "), name) for name in known if name not in FACTS]
+    own = [(_in_words(name), name) for name in known if name not in FACTS]
+    own += [(name, name) for name in {*known, *FACTS} if "_" in name]  # agents write the names of parameters, too
     numbers = [(phrase, name) for _, name in own for phrase in _of_number(name)]
-    return sorted([*own, *numbers, *rows], key=lambda row: -len(alternatives(row[0])))
+    return sorted([*spoken, *own, *numbers, *rows], key=lambda row: -len(alternatives(row[0])))
+
+
+def _in_words(name: str) -> str:
+    """Return the phrase of a name, each word with its synonyms; a name that is a phrase stays as it is."""
+    groups = {word: "/".join((word, *others)) for word, others in SYNONYMS.items() if word not in _KEYS}
+    return " ".join(groups.get(_singular(word), word) for word in name.replace("_", " ").split())
 
 
 def _of_number(name: str) -> list[str]:
     """Return phrases for an id: people also ask for the number or the code of a thing."""
     thing, _, last = name.rpartition("_")
-    if not thing or last not in ("id", "number", "code"):
+    if not thing or last not in _KEYS:
         return []
     words = thing.replace("_", " ")
-    return [f"{words} id/number/code", f"id/number/code {words}"]
+    return [f"{words} id/number/code", f"id/number/code {words}", f"which/what {words}"]
