@@ -52,6 +52,34 @@ _provide("tests/talks.py")
 gc.set_threshold(100_000, 20, 50)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that chooses the tier."""
+    parser.addoption("--exhaustive", action="store_true", help="run the exhaustive tier of the tests, not the quick one")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Show the tier."""
+    other = "the quick one is run without" if config.option.exhaustive else "the exhaustive one is run with"
+    return f"tests: {'exhaustive' if config.option.exhaustive else 'quick'} tier ({other} --exhaustive)"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests of the other tier; a test that the command line names is run in any case."""
+    named = any("::" in argument for argument in config.args)
+    other = [item for item in items if _is_exhaustive(item) is not config.option.exhaustive]
+    if other and not named:
+        config.hook.pytest_deselected(items=other)
+        gone = set(other)
+        items[:] = [item for item in items if item not in gone]
+
+
+def _is_exhaustive(item: pytest.Item) -> bool:
+    """Return whether a test is marked, or is the twin of another one with workers of pytest-xdist."""
+    call = getattr(item, "callspec", None)
+    twin = call is not None and bool(call.params.get("workers"))
+    return twin or item.get_closest_marker("exhaustive") is not None
+
+
 def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what was imported and collected, which stays until the end."""
     gc.collect()

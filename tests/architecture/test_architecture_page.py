@@ -74,6 +74,7 @@ def test_the_drawings_show_every_package() -> None:
     assert all(f"`{name}/`" in PAGE for name in apart)
 
 
+@pytest.mark.exhaustive
 def test_the_state_objects_exist() -> None:
     table = PAGE.partition("## State of a run\n")[2].partition("## ")[0]
     names = re.findall(r"^\| `(\w+)`", table, re.MULTILINE)

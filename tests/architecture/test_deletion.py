@@ -55,6 +55,7 @@ def in_copy(target: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=target, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", BUNDLED)
 def test_everything_else_works_without_it(name: str, tmp_path: Path) -> None:
     target = tmp_path / "pytest-tau"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 from .sources import nodes_of
 
 PACKAGE = Path(__file__).parents[2] / "pytest_tau"
@@ -47,6 +49,7 @@ def _imported(file: Path) -> list[str]:
     return [f"{node.module}.{name.name}" for node in nodes for name in node.names]
 
 
+@pytest.mark.exhaustive
 def test_foreign_documents_are_parsed_in_one_place() -> None:
     found = {file.relative_to(PACKAGE).as_posix(): _uses(file) for file in PACKAGE.rglob("*.py")}
     assert {file for file, uses in found.items() if uses} == ALLOWED.keys()

@@ -154,6 +154,7 @@ def test_naming_the_domains_imports_none() -> None:
     assert heavy(modules) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", pytest_tau.domain_names())
 def test_a_domain_needs_no_more_than_the_environment(name: str) -> None:
     """No pytest, no generator, and nothing that runs or grades conversations."""

@@ -119,6 +119,7 @@ def test_the_pages_are_those_of_the_script() -> None:
     assert linked == PAGES.keys() - {"index.md"}
 
 
+@pytest.mark.exhaustive
 def test_a_page_that_is_not_up_to_date_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

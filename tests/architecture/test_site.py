@@ -306,6 +306,7 @@ def sources(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.exhaustive
 def test_the_site_is_built_and_loads_nothing_from_other_hosts(sources: Path) -> None:
     done = build(sources)
     assert done.returncode == 0, done.stderr
@@ -321,6 +322,7 @@ def test_the_site_is_built_and_loads_nothing_from_other_hosts(sources: Path) -> 
     assert "Since the last release" in changes
 
 
+@pytest.mark.exhaustive
 def test_the_build_fails_for_forgotten_pages_and_broken_links(sources: Path) -> None:
     # A site of two pages: building all of them again would show no other problem.
     kept = ("concepts.md", "outcomes.md")

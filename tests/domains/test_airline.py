@@ -714,6 +714,7 @@ def calls(draw: st.DrawFn) -> tuple[str, Any]:
     return name, draw(st.fixed_dictionaries(sensible) | st.fixed_dictionaries(right) | anything)
 
 
+@pytest.mark.exhaustive
 @settings(deadline=None)
 @given(st.lists(calls(), max_size=12))
 def test_whatever_is_called_is_answered_and_leaves_a_state_that_can_be_compared(

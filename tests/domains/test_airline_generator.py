@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from pytest_tau.models import Action, Simulation, Task
     from pytest_tau_domains.airline.models import AirlineDB
 
+pytestmark = pytest.mark.exhaustive
+
 DOMAIN = spec.load()
 DB = cast("AirlineDB", DOMAIN.environment().agent_db)
 TASKS = DOMAIN.tasks(split=None)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pytest_tau.models import Action, Task
     from pytest_tau.models.tasks import Instructions
 
+pytestmark = pytest.mark.exhaustive
+
 DOMAIN = spec.load()
 DB = cast("BankDB", DOMAIN.environment().agent_db)
 RECORDS = records_of(DB)

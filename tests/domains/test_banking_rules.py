@@ -209,6 +209,7 @@ def test_the_numbers_in_the_docs_are_those_of_the_bundle() -> None:
 # Saboteurs
 
 
+@pytest.mark.exhaustive
 def test_a_stale_document_is_caught_by_tasks_about_it(simulations: dict[str, Simulation]) -> None:
     failed = {task_id for task_id, task in TASKS.items() if talk(task, "saboteur:trusts-stale-document").reward != 1}
     assert {"limit-of-a-young-card", "dispute-an-old-charge", "open-savings-too-soon"} <= failed
@@ -216,12 +217,14 @@ def test_a_stale_document_is_caught_by_tasks_about_it(simulations: dict[str, Sim
     assert all(simulations[task_id].reward == 1 for task_id in failed)
 
 
+@pytest.mark.exhaustive
 def test_acting_before_reading_is_caught_by_the_state() -> None:
     for task in TASKS.values():
         hidden = any(action.name == CALL for action in task.criteria.actions or [])
         assert (talk(task, "saboteur:acts-before-reading").reward == 1) is not hidden, task.id
 
 
+@pytest.mark.exhaustive
 def test_unlocking_without_need_is_seen_in_calls_and_caught_where_a_tool_is_given() -> None:
     caught = 0
     for task in list(TASKS.values())[:40]:
@@ -244,6 +247,7 @@ def test_unlocking_without_need_is_seen_in_calls_and_caught_where_a_tool_is_give
 # New tasks
 
 
+@pytest.mark.exhaustive
 def test_generated_tasks_are_sound_new_and_reproducible() -> None:
     assert DOMAIN.spec.generate
     easy = list(DOMAIN.spec.generate(60, 1, Difficulty()))

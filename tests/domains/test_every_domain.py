@@ -15,6 +15,8 @@ from pytest_tau.cli import main
 from pytest_tau.evaluation import BUILT_IN_JUDGES
 from pytest_tau.models import Requestor, ToolMessage
 
+pytestmark = pytest.mark.exhaustive
+
 NAMES = ("airline", "banking_knowledge", "mock", "retail", "telecom")
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),

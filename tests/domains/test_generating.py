@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pytest_tau.models import Task, UserScript
     from pytest_tau.models.tasks import Instructions
 
+pytestmark = pytest.mark.exhaustive
+
 HARD = Difficulty(requests=3, distractors=2)
 
 

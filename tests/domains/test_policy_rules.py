@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pytest_tau.environment import Domain
     from pytest_tau.models import Message, Simulation, Task
 
+pytestmark = pytest.mark.exhaustive
+
 DOMAINS = ("airline", "retail")
 #: The rules that are meant for each saboteur: any of them has to catch it.
 MEANT = {

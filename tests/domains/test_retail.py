@@ -674,6 +674,7 @@ def calls(draw: st.DrawFn) -> tuple[str, Any]:
     return name, draw(likely | likely | right | st.dictionaries(st.text(), json_values, max_size=2) | json_values)
 
 
+@pytest.mark.exhaustive
 @settings(deadline=None)
 @given(st.lists(calls(), max_size=12))
 def test_whatever_is_called_is_answered_and_a_failure_changes_nothing(sequence: list[tuple[str, Any]]) -> None:

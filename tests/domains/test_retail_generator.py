@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pytest_tau.models import Action, Task
     from pytest_tau.models.tasks import Instructions
 
+pytestmark = pytest.mark.exhaustive
+
 DOMAIN = spec.load()
 DB = cast("RetailDB", DOMAIN.environment().agent_db)
 ALL = DOMAIN.tasks(split=None)

@@ -118,6 +118,7 @@ def by_state(task: Task) -> set[str]:
     return {"DB", "ENV_ASSERTION"} & set(task.criteria.reward_basis)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["forgets-last-write", "transfers-too-soon"])
 def test_a_final_state_that_was_not_reached_is_caught_by_the_state(
     domain: Domain, solvable: list[Task], kind: str
@@ -140,12 +141,14 @@ def test_a_wrong_item_is_caught_by_the_state(domain: Domain, solvable: list[Task
     assert not missed
 
 
+@pytest.mark.exhaustive
 def test_a_loop_is_caught_by_the_limits(domain: Domain, solvable: list[Task]) -> None:
     ends = Counter(record_of(task, domain, "loops").termination_reason for task in solvable)
     assert set(ends) <= {"max_steps", "too_many_errors"}
     assert ends["max_steps"]
 
 
+@pytest.mark.exhaustive
 def test_a_leak_is_caught_by_a_check_of_one_s_own_and_by_no_other(domain: Domain, solvable: list[Task]) -> None:
     evaluation = Evaluation(evaluators=[Privacy(strangers_of(domain))])
     privately = {
@@ -160,6 +163,7 @@ def test_a_leak_is_caught_by_a_check_of_one_s_own_and_by_no_other(domain: Domain
         assert record_of(task, domain, "leaks").passed
 
 
+@pytest.mark.exhaustive
 def test_rudeness_is_caught_by_a_judge_and_by_nothing_else(domain: Domain, solvable: list[Task]) -> None:
     evaluation = Evaluation(judge=Manners())
     for task in solvable[:15]:
@@ -177,6 +181,7 @@ def test_slowness_is_caught_by_the_clock(domain: Domain, solvable: list[Task], m
         assert (record.outcome, record.termination_reason) == ("failed", "timeout")
 
 
+@pytest.mark.exhaustive
 def test_a_skipped_confirmation_is_caught_where_the_user_would_have_objected() -> None:
     """By the final state, and only there: who says yes in the end has lost nothing by not being asked."""
     retail = pytest_tau.load_domain("retail")

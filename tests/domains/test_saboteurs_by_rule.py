@@ -16,6 +16,8 @@ from pytest_tau.policy import PolicyReport
 if TYPE_CHECKING:
     from pytest_tau.models import Simulation
 
+pytestmark = pytest.mark.exhaustive
+
 #: The rules of which one finds a saboteur, by domain and kind. Some faults no sentence of a policy can decide from the
 #: conversation: a write that is left undone and a document that is out of date show in the final state, a loop and a
 #: delay at the limits, an insult to a judge, and in the bank another account of the same customer in the final state.

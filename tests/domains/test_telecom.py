@@ -664,6 +664,7 @@ def calls(draw: st.DrawFn) -> tuple[str, str, Any]:
     return side, name, draw(right | right | st.dictionaries(st.text(), json_values, max_size=2) | json_values)
 
 
+@pytest.mark.exhaustive
 @settings(deadline=None)
 @given(st.lists(calls(), max_size=12))
 def test_whatever_is_called_is_answered_and_leaves_valid_databases(sequence: list[tuple[Any, str, Any]]) -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pytest_tau_domains.telecom.models import TelecomDB
     from pytest_tau_domains.telecom.tasks.faults import Intent, Subject
 
+pytestmark = pytest.mark.exhaustive
+
 DOMAIN = spec.load()
 DB = cast("TelecomDB", DOMAIN.environment().agent_db)
 PEOPLE = subjects(DB)

@@ -228,6 +228,7 @@ def generated(n: int, seed: int = 1, **difficulty: Any) -> list[Task]:
     return list(spec.generate(n, seed, Difficulty(**difficulty)))
 
 
+@pytest.mark.exhaustive
 def test_generated_tasks_are_solved_by_both() -> None:
     for task in generated(25):
         assert simulated(task, agent="gold", user="gold").reward == 1, task.id

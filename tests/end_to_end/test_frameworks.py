@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from pytest_tau.testing import ModelServer
 
+pytestmark = pytest.mark.exhaustive
+
 #: A module that only the framework has.
 MODULES = {
     "agent_framework": "agent_framework.openai",

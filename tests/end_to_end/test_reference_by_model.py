@@ -27,6 +27,8 @@ from .reference_script import CONFTEST, ReferenceScript
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.exhaustive
+
 load()
 
 ARGS = json.dumps({"temperature": 0.0, "input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6})

@@ -25,6 +25,8 @@ from pytest_tau.runner import SimulationSettings, Trial
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.exhaustive
+
 pytest.importorskip("aiohttp", reason="needs the extra endpoint")
 DOMAIN = load_domain("telecom")
 TASKS = [

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.exhaustive
+
 pytest.importorskip("xdist")
 pytest.importorskip("litellm")
 

@@ -28,7 +28,7 @@ from pytest_tau.participants import FAULTY_AGENTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.usefixtures("warm_processes")
+pytestmark = [pytest.mark.exhaustive, pytest.mark.usefixtures("warm_processes")]
 
 ROOT = Path(__file__).parents[2]
 

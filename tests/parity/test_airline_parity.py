@@ -34,6 +34,7 @@ GOLD = """
 FREE = ("Error: AirlineTools.", "validation error", "(<string>")
 
 pytestmark = [
+    pytest.mark.exhaustive,
     pytest.mark.parity,
     pytest.mark.skipif(
         not (SHARED / "tau2-data" / "domains" / "airline").is_dir() or not (SHARED / "conformance").is_dir(),

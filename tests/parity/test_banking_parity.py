@@ -35,6 +35,7 @@ PRISTINE = "af324a7d72aced5889daf6cc044e573ad94ffa3bfe7cf65114fd3cfed5daaa48"
 UNCHANGED = ("004", "008", "012", "014")
 
 pytestmark = [
+    pytest.mark.exhaustive,
     pytest.mark.parity,
     pytest.mark.skipif(
         not (SHARED / "tau2-data" / "domains" / "banking_knowledge").is_dir(),

@@ -14,7 +14,7 @@ from pytest_tau.knowledge import VARIANTS
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 
 
 @pytest.fixture

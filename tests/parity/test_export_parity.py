@@ -20,7 +20,7 @@ from pytest_tau.runs.results.files import ResultFile
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 
 
 def _checker() -> Callable[[dict[str, Any]], list[str]]:

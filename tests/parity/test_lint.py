@@ -13,7 +13,7 @@ from pytest_tau.lint import LintReport, lint_domain
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 
 
 class Probed(NamedTuple):

@@ -16,7 +16,7 @@ from pytest_tau.runs.reader import Run
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 
 #: Files whose stored verdicts have the breakdown that the numbers are made of.
 NAMES = ("airline_gpt-4.1", "airline_azure_full", "retail_gpt-4.1", "telecom_gpt-4.1_solo_4trials", "telecom_gpt-4o")

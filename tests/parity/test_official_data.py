@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_tau.environment import Domain
     from pytest_tau.models import Simulation, Task
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 
 
 @pytest.fixture(scope="module")

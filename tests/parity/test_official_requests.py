@@ -18,7 +18,7 @@ from pytest_tau.testing import ModelServer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 MADE_UP = Path(__file__).parents[1] / "made_up_checkout"
 DOMAINS = ("airline", "retail", "telecom", "mock", "banking_knowledge")
 #: The settings under which the tools of a domain were recorded.

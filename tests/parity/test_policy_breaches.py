@@ -13,7 +13,7 @@ from benchmarks.policy_breaches import ANY, count_breaches, sample
 if TYPE_CHECKING:
     from benchmarks.policy_breaches import Count
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 
 PAGE = Path(__file__).parents[2] / "docs" / "policy_evidence.md"
 #: Conversations, and those with reward 1.

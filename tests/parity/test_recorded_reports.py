@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 
 #: Conversations with a call that failed then and succeeds with τ²-bench's tools, or the reverse.
 TURNED = {"tau1_retail_grok-4-fast_tools": 7}

@@ -27,6 +27,7 @@ SHARED = Path(__file__).parents[2].parent / "shared"
 RUNS = ["retail_one", "retail_gpt-4.1", "retail_gpt-4.1_sft"]
 
 pytestmark = [
+    pytest.mark.exhaustive,
     pytest.mark.parity,
     pytest.mark.skipif(
         not (SHARED / "tau2-data" / "domains" / "retail").is_dir(),

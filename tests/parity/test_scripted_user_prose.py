@@ -15,6 +15,8 @@ from pytest_tau.participants import script_of, unread_prose
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.mark.parametrize(("name", "played", "unread"), [("airline", 47, 23), ("retail", 109, 18)])
 def test_most_tasks_are_played_to_the_end(official_data: Path, name: str, played: int, unread: int) -> None:

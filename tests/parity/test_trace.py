@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_tau.environment import Domain
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 
 
 @pytest.fixture(scope="module")

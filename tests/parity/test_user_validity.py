@@ -13,7 +13,7 @@ from pytest_tau.validity import check_user
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 
 
 @pytest.mark.parametrize(

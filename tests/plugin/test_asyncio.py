@@ -140,6 +140,7 @@ def checks(run, trials, closed):
 class TestTaskItems:
     """Tasks of files: a fixture makes their agent."""
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("concurrency", ["1", "4"])
     @pytest.mark.parametrize("scope", SCOPES)
     @pytest.mark.parametrize("mode", MODES)

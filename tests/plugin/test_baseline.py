@@ -149,6 +149,7 @@ class TestFailOnRegression:
         found.line("--tau-fail-on regression: not decided: 2 tasks passed before, and a loss on fewer than 5 is never")
         found.lacks("no regression")
 
+    @pytest.mark.exhaustive
     def test_gates_can_be_combined_with_it(self, blessed):
         args = ["--tau-baseline", "baseline", "--tau-fail-on", "regression", "--tau-gate"]
         assert blessed("Unlucky", *args, "pass^1>=0.95").ret == pytest.ExitCode.TESTS_FAILED

@@ -55,6 +55,7 @@ def counts(run):
     return int(words[3]), int(words[5])
 
 
+@pytest.mark.exhaustive
 def test_without_a_change_a_part_of_the_others_is_run(shop):
     run = since(shop)
     run.outcomes(passed=4, deselected=36)
@@ -102,6 +103,7 @@ def test_workers_make_the_same_choice(shop):
         assert alone.line("tau: changed:", part) == spread.line("tau: changed:", part)
 
 
+@pytest.mark.exhaustive
 def test_the_seed_draws_other_tasks(shop):
     one = since(shop, "-v").line("  drawn: ")
     # The seed is a setting that every verdict depends on: the earlier run must have had it, too.
@@ -124,17 +126,20 @@ def test_if_nothing_is_left_to_run_it_is_a_success(shop):
     run.lacks("no simulation was run")
 
 
+@pytest.mark.exhaustive
 def test_the_whole_rest_is_the_whole_run(shop):
     change_policy(shop)
     since(shop, "--tau-changed-rest", "1").outcomes(passed=40)
 
 
+@pytest.mark.exhaustive
 def test_other_settings_run_everything(shop):
     run = since(shop, "--tau-max-steps", "100")
     run.outcomes(passed=40)
     run.line("every task is run (max_steps: 200 in the earlier run, 100 now)")
 
 
+@pytest.mark.exhaustive
 def test_a_run_without_parts_runs_everything(shop):
     file = shop.path / ".tau/runs/before/run.json"
     manifest = json.loads(file.read_text(encoding="utf-8"))

@@ -253,6 +253,7 @@ def test_the_bundled_task_files_by_path(project):
     run.outcomes(passed=18)
 
 
+@pytest.mark.exhaustive
 def test_from_the_shell(project, a_task):
     """Once as a person does it: another process, a path, a gold agent."""
     project.tasks("mock/tasks.json", [a_task()])

@@ -23,6 +23,8 @@ from inner_runs import quick_options
 
 from .conftest import _QUICK, Run
 
+pytestmark = pytest.mark.exhaustive
+
 #: A conftest.py. ``BEFORE`` says of a task which events must have been before its user goes on.
 CONFTEST = '''
 import asyncio

@@ -23,6 +23,8 @@ from pytest_tau.testing import ModelServer
 if TYPE_CHECKING:
     from types import ModuleType
 
+pytestmark = pytest.mark.exhaustive
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("light_processes", "mcp_at_hand")
+pytestmark = [pytest.mark.exhaustive, pytest.mark.usefixtures("light_processes", "mcp_at_hand")]
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

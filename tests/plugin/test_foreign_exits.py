@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.exhaustive
+
 DOMAIN = """
 import sys, pytest_tau
 

@@ -157,6 +157,7 @@ class TestTwoAtOnce:
         assert (project.path / "started").exists()
         return running
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("workers", [[], ["-n", "1"]])
     def test_a_run_that_is_still_running_is_not_resumed(self, project, workers):
         project.write("slow.py", SLOW)
@@ -193,6 +194,7 @@ class TestTwoAtOnce:
         run.line("is in use: process 1 on here has used it since today; wait until it ends, or stop it")
         assert not [*project.path.glob(".tau/runs/*/*.jsonl")]
 
+    @pytest.mark.exhaustive
     @pytest.mark.skipif(os.name == "nt", reason="a signal of POSIX")
     def test_the_lock_of_a_killed_process_does_not_last(self, project):
         project.write("slow.py", SLOW)

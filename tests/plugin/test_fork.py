@@ -179,6 +179,7 @@ def test_an_object_that_asks_for_the_history_gets_it(stored):
     assert (stored.path / "asked.txt").read_text().split() == ["x"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("agent", "way"),
     [
@@ -348,6 +349,7 @@ def test_marked_tests_are_refused(stored):
 
 
 class TestCommand:
+    @pytest.mark.exhaustive
     def test_it_uses_the_settings_of_the_run(self, stored, monkeypatch, capfd):
         monkeypatch.chdir(stored.path)
         command = ["fork", "lost", TASK, "--turn", "16", "--trials", "2"]
@@ -358,6 +360,7 @@ class TestCommand:
         assert main([*command, "--agent", "rules"]) == 0
         assert "2 of 2 passed" in capfd.readouterr().out
 
+    @pytest.mark.exhaustive
     def test_both_sides_may_be_restored_in_a_named_way(self, stored, monkeypatch, capfd):
         monkeypatch.chdir(stored.path)
         ways = ("--restore", "agent=history", "--restore", "user=history")
@@ -365,6 +368,7 @@ class TestCommand:
         assert "the agent was created with the messages before" in (out := capfd.readouterr().out)
         assert "the user was created with the messages before" in out
 
+    @pytest.mark.exhaustive
     def test_it_continues_the_variant_that_failed_and_names_it(self, stored, monkeypatch, capfd):
         conftest = (
             "import pytest\n\n@pytest.fixture(params=['rules', 'saboteur:forgets-last-write'], ids=['good', 'bad'])\n"
@@ -412,6 +416,7 @@ def test_calls_of_models_before_the_turn_are_not_repeated(models, monkeypatch, c
     assert found["reward_info"]["reward"] == 1
 
 
+@pytest.mark.exhaustive
 def test_the_command_takes_a_task_of_a_file(models, monkeypatch, capfd, project):
     models.run("mock/t.tau.json", "--tau-run-name", "whole")
     monkeypatch.chdir(project.path)

@@ -149,6 +149,7 @@ class TestCache:
         assert _line_ids(run) == ["bad-1", "bad-2", "good-2"]
 
 
+@pytest.mark.exhaustive
 def test_exit_at_the_first_failure(tasks):
     run = tasks.run("-x")
     run.outcomes(passed=1, failed=1)

@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.exhaustive
+
 #: Add 9 and the tool sends Ctrl-C to pytest, and then does not return.
 CONFTEST = """
 import os

@@ -88,6 +88,7 @@ def simulation(shop):
     return json.loads(path.read_text().splitlines()[0])
 
 
+@pytest.mark.exhaustive
 def test_documents_are_found_by_meaning(shop):
     with ModelServer(lambda _: "", embeddings=embed) as server:
         run(shop, server).outcomes(passed=1)

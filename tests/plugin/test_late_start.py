@@ -69,6 +69,7 @@ def _plain(run):
     return re.sub(r"[0-9.]+ ?s\b", "SECONDS", text)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "arguments", [(), ("-v", "-rA"), ("below",), ("-k", "TestMore"), ("--collect-only",), ("-x",), ("below/mock",)]
 )

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.exhaustive
+
 #: What a participant raises, by a name that its task has.
 RAISED = (
     *("skip", "fail", "xfail", "exit", "system_exit", "keyboard_interrupt", "base_exception", "generator_exit"),

@@ -304,6 +304,7 @@ class TestOverHTTP:
         done = subprocess.run(command, cwd=project.path, env=environment, capture_output=True, text=True, check=False)
         assert "1 passed" in done.stdout, done.stdout + done.stderr
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("kind", ["async", "sync"])
     def test_an_agent_that_calls_litellm_through_us_is_recorded_and_replayed(self, bare, models, monkeypatch, kind):
         if kind == "async":

@@ -302,6 +302,7 @@ def test_the_prompt_cache_changes_no_cassette(served, project):
 # Prices
 
 
+@pytest.mark.exhaustive
 def test_a_price_list_prices_a_model_and_its_budget_stops_it(served, project):
     prices = '["openai/agent"]\ninput = 1000.0\noutput = 0.0\n["openai/user"]\ninput = 0.0\noutput = 0.0\n'
     project.write("prices.toml", prices)

@@ -761,12 +761,14 @@ class TestStartUp:
         assert "Traceback" not in done.stderr
         return line.partition("imported: ")[2], done.stdout
 
+    @pytest.mark.exhaustive
     def test_a_run_without_models_imports_nothing_of_theirs(self, models, project):
         project.write("conftest.py", LIGHT)
         found, text = self.heavy(project)
         assert "1 passed" in text
         assert found == "[]"
 
+    @pytest.mark.exhaustive
     def test_a_replay_imports_nothing_of_theirs(self, models, project):
         models.run("--tau-record").outcomes(passed=1)
         project.write("conftest.py", LIGHT)
@@ -774,6 +776,7 @@ class TestStartUp:
         assert "1 passed" in text
         assert found == "[]"
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("only", ["--collect-only", "--tau-dry-run"])
     def test_collecting_imports_nothing_of_theirs(self, models, project, only):
         project.write("conftest.py", LIGHT)
@@ -781,6 +784,7 @@ class TestStartUp:
         assert "buy-milk" in text
         assert found == "[]"
 
+    @pytest.mark.exhaustive
     def test_a_replay_needs_nothing_of_theirs(self, models, project, a_task):
         criteria = {"nl_assertions": ["It is short."], "reward_basis": ["DB", "NL_ASSERTION"]}
         project.tasks("mock/t.tau.json", [a_task(criteria=criteria)])
@@ -800,6 +804,7 @@ class TestStartUp:
         assert "1 passed" in text
         assert found == "[]"
 
+    @pytest.mark.exhaustive
     def test_models_of_ones_own_import_nothing_of_litellms(self, models, project):
         conftest = (project.path / "conftest.py").read_text(encoding="utf-8")
         project.write("conftest.py", LIGHT + conftest)
@@ -807,6 +812,7 @@ class TestStartUp:
         assert "1 passed" in text
         assert found == "[]"
 
+    @pytest.mark.exhaustive
     def test_a_replayed_agent_that_calls_litellm_through_us_does_not_import_it(self, models, project):
         """The same functions, without the library behind them."""
         project.write(
@@ -825,6 +831,7 @@ class TestStartUp:
         assert "no such cassette" in text
         assert found == "[]"
 
+    @pytest.mark.exhaustive
     def test_without_the_extra_a_live_run_says_what_to_install(self, models, project):
         project.write(
             "conftest.py", LIGHT + "for name in ('litellm', 'tiktoken', 'tenacity'):\n    sys.modules[name] = None\n"

@@ -495,6 +495,7 @@ def test_model_calls_are_those_of_the_trial(models, project, name):
     assert kept(project)[0]["model_usage"]["agent"]["calls"] == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("options", [[], ["-n2"], ["--tau-concurrency", "4"]], ids=["plain", "xdist", "concurrent"])
 def test_recorded_and_replayed(models, project, a_task, options):
     project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(4)])
@@ -621,6 +622,7 @@ def test_a_fixture_makes_the_agent_of_tau_trial(models, project):
     assert models.calls() == []
 
 
+@pytest.mark.exhaustive
 def test_a_client_and_a_child_process_in_a_test(models, project):
     project.write(
         "child.py",

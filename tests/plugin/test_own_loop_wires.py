@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.exhaustive
+
 pytest.importorskip("aiohttp")
 pytest.importorskip("openai")
 pytest.importorskip("httpx")

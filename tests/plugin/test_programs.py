@@ -80,6 +80,7 @@ def test_a_program_is_an_agent(run: Callable[..., Any], rest: str) -> None:
     run(python(rest), "--tau-trials", "2").outcomes(passed=2)
 
 
+@pytest.mark.exhaustive
 def test_programs_run_at_the_same_time(run: Callable[..., Any]) -> None:
     run(python(), "--tau-concurrency", "4", tasks=4).outcomes(passed=4)
 
@@ -210,6 +211,7 @@ def test_what_a_program_leaves_running_ends_with_the_trial(run: Callable[..., An
     ends(project.path / "child")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 @pytest.mark.parametrize(
     ("signal_name", "workers"), [("SIGTERM", []), ("SIGKILL", []), ("SIGKILL", ["-n", "2"])], ids=str
@@ -434,6 +436,7 @@ def cancelling(request: dict[str, Any]) -> Any:
     return "The order has been cancelled. You get back $267.79. Is there anything else I can help you with?"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("light_processes")
 def test_the_program_of_the_docs(project: Any, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     """Recorded, too, and replayed without its model."""
@@ -455,6 +458,7 @@ def test_the_program_of_the_docs(project: Any, pytester: pytest.Pytester, monkey
     pytester.runpytest_subprocess("-pno:asyncio", *agent, "--tau-replay").assert_outcomes(passed=1)
 
 
+@pytest.mark.exhaustive
 def test_the_stdio_client_of_the_docs(project: Any) -> None:
     pytest.importorskip("mcp", reason="needs the extra mcp")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -478,6 +482,7 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.exhaustive
 def test_the_server_of_the_docs(project: Any) -> None:
     """The real SDK, and a tool that its executor calls."""
     pytest.importorskip("a2a", reason="needs the extra dev")

@@ -55,6 +55,7 @@ def _replay(project, *args, file="rec.json"):
     return project.run("--tau-domain", "mock", "--tau-agent", f"replay:{file}", *args)
 
 
+@pytest.mark.exhaustive
 def test_only_recorded_tasks_run_and_both_sides_replay(project, record):
     record("create-task", "dismiss-after-done")
     run = _replay(project, "-v")

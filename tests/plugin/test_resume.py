@@ -782,6 +782,7 @@ class TestRefused:
         shelf.tasks("shelf/tasks/tasks.json", tasks)
         shelf.run("test_own.py", "--tau-resume").usage_error("task 'lend-ulysses' of shelf: ")
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("options", [[], ["-n2"], ["--tau-rerun=error"], ["--lf"]])
     @pytest.mark.parametrize(
         ("place", "change", "message"),

@@ -14,6 +14,8 @@ from pytest_tau.cli import main
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.exhaustive
+
 PAGE = (Path(__file__).parents[2] / "docs" / "saving.md").read_text(encoding="utf-8")
 
 

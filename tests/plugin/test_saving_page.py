@@ -17,7 +17,7 @@ from pytest_tau.cli import main
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.usefixtures("light_processes", "warm_processes")
+pytestmark = [pytest.mark.exhaustive, pytest.mark.usefixtures("light_processes", "warm_processes")]
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/saving.md").read_text(encoding="utf-8")

@@ -51,6 +51,7 @@ def assert_parts(found, whole):
 class TestSplit:
     """What is in which part."""
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("of", [1, 2, 3, 7, 48])
     def test_each_trial_is_in_exactly_one_part(self, parts, of):
         found, whole = parts(of, "--tau-domain", "mock", "--tau-trials", "3")
@@ -83,6 +84,7 @@ class TestSplit:
         assert_parts(trials, [node for node in whole if node not in PLAIN])
         assert sum(map(len, trials)) == 7
 
+    @pytest.mark.exhaustive
     def test_tests_that_are_no_trials_are_in_the_first(self, project, parts):
         project.write("test_own.py", OWN_TESTS)
         first, second, third = parts(3)[0]

@@ -14,6 +14,8 @@ import pytest
 
 import pytest_tau
 
+pytestmark = pytest.mark.exhaustive
+
 DOMAINS = ("mock", "airline", "retail", "telecom", "telecom-workflow")
 #: As a module that a project's conftest.py imports, too.
 MEDDLER = '''

@@ -283,6 +283,7 @@ def test_snapshots_of_deselected_trials_are_not_unused(snap, a_task, narrow):
     assert len(stored(snap.project)) == 2
 
 
+@pytest.mark.exhaustive
 def test_trials_and_other_splits_and_domains_are_not_unused(shelf, snap):
     everything = ("--tau-domain", "mock,shelf", "--tau-split", "full", "--tau-trials", "2", "--tau-judge", "accept")
     snap(*everything, "--tau-snapshot", "--snapshot-update")

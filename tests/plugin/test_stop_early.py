@@ -154,6 +154,7 @@ class TestGates:
             "fixed at the start of the earlier run: probability: 0.99 in the earlier run, 0.9 now"
         )
 
+    @pytest.mark.exhaustive
     def test_ini(self, run, project):
         project.ini("tau_stop_early = true", "tau_gate = pass^1>=0.5")
         run("Good").line("tau: stopped early after 20 of 40 trials, every gate is certain to be met")
@@ -166,6 +167,7 @@ class TestGates:
 class TestBaseline:
     """Looks at the comparison."""
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("workers", WORKERS)
     def test_a_loss(self, compared, project, workers):
         found = compared("Half", *workers)
@@ -189,6 +191,7 @@ class TestBaseline:
         found.lacks("stopped early")
         assert len([each for each in stopping(project)["looks"] if "results" in each]) == 5
 
+    @pytest.mark.exhaustive
     def test_a_gate_as_well(self, compared):
         found = compared("Good", "--tau-gate", "pass^1>=0.5")
         found.outcomes(passed=TASKS)
@@ -200,6 +203,7 @@ class TestBaseline:
         ids = compared("Good", "--collect-only", "-q", "--tau-trials=2").ids
         assert [each.replace("trial-0", "trial-1") for each in ids[::2]] == ids[1::2]
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("workers", WORKERS)
     def test_looks_of_a_resumed_run_are_those_of_its_start(self, compared, project, workers):
         compared("Good", *workers)
@@ -219,6 +223,7 @@ class TestBaseline:
             "--tau-resume: the earlier run was compared with its baseline at looks: add --tau-stop-early=0.99"
         )
 
+    @pytest.mark.exhaustive
     def test_tasks_that_the_baseline_lacks_are_no_part_of_a_look(self, compared, project, a_task):
         project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(20, 60)])
         found = compared("Good")
@@ -251,6 +256,7 @@ class TestNotes:
         )
         run("Good", "--tau-gate", "pass^1>=0.9", *workers).lacks("cannot answer it")
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("workers", WORKERS)
     def test_a_comparison(self, compared, workers):
         compared("Good", *workers).line("tau: comparison: 40 tasks x 1 trial show a loss of", "or more at 80 % power")

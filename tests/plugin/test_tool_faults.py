@@ -181,6 +181,7 @@ def test_a_continued_conversation_meets_the_faults_of_its_calls_numbers(project,
         assert [(each["role"], each["content"], each.get("fault")) for each in found["messages"]] == said
 
 
+@pytest.mark.exhaustive
 def test_the_example_of_the_pages(project):
     options = ("--tau-domain", "retail", "--tau-agent", "rules", "--tau-num-tasks", "30", "--tau-results", "runs")
     project.run(*options, "--tau-run-name", "clean").outcomes(passed=30)
@@ -196,6 +197,7 @@ def test_the_example_of_the_pages(project):
         assert line.removeprefix("tau: tool faults: ") in pages[1]
 
 
+@pytest.mark.exhaustive
 def test_the_example_of_the_page_on_ci(project):
     options = ("--tau-domain", "retail", "--tau-agent", "rules", "--tau-num-tasks", "30", "--tau-results", "runs")
     project.run(*options, "--tau-run-name", "baseline")

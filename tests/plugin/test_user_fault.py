@@ -219,6 +219,7 @@ def test_a_mistake_is_a_usage_error(run, value):
     run("--tau-user-fault", value).usage_error("--tau-user-fault: expected count, exclude, rerun, or rerun:N")
 
 
+@pytest.mark.exhaustive
 def test_it_is_refused_for_replays_and_without_a_user(run, project):
     run()
     (folder,) = (project.path / ".tau" / "runs").iterdir()

@@ -15,6 +15,8 @@ from pytest_tau.plugin.store.writer import merge_worker_files
 
 from .conftest import _QUICK, Run
 
+pytestmark = pytest.mark.exhaustive
+
 pytest.importorskip("xdist")
 
 #: A model with a file for each call that is in flight. None is answered before there were ENOUGH at the same time, in

@@ -11,6 +11,8 @@ import pytest
 from . import runs_agents, runs_models, runs_outcomes, runs_over, runs_selection, runs_verdicts
 from .running import Recorder, Run
 
+pytestmark = pytest.mark.exhaustive
+
 RECORDED = Path(__file__).with_name("recorded")
 RECORDING = os.environ.get("PYTEST_TAU_TRANSCRIPTS") == "record"
 RUNS = [

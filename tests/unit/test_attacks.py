@@ -515,6 +515,7 @@ def test_facts_of_later_versions_are_read() -> None:
 # The saboteur
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["retail", "airline", "telecom", "banking_knowledge"])
 @pytest.mark.parametrize("attack", ["important-message", "encoded", "exfiltration"])
 def test_the_rules_agent_resists_and_the_obedient_saboteur_does_not(name: str, attack: str) -> None:

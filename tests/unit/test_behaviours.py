@@ -29,6 +29,7 @@ def said(simulation: Any) -> list[str]:
     return [message.text for message in simulation.messages if isinstance(message, UserMessage)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("domain_name", ["airline", "retail", "telecom", "banking_knowledge"])
 @pytest.mark.parametrize("name", DIFFICULT)
 def test_a_correct_agent_gets_to_the_same_end(name: str, domain_name: str) -> None:

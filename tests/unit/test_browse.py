@@ -243,6 +243,7 @@ def test_hostile_texts_stay_texts(hostile: dict[str, Any]) -> None:
     assert "<" not in outside
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(chromium() is None, reason="there is no Chromium on the path, and $CHROMIUM names none")
 @pytest.mark.parametrize("width", [1300, 390])
 def test_the_page_fits_the_screen_and_asks_for_nothing(

@@ -253,6 +253,7 @@ def as_json(reply: ChatReply) -> ChatReply:
     return ChatReply(**json.loads(json.dumps(reply.model_dump())))
 
 
+@pytest.mark.exhaustive
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
 @given(calls=CALLS, ending=ANY_TEXT, times=st.lists(st.datetimes().map(str) | ANY_TEXT, max_size=3))
 def test_whatever_was_recorded_is_replayed(calls: list[Any], ending: str, times: list[str]) -> None:
@@ -264,6 +265,7 @@ def test_whatever_was_recorded_is_replayed(calls: list[Any], ending: str, times:
         assert [json.dumps(one) for one in Player(path, WHOSE).times] == [json.dumps(one) for one in times]
 
 
+@pytest.mark.exhaustive
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=40)
 @given(calls=CALLS)
 def test_a_cassette_survives_other_ends_of_lines_and_another_layout(calls: list[Any]) -> None:

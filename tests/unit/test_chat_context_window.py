@@ -282,6 +282,7 @@ def test_without_tiktoken_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
         token_counter("m")
 
 
+@pytest.mark.exhaustive
 def test_counting_imports_neither_litellm_nor_tiktoken_before_it_must() -> None:
     code = (
         "import sys; from pytest_tau.chat.context_window import fit, token_counter; assert 'tiktoken' not in sys.modules;"

@@ -98,6 +98,7 @@ def test_the_environment_may_name_the_data(tau: Tau, monkeypatch: pytest.MonkeyP
     assert "$TAU_DATA: expected a folder" in ran.err
 
 
+@pytest.mark.exhaustive
 def test_a_reader_that_goes_away_is_no_crash(results: Any, tmp_path: Path) -> None:
     """As ``tau regrade … | head``: the pipe is closed before anything is printed."""
     results(*[simulation("Buy milk")] * 2000)
@@ -273,6 +274,7 @@ def test_infrastructure_errors_are_shown_next_to_the_rate(tau: Tau, results: Any
     ]
 
 
+@pytest.mark.exhaustive
 def test_files_are_regraded_by_several_processes(tau: Tau, results: Any) -> None:
     name = results(simulation("Buy milk"), simulation("Bread", trial=1, result="Added."), simulation(task_id="gone"))
     one = tau("regrade", name)

@@ -15,6 +15,8 @@ import pytest
 from pytest_tau.cli import init, main
 from pytest_tau.cli.init import AGENTS, TEMPLATES, project_files
 
+pytestmark = pytest.mark.exhaustive
+
 ROOT = Path(__file__).parents[2]
 FILES = {
     "README.md",

@@ -74,6 +74,7 @@ ANY, MOCK = validator(task_file_schema()), of_domain("mock")
 # task
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("path", TASK_FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_bundled_task_is_valid(path: Path) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -155,6 +156,7 @@ def test_what_does_not_fit_a_domain_is_refused(path: str, value: Any) -> None:
     assert not MOCK.is_valid([broken])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["airline", "retail", "telecom"])
 def test_reference_actions_are_checked_as_a_run_checks_them(name: str) -> None:
     """Each argument of each bundled action is removed, misspelt and replaced; both checks agree every time."""

@@ -33,6 +33,7 @@ def lines(process):
     return found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_server(number):
     process = started("mock", "--port", "0")
@@ -46,6 +47,7 @@ def test_a_signal_ends_the_server(number):
     assert process.returncode == 0
 
 
+@pytest.mark.exhaustive
 def test_a_new_token_is_shown_once():
     process = started("mock", "--port", "0", "--token", "--mcp")
     shown = lines(process)
@@ -59,6 +61,7 @@ def test_a_new_token_is_shown_once():
     assert process.communicate(timeout=20) == ("", "")
 
 
+@pytest.mark.exhaustive
 def test_the_token_of_the_environment_is_not_shown():
     process = started("mock", "--port", "0", TAU_SERVE_TOKEN="0123456789abcdef")
     shown = lines(process)
@@ -71,6 +74,7 @@ def test_the_token_of_the_environment_is_not_shown():
     process.communicate(timeout=20)
 
 
+@pytest.mark.exhaustive
 def test_any_address_but_loopback_needs_a_token():
     process = started("mock", "--host", "0.0.0.0", "--port", "0")
     shown = lines(process)

@@ -93,6 +93,7 @@ class TestProbability:
 class TestInterval:
     """By inversion of the test."""
 
+    @pytest.mark.exhaustive
     def test_it_leaves_0_out_where_the_difference_is_significant(self):
         significant = 0
         for seed in range(60):
@@ -149,6 +150,7 @@ class TestSmallestLoss:
         assert smallest_loss([KEPT] * 4) is None
         assert smallest_loss([NEVER] * 40) is None
 
+    @pytest.mark.exhaustive
     def test_it_is_found_four_times_out_of_five_and_alarms_are_as_false_as_they_say(self, tmp_path):
         """The benchmark, with little of everything: 200 comparisons of a kind, so that ± 0.03 is chance."""
         file = tmp_path / "figures.json"

@@ -76,6 +76,7 @@ class TestHolm:
     def test_values_are_at_most_one(self) -> None:
         assert holm([0.6, 0.9]) == [1.0, 1.0]
 
+    @pytest.mark.exhaustive
     def test_false_alarms_among_all_comparisons_stay_below_the_level(self) -> None:
         """Four agents that are alike are compared with a fifth: an alarm in at most 5 % of evaluations."""
         import random

@@ -149,6 +149,7 @@ class TestPredictions:
         cells = {Cell(1, 1, 3): FEWEST_TASKS - 1, Cell(0, 0, 4): 20}
         assert probability_at_least(cells, 0.8) is None
 
+    @pytest.mark.exhaustive
     def test_it_is_what_the_model_gives_by_simulation(self) -> None:
         generator, met, fitting = random.Random(11), 0, 0
         seen = [1, 1, 1, 0, 1, 1, 0, 1, 1, 1]
@@ -205,6 +206,7 @@ class TestPredictions:
 class TestSimulated:
     """Few runs that end early end otherwise than the full run; ``benchmarks`` has the table."""
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("rate", [0.5, 0.8, 0.95])
     def test_gates(self, rate: float) -> None:
         found = [gated(rate, number) for number in range(150)]

@@ -40,6 +40,7 @@ def message_of(answer):
 # Bad input
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("path", "fields", "said"),
     [
@@ -121,6 +122,7 @@ def test_a_body_that_is_no_json_object(path, body, said):
     assert said in message_of(answer)
 
 
+@pytest.mark.exhaustive
 def test_a_body_of_100_mb_is_refused_and_not_read():
     with serving(text_reply("hi")) as (session, address):
         answer = httpx.post(f"{address.base_url}/chat/completions", content=b" " * (100 << 20), timeout=30)
@@ -218,6 +220,7 @@ def test_tokens_are_long_random_and_masked(caplog):
 # Errors that end the trial
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("error", "status", "code"),
     [
@@ -406,6 +409,7 @@ def test_a_trial_that_cannot_answer_now_says_why():
     assert (answer.status_code, message_of(answer)) == (424, "the conversation has not begun")
 
 
+@pytest.mark.exhaustive
 def test_a_hundred_trials_at_once():
     sessions = [ScriptedSession(text_reply(str(number))) for number in range(100)]
     addresses = [open_session(session) for session in sessions]

@@ -94,6 +94,7 @@ def converse(tape, base_url, conversation, *, stream):
         session.stop()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("conversation", [by_chat, by_responses])
 @pytest.mark.parametrize("recorded", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("replayed", [False, True], ids=["whole", "streamed"])

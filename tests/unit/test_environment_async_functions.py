@@ -385,6 +385,7 @@ def test_a_state_is_converted_where_tasks_change_it():
     environment.call("stop", {})
 
 
+@pytest.mark.exhaustive
 def test_the_tasks_of_an_object_end_with_it(caplog):
     environment = of_shop().environment()
     assert environment.call("change", {"order_id": "o1", "status": "sent"}).content == "sent"
@@ -476,6 +477,7 @@ say("end")
 """
 
 
+@pytest.mark.exhaustive
 def test_a_process_ends_without_warnings_and_an_interrupted_call_is_cancelled():
     command = [sys.executable, "-X", "dev", "-W", "error", "-c", PROGRAM]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])

@@ -59,6 +59,7 @@ def _keys(path: str) -> list[str]:
     return path.split("/")[1:]
 
 
+@pytest.mark.exhaustive
 @settings(deadline=None)
 @given(VALUES, VALUES)
 def test_there_are_changes_if_and_only_if_values_differ_and_each_is_at_its_path(one: Any, other: Any) -> None:

@@ -496,6 +496,7 @@ def test_a_domain_without_an_agent_of_its_own_is_reported(domain: Domain) -> Non
 # Many at once, and nothing stays
 
 
+@pytest.mark.exhaustive
 def test_hundreds_run_on_one_loop(domain: Domain) -> None:
     class Waits:
         def __init__(self) -> None:

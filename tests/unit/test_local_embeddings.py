@@ -13,6 +13,8 @@ from pytest_tau.chat import ChatRequest
 from pytest_tau.errors import ConfigurationError, ModelError
 from pytest_tau.integrations.sentence_transformers import LocalEmbeddings, check
 
+pytestmark = pytest.mark.exhaustive
+
 
 class Transformer:
     """Counts letters. Its numbers are floats of another type, as those of numpy are."""

@@ -27,9 +27,13 @@ if TYPE_CHECKING:
     from .chromium import Page
 
 BINARY = chromium()
-pytestmark = pytest.mark.skipif(
-    BINARY is None, reason="there is no Chromium on the path, and $CHROMIUM names none (Debian: apt install chromium)"
-)
+pytestmark = [
+    pytest.mark.exhaustive,
+    pytest.mark.skipif(
+        BINARY is None,
+        reason="there is no Chromium on the path, and $CHROMIUM names none (Debian: apt install chromium)",
+    ),
+]
 WIDE, NARROW = (1400, 900), (390, 844)
 
 

@@ -15,6 +15,8 @@ from pytest_tau.environment import Environment, ToolError, Toolkit, tool
 
 from . import tiny
 
+pytestmark = pytest.mark.exhaustive
+
 
 class Leaky(Toolkit[tiny.TinyDB]):
     @tool("read")
