@@ -256,7 +256,10 @@ class SessionState(Database):
         if self._value is _UNREAD and self._session is None and self._memo is not None:
             self._value = self._memo.state(self._log)
         if self._value is _UNREAD:
+            was_closed = self._session is None
             self._read(self._up_to_date().snapshot)
+            if was_closed and self._apart:  # nobody closes a reference state again
+                self._drop()
         return self._value
 
     def for_replay(self) -> Self:
