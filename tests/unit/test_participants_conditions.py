@@ -52,6 +52,11 @@ class TestConditions:
         assert script(rules=rules).facts[fact] == value
         assert not unread_prose(a_task(rules=rules))
 
+    @pytest.mark.parametrize("then", ["say thanks and leave", "leave", "say that you will ask around, and leave"])
+    def test_leaving_is_no_further_request(self, then: str) -> None:
+        made = script(rules=f"Once it is cancelled, {then}.")
+        assert [each.say for each in made.requests] == [each.say for each in script().requests]
+
     def test_an_answer_to_another_question(self) -> None:
         made = script(rules="If the agent asks you for which floor lamp, it is the green one.")
         assert made.facts["floor_lamp"] == "It is the green one."

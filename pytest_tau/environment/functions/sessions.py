@@ -258,7 +258,7 @@ class SessionState(Database):
         if self._value is _UNREAD:
             was_closed = self._session is None
             self._read(self._up_to_date().snapshot)
-            if was_closed and self._apart:  # nobody closes a reference state again
+            if was_closed and self._apart:  # a reference state is closed only once
                 self._drop()
         return self._value
 

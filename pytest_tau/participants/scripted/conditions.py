@@ -75,6 +75,10 @@ _GIVES_IN = re.compile(
     r"|\bno (?:action|exchange|cancel\w+)\b|\bdo (?:not|nothing)\b",
     re.IGNORECASE,
 )
+#: The user has nothing more to say than its goodbye.
+_LEAVES = re.compile(
+    r"(?:^|\b(?:and|then),? )(?:leave|hang up)\W*$|^say (?:thanks|thank you|goodbye)\W*$", re.IGNORECASE
+)
 #: Words of conditions that do not say what they are about.
 _EMPTY = re.compile(
     r"about|agent|say|tell|that|thi|this|possible|available|cannot|able|there|then|when|will|only|they|doe\w*|isn't|mention"
@@ -264,6 +268,8 @@ class _Reader:
         if _DIRECTION.search(clause) and not _ASIDE.search(clause):
             return True
         if afterwards := _AFTERWARDS.match(clause):
+            if _LEAVES.search(afterwards[1]):
+                return True
             self.read.requests.append(self.spoken(afterwards[1]) or self._first_person(afterwards[1]))
             return True
         if asked := _ASKED.match(clause):
@@ -292,7 +298,7 @@ class _Reader:
 
     def _asked(self, what: str, then: str) -> bool:
         """Read what the user says when it is asked."""
-        if _GIVES_IN.search(then):  # an offer, or nothing
+        if _GIVES_IN.search(then) or _LEAVES.search(then):  # an offer, or nothing
             return True
         say = self.spoken(then)
         if not say or _NUMBER.search(then):
@@ -331,7 +337,7 @@ class _Reader:
             self.read.answers.append(Answer(asks=[topic], say=self._first_person(f"{told[1]}.")))
             return True
         refused = _REFUSED.match(clause)
-        if refused and _GIVES_IN.search(refused[2]):
+        if refused and (_GIVES_IN.search(refused[2]) or _LEAVES.search(refused[2])):
             return True
         if refused is None or not _NOT.search(refused[1]):
             return False
