@@ -34,7 +34,7 @@ def add_parser(commands: Any) -> None:
             ("tau lint", "the domains of this project's conftest.py"),
             ("tau lint telecom --split small", "a split of an installed domain"),
             ("tau lint tests/tasks/*.json", "task files"),
-            ("tau lint retail --user", "what the scripted user makes of the tasks"),
+            ("tau lint retail --scripted-user", "what the scripted user makes of the tasks"),
         ],
     )
     parser.add_argument(
@@ -51,12 +51,7 @@ def add_parser(commands: Any) -> None:
         help="the domain of the files (default: what they name, the setting tau_domain, or the name of their folder)",
     )
     add_options(group, "split", help="the tasks of a domain to check; full for every task (default: base)")
-    group.add_argument(
-        "--user",
-        action="store_true",
-        help="check instead what the scripted user makes of the tasks: whether it plays them to the end with an agent "
-        "that asks for everything, and which facts and conditions of the prose it does not go by",
-    )
+    add_options(group, "scripted-user")
     add_project_options(parser)
     add_options(parser.add_argument_group("output"), "max", "json")
     parser.set_defaults(run=run)
@@ -124,7 +119,7 @@ async def _lint(targets: list[_Target], project: Project, args: argparse.Namespa
     for domain, file, tasks in targets:
         everything = file is not None or (args.split in ("all", "full") and args.split not in domain.splits)
         split = None if everything else args.split
-        if args.user:
+        if args.scripted_user:
             reports.append(await lint_users(domain, split, tasks, evaluators))
         else:
             reports.append(await lint_domain(domain, split, tasks, evaluators, project))

@@ -28,7 +28,7 @@ def add_parser(commands: Any) -> None:
         f"their results together. The result is {SIMULATIONS} in the folder of --out, with every trial once.",
         statuses={
             0: "the runs were joined, whatever the outcomes of the trials",
-            1: "the runs were joined and trials are missing, or the runs do not belong together and were not joined",
+            1: "trials are missing, or the runs do not belong together and were not joined",
             2: "the command cannot be used",
         },
         examples=[("tau merge shards/* -o merged", "the shards of a run")],

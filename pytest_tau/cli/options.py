@@ -101,6 +101,9 @@ OPTIONS: dict[str, Option] = {
     "verbose": Option(("-v", "--verbose"), "show every simulation, and every difference"),
     "max": Option(("--max",), "the number of findings shown for each rule; 0 for all (default: %(default)s)", "N",
                   {"type": int, "default": 10}),
+    "scripted-user": Option(("--scripted-user",), "check instead what the scripted user makes of the tasks: whether it "
+                            "plays them to the end with an agent that asks for everything, and which facts and "
+                            "conditions of the prose it does not go by"),
     "strict": Option(("--strict",), "report a replayed result that differs from the recorded one as an error"),
     "fresh-tasks": Option(("--fresh-tasks",), "grade with the domain's current tasks instead of the file's"),
     "allow-uncompared": Option(("--allow-uncompared",), "exit with 0 although stored rewards could not be compared"),

@@ -33,7 +33,7 @@ def item_id(task_id: str) -> str:
     Letters and digits of every script are safe.
     """
     safe = "".join(each if _is_safe(each) else "\0" for each in task_id)
-    if task_id and safe == task_id and len(task_id) <= _LONGEST and task_id[0] not in ".-":
+    if task_id and "\0" not in safe and len(task_id) <= _LONGEST and task_id[0] not in ".-":
         return task_id
     short = digest(task_id)[:8]
     slug = re.sub("\0+", "-", safe).strip("-.")[: _LONGEST - 9].rstrip("-.")

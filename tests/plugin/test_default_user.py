@@ -109,9 +109,7 @@ class TestProseThatIsNotRead:
     """The line about sentences of the prose that the scripted user does not go by."""
 
     PROSE = "Buy milk, please. If it costs more than $5, the agent shall leave it."
-    LINE = (
-        "tau: the scripted user does not go by 1 sentence in the prose of 1 of 2 tasks: tau lint mock --user lists them"
-    )
+    LINE = "tau: the scripted user does not go by 1 sentence in the prose of 1 of 2 tasks: tau lint mock --scripted-user lists them"
 
     def run(self, project, a_task, *options):
         project.write("own.py", "def agent(messages, tools):\n    return 'Done.'\n")

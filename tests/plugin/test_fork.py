@@ -315,7 +315,7 @@ def test_an_option_of_a_fork_alone_is_a_usage_error(stored):
 def test_the_command_of_a_failed_trial_runs_it_again(stored):
     run = fork(stored, "--tau-fork-turn", "14,16", agent="saboteur:forgets-last-write")
     command = run.line("again: pytest", "turn-14-trial-0")
-    assert "--tau-fork lost --tau-fork-turn 14,16" in command
+    assert "--tau-fork=lost --tau-fork-turn 14,16" in command
     again = stored.run(
         f"airline::{TASK}[turn-14-trial-0]", "--tau-agent", "saboteur:forgets-last-write", "--tau-fork", "lost",
         "--tau-fork-turn", "14,16",

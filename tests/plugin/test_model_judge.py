@@ -211,13 +211,15 @@ class TestRegrade:
 
         return run
 
+    #: A trial that ended in an error has no stored reward that the fresh one could be compared with.
+    REGRADE = ("regrade", "--judge-llm", "openai/judge", "--allow-uncompared")
     DOMAIN = ("--tau-domain", "mock", "--tau-split", "judged", "--tau-num-tasks", "1")
 
     def test_finishes_what_the_run_began(self, kept, judged, monkeypatch, capsys):
         file = kept(*self.DOMAIN)
         with ModelServer(judge) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-            status = main(["regrade", file, "--judge-llm", "openai/judge", "-v"])
+            status = main([*self.REGRADE, file, "-v"])
         output = capsys.readouterr().out
         assert status == 0, output
         assert "1 simulation" in output
@@ -229,7 +231,7 @@ class TestRegrade:
         file = kept()
         with ModelServer(judge) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-            status = main(["regrade", file, "--judge-llm", "openai/judge", "-v"])
+            status = main([*self.REGRADE, file, "-v"])
         output = capsys.readouterr().out
         assert status == 0, output
         assert len(server.requests) == 1
@@ -238,14 +240,14 @@ class TestRegrade:
         file = kept(*self.DOMAIN)
         with ModelServer(judge, faults={1: RateLimited(retry_after=0.01)}) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-            assert main(["regrade", file, "--judge-llm", "openai/judge"]) == 0
+            assert main([*self.REGRADE, file]) == 0
         assert len(server.requests) == 2
 
     def test_judge_that_keeps_failing_is_reported(self, kept, monkeypatch, capsys):
         file = kept(*self.DOMAIN)
         with ModelServer(lambda _request: "I think so.") as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-            assert main(["regrade", file, "--judge-llm", "openai/judge"]) == 1
+            assert main([*self.REGRADE, file]) == 1
         assert "none of them valid" in capsys.readouterr().out
 
     @pytest.mark.parametrize(

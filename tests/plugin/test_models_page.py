@@ -152,7 +152,12 @@ CLAIMS = {
     "Trials that are under way": (BUDGET, "test_a_trial_under_way_is_stopped_as_not_run"),
     "They are reported as": (BUDGET, "test_a_trial_under_way_is_stopped_as_not_run"),
     "Calls in flight": (BUDGET, "test_trials_under_way_at_the_same_time_are_stopped"),
-    "`--tau-resume` runs": (BUDGET, "test_a_stopped_recording_goes_on_from_the_calls_that_were_paid_for"),
+    "`--tau-resume` runs": (BUDGET, "test_a_stopped_trial_is_run_when_the_run_is_resumed"),
+    "The calls of the trials that were stopped": (
+        BUDGET,
+        "test_the_calls_of_a_stopped_trial_are_in_the_sum_of_the_resumed_run",
+    ),
+    "A recording goes on": (BUDGET, "test_a_stopped_recording_goes_on_from_the_calls_that_were_paid_for"),
     "A trial whose own budget": (BUDGET, "test_a_trial_has_a_budget_of_its_own"),
     "Its conversation is stored": (HERE, "test_the_conversation_of_a_trial_without_money_is_stored"),
     "Both budgets": (BUDGET, "test_replayed_calls_are_not_charged_to_the_budget_of_a_trial"),

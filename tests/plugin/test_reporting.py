@@ -296,6 +296,7 @@ class TestNativeValues:
         "user_llm_args": ("{seed = 1}", '{"seed": 1}'),
         "judge_llm_args": ("{}", "{}"),
         "shard": ('"1/2"', "1/2"),
+        "program_env": ('["SHOP_URL", "SHOP_USER"]', ["SHOP_URL", "SHOP_USER"]),
         "agent_tool_calls": ('"text"', "text"),
         "user_tool_calls": ('"native"', "native"),
         "record": ("true", "missing"),

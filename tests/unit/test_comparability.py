@@ -158,6 +158,7 @@ ROWS = {
     "tool calls that are sent back": "test_own_messages_are_sent_back_with_the_outer_name_and_without_reasoning",
     "reasoning of the model": "test_own_messages_are_sent_back_with_the_outer_name_and_without_reasoning",
     "prompt of the judge": "test_the_judge_is_asked_once_by_the_official_prompt",
+    "when the judge is asked": "test_the_official_judge_is_asked_only_if_the_reward_depends_on_it",
     "answer of the judge": "test_the_judge_is_asked_once_by_the_official_prompt",
     "empty reply of the agent": "test_the_conversation_is_run_again_from_the_initial_state",
     "arguments that are not JSON": "test_arguments_that_are_no_json",

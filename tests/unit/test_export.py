@@ -414,7 +414,7 @@ def test_a_table_has_a_row_a_simulation(tau: Tau, tmp_path: Path) -> None:
     keep(tmp_path / "run", [failed, lost])
     ran = tau("export", "run", "--format", "csv")
     first, second = csv.DictReader(io.StringIO(ran.out))
-    assert list(first) == [each.name for each in COLUMNS if each.exported]
+    assert list(first) == [*(each.name for each in COLUMNS if each.exported), "tool_faults"]
     assert {name: value for name, value in first.items() if value} == {
         "domain": "mock",
         "task_id": "a",

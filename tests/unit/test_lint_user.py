@@ -1,4 +1,4 @@
-"""``tau lint --user``: what the scripted user makes of tasks."""
+"""``tau lint --scripted-user``: what the scripted user makes of tasks."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_condition_that_is_not_read(domain: Domain) -> None:
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_the_command(tau: Tau, form: tuple[str, ...]) -> None:
-    result = tau("lint", "mock", "--user", *form)
+    result = tau("lint", "mock", "--scripted-user", *form)
     assert result.status == 0
     if form:
         (document,) = json.loads(result.out)

@@ -58,7 +58,7 @@ def unread_lines(items: Sequence[pytest.Item]) -> list[str]:
         return []
     sentences = f"{plural(sum(unread), 'sentence')} in the prose of {len(unread)} of {plural(len(tasks), 'task')}"
     domains = " ".join(sorted({domain for domain, _ in tasks}))
-    return [f"tau: the scripted user does not go by {sentences}: tau lint {domains} --user lists them"]
+    return [f"tau: the scripted user does not go by {sentences}: tau lint {domains} --scripted-user lists them"]
 
 
 def _lines_of_items(config: pytest.Config, context: RunContext, items: Sequence[pytest.Item]) -> list[str]:
