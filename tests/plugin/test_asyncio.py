@@ -280,6 +280,7 @@ class TestTaskItems:
         run.outcomes(passed=2)
         run.line("tau: 2 trials were", "in the setup of the test, because of fixtures: client (2)")
 
+    @pytest.mark.exhaustive
     def test_under_xdist(self, asyncio_project):
         pytest.importorskip("xdist")
         asyncio_project.conftest(CLIENT.format(decorator=decorator("strict", "session")), AGENT)

@@ -144,6 +144,7 @@ def test_the_page_for_a_ci_service(hostile, monkeypatch):
     assert not steering("\n".join(line for line in run.text.splitlines() if line not in ours))
 
 
+@pytest.mark.exhaustive
 def test_the_commands_of_the_project(hostile):
     hostile.run(*args())
     (folder,) = hostile.path.glob(".tau/runs/*")

@@ -218,6 +218,7 @@ class TestOverHTTP:
         run.outcomes(errors=1)
         run.line("ModelError", "0.1 s", "2 attempts")
 
+    @pytest.mark.exhaustive
     def test_a_conversation_that_takes_too_long_cancels_the_call_and_keeps_what_was_said(self, served, models):
         def script(request):
             return Stall() if request["model"] == "a" and request["messages"][-1]["role"] == "tool" else play(request)
@@ -229,6 +230,7 @@ class TestOverHTTP:
         assert entry["termination_reason"] == "timeout"
         assert [message["role"] for message in entry["messages"]] == ["assistant", "user", "assistant", "tool"]
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("side", ["agent", "user"])
     @pytest.mark.parametrize("fault", [RateLimited(retry_after=30), ServerError(), TruncatedJSON()])
     def test_a_provider_that_fails_until_the_time_is_over_is_an_error_and_no_failure(self, served, models, side, fault):
@@ -241,6 +243,7 @@ class TestOverHTTP:
         (entry,) = [json.loads(line) for line in models.kept()[0].read_text(encoding="utf-8").splitlines()]
         assert entry["termination_reason"] == "infrastructure_error"
 
+    @pytest.mark.exhaustive
     def test_an_agent_that_is_slow_is_not_excused_by_a_retry(self, served):
         faults = iter([ServerError()])
 

@@ -119,6 +119,7 @@ def test_the_calls_of_a_provider_are_limited(served, project, a_task, monkeypatc
     assert max(most) == 1
 
 
+@pytest.mark.exhaustive
 def test_limits_of_providers_are_shared_by_workers(models):
     models.run("--tau-provider-limit=openai=1", "-n", "2").usage_error(
         "--tau-provider-limit: expected at least 2, one call for each worker, got 1"
@@ -129,6 +130,7 @@ def test_limits_of_providers_are_shared_by_workers(models):
 # Time limits
 
 
+@pytest.mark.exhaustive
 def test_a_slow_call_ends_by_its_own_limit_and_the_summary_says_so(served):
     with ModelServer(lambda request: Stall() if request["model"] == "agent" else plays(request)) as server:
         run = served(server, "--tau-llm-timeout=1.5", "--tau-llm-retries=1", "--tau-llm-retry-delay=0.001")
@@ -136,6 +138,7 @@ def test_a_slow_call_ends_by_its_own_limit_and_the_summary_says_so(served):
     run.line("tau: time limits struck: 2 attempts of model calls (--tau-llm-timeout): agent 2")
 
 
+@pytest.mark.exhaustive
 def test_an_attempt_that_was_repeated_is_counted_as_well(served):
     with ModelServer(plays, faults={2: Stall()}) as server:
         run = served(server, "--tau-llm-timeout=1.5", "--tau-llm-retry-delay=0.001")

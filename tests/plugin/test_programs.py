@@ -196,6 +196,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.exhaustive
 def test_a_program_that_does_not_end_is_killed_with_its_children(run: Callable[..., Any], project: Any) -> None:
     done = run(python(), "--tau-timeout", "3", code=DEAF)
     done.outcomes(failed=1)
@@ -205,6 +206,7 @@ def test_a_program_that_does_not_end_is_killed_with_its_children(run: Callable[.
     ends(project.path / "parent", project.path / "child")
 
 
+@pytest.mark.exhaustive
 def test_what_a_program_leaves_running_ends_with_the_trial(run: Callable[..., Any], project: Any) -> None:
     code = DEAF.replace("time.sleep(60)", "time.sleep(60 * (name == 'child')); print('Hello')")
     run(python(), "--tau-user", "gold", code=code).outcomes(failed=1)
@@ -239,6 +241,7 @@ def test_a_program_ends_with_a_run_that_is_killed(
     ends(project.path / "parent", project.path / "child")
 
 
+@pytest.mark.exhaustive
 def test_a_call_after_the_answer_is_an_error_of_the_agent(run: Callable[..., Any]) -> None:
     """A child of the program calls a tool once the program has printed its answer."""
     code = (

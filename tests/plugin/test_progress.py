@@ -154,17 +154,20 @@ class TestWaiting:
         project.write("slow.py", _SLOW.replace("INTERRUPT", ""))
         return ["mock", "--tau-agent", "slow.py:Agent", "--tau-user", "gold"]
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("options", [[], ["--tau-concurrency=2"]], ids=["alone", "concurrent"])
     def test_if_no_test_ends_for_long(self, project, slow, monkeypatch, options):
         monkeypatch.setattr(display, "_QUIET", 2.0)
         run = project.run(*slow, *options)
         run.line("tau: waiting for mock/t.tau.json::slow[trial-0] (2 s)")
 
+    @pytest.mark.exhaustive
     def test_not_in_a_run_that_is_not_slow_and_not_with_q(self, project, slow, monkeypatch):
         project.run(*slow).lacks("waiting for")
         monkeypatch.setattr(display, "_QUIET", 2.0)
         project.run("-q", *slow).lacks("waiting for")
 
+    @pytest.mark.exhaustive
     def test_at_an_interruption(self, project, slow, pytester):
         interrupt = "threading.Timer(2.5, _thread.interrupt_main).start()"
         project.write("slow.py", _SLOW.replace("INTERRUPT", interrupt))

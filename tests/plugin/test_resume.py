@@ -184,6 +184,7 @@ class TestKilled:
         for part in ("planned", "hashes", "settings"):
             assert after[part] == before[part]
 
+    @pytest.mark.exhaustive
     def test_what_workers_have_left_is_read_without_workers_too(self, killable):
         pytest.importorskip("xdist")
         status, text = killable.run("-n2", kill=6)
@@ -197,6 +198,7 @@ class TestKilled:
         assert [file.name for file in sorted(folder.glob("sim*"))] == ["simulations.jsonl"]
         assert len(simulations(folder)) == 12
 
+    @pytest.mark.exhaustive
     def test_a_worker_that_outlives_its_controller_is_waited_for(self, killable):
         pytest.importorskip("xdist")
         assert killable.run("-n2", kill=4, slow=1.5)[0] == -9

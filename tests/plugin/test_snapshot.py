@@ -333,6 +333,7 @@ def test_theirs_alone_leaves_ours_and_ours_alone_leaves_theirs(snap):
 # Over workers
 
 
+@pytest.mark.exhaustive
 def test_workers_write_compare_and_clean_up(snap, a_task):
     pytest.importorskip("xdist")
     snap.project.tasks("mock/t.tau.json", [a_task(name) for name in ("a", "b", "c", "d", "e", "f")])

@@ -59,6 +59,7 @@ class TestTerminal:
             "tau:  a trial        4.6 turns, 0.6 calls",
         ]
 
+    @pytest.mark.exhaustive
     def test_workers_change_nothing(self, mixed):
         pytest.importorskip("xdist")
         args = ["--tau-group-by", "actions,tags", "--tau-trials", "2"]

@@ -112,6 +112,7 @@ def test_recorded_and_replayed_with_the_server_closed(tmp_path, conversation, re
     assert models.usage["agent"].calls == 2
 
 
+@pytest.mark.exhaustive
 def test_a_recording_of_one_format_is_one_of_the_other(tmp_path):
     path = tmp_path / "lamp.cassette"
     with ModelServer(script) as server:

@@ -524,6 +524,7 @@ def test_hundreds_run_on_one_loop(domain: Domain) -> None:
     assert run(many()) == [0.0, 1.0] * 150
 
 
+@pytest.mark.exhaustive
 def test_nothing_of_a_closed_episode_stays(domain: Domain) -> None:
     class Hangs:
         async def respond(self, message: Any) -> Any:

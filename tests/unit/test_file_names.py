@@ -54,6 +54,7 @@ def test_of_names_that_differ_by_case_the_one_in_lower_case_stays() -> None:
     assert file_name_of("Case", ambiguous=True) != file_name_of("CASE", ambiguous=True) != "CASE"
 
 
+@pytest.mark.exhaustive
 @given(st.lists(names, unique=True))
 @settings(max_examples=400, deadline=None)
 def test_names_exist_on_every_system_and_do_not_meet(given_names: list[str]) -> None:

@@ -187,6 +187,7 @@ class TestSettled:
         assert verdict("duration<4", trials, planned).why == "at least 5.000 whatever the remaining trials give"
         assert verdict("duration<6", trials, planned).why == "the remaining trials decide"
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("text", ["pass^1>=0.6", "pass^2>=0.5", "pass^2<0.5", "errors<=0.2", "reward>0.4"])
     def test_whatever_the_rest_brings_it_is_as_settled(self, text):
         """Every way in which a few trials can end, among them errors."""

@@ -481,6 +481,7 @@ def test_a_model_without_a_key_is_reported_at_once(monkeypatch: pytest.MonkeyPat
 # Nothing stays
 
 
+@pytest.mark.exhaustive
 def test_a_thousand_resets_leave_no_thread_and_no_conversation(domain: Domain) -> None:
     env = TauAgentEnv(domain="telecom")
     env.reset()
@@ -510,6 +511,7 @@ def test_threads_of_a_blocking_participant_end(domain: Domain) -> None:
     assert left() == []
 
 
+@pytest.mark.exhaustive
 def test_an_environment_that_is_dropped_ends_its_conversation(domain: Domain) -> None:
     env = TauAgentEnv(domain=domain, user=Customer)
     env.reset()

@@ -230,6 +230,7 @@ SLOW_TEXT = "a" * 60 + "!"
 
 
 class TestSlowPatterns:
+    @pytest.mark.exhaustive
     def test_search_is_ended_and_the_next_one_works(self):
         search = PatternSearch([SLOW_TEXT, "b"], limit=2)
         start = time.monotonic()
@@ -253,6 +254,7 @@ class TestSlowPatterns:
         )
         assert "ID: slow" in environment.call("grep", {"pattern": "a+!"}).content
 
+    @pytest.mark.exhaustive
     def test_one_process_is_used_for_all_searches_and_ends_with_them(self):
         search = PatternSearch(["a"])
         assert [search.counts(pattern, 0) for pattern in ("a|b", "(", "[", ".", "\udc80|a")] == [

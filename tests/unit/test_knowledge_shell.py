@@ -101,6 +101,7 @@ def test_sandbox_that_may_not_be_made_is_reported(monkeypatch, tmp_path):
         check_sandbox("terminal_use")
 
 
+@pytest.mark.exhaustive
 def test_sandbox_that_hangs_is_killed_with_its_group(monkeypatch, tmp_path):
     fake = tmp_path / "bwrap"
     fake.write_text(f"#!/bin/sh\nsh -c 'sleep 3; touch {tmp_path}/alive' &\nsleep 60\n")

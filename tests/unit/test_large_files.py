@@ -107,6 +107,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("bomb", "command"),
     [

@@ -296,6 +296,7 @@ def test_a_server_that_is_not_there_cannot_be_reached() -> None:
     assert caught.value.kind == "unavailable"
 
 
+@pytest.mark.exhaustive
 def test_the_answer_comes_after_whatever_passed(caplog: pytest.LogCaptureFixture) -> None:
     befalls = {1: RateLimited(0.01), 2: ServerError(), 3: ConnectionReset(), 4: MalformedBody(), 5: Stall()}
     with caplog.at_level("INFO", "pytest_tau"), ModelServer(lambda _: "At last", faults=befalls) as server:
@@ -531,6 +532,7 @@ for attempt in (lambda: check("openai/gpt-4.1", {}), lambda: asyncio.run(LiteLLM
     assert all("pip install './pytest-tau[llm]'" in line for line in lines)
 
 
+@pytest.mark.exhaustive
 def test_a_process_hears_of_litellm_only_through_us_and_ends_cleanly() -> None:
     """No price list is downloaded, nothing is printed or logged, and nothing is left open at the end."""
     code = """

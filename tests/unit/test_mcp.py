@@ -103,11 +103,13 @@ def simulate(domain, agent, of=None):
 HAS = {"env_type": "assistant", "func_name": "has", "arguments": {"key": "b"}, "assert_value": True}
 
 
+@pytest.mark.exhaustive
 def test_nothing_is_started_by_a_declaration(declare, running):
     assert declare().name == "items"
     assert running.started == []
 
 
+@pytest.mark.exhaustive
 def test_tools_come_from_the_server(declare, running):
     domain = declare().load()
     tools = {tool.name: tool for tool in domain.environment().tools()}
@@ -142,6 +144,7 @@ def test_a_wrong_state_is_shown_by_place(declare):
     assert (difference.path, difference.expected, difference.got) == ("b", 2, 3)
 
 
+@pytest.mark.exhaustive
 def test_a_tool_can_give_the_state(declare):
     domain = declare(state="dump").load()
     assert "dump" not in {tool.name for tool in domain.environment().tools()}
@@ -151,6 +154,7 @@ def test_a_tool_can_give_the_state(declare):
     assert "dump" in {tool.name for tool in offered.environment().tools()}
 
 
+@pytest.mark.exhaustive
 def test_environments_do_not_share_a_state(declare):
     domain = declare().load()
     first, second = domain.environment(), domain.environment()
@@ -161,6 +165,7 @@ def test_environments_do_not_share_a_state(declare):
     assert domain.environment().dump()["agent"] == {"a": 1}
 
 
+@pytest.mark.exhaustive
 def test_a_closed_environment_stays_usable(declare, running):
     environment = declare().load().environment()
     environment.call("put", {"key": "b", "value": 2})
@@ -173,6 +178,7 @@ def test_a_closed_environment_stays_usable(declare, running):
     environment.close()
 
 
+@pytest.mark.exhaustive
 def test_initial_actions_and_history_are_replayed(declare):
     domain = declare(functions={"has", "put"}).load()
     action = {"env_type": "assistant", "func_name": "put", "arguments": {"key": "b", "value": 5}}
@@ -182,6 +188,7 @@ def test_initial_actions_and_history_are_replayed(declare):
     environment.close()
 
 
+@pytest.mark.exhaustive
 def test_initial_data_cannot_be_set(declare):
     domain = declare().load()
     state = {"initialization_data": {"agent_data": {"b": 1}}}
@@ -190,6 +197,7 @@ def test_initial_data_cannot_be_set(declare):
         domain.environment(of)
 
 
+@pytest.mark.exhaustive
 def test_a_stored_conversation_is_graded_again(declare):
     domain = declare().load()
     simulation = simulate(domain, calls(("put", {"key": "b", "value": 2})))
@@ -198,6 +206,7 @@ def test_a_stored_conversation_is_graded_again(declare):
     assert pytest_tau.evaluate(task(), messages, domain=fresh).reward == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("tool", ["crash", "hang"])
 def test_a_lost_server_is_no_failure_of_the_agent(declare, tool, running):
     domain = declare(timeout=5.0 if tool == "crash" else 1.0).load()
@@ -209,6 +218,7 @@ def test_a_lost_server_is_no_failure_of_the_agent(declare, tool, running):
     assert simulation.calls[0].result.error
 
 
+@pytest.mark.exhaustive
 def test_the_time_limit_cuts_a_call(declare, running):
     domain = declare(timeout=600.0).load()
     settings = SimulationSettings(limits=Limits(timeout=1.0))
@@ -221,6 +231,7 @@ def test_the_time_limit_cuts_a_call(declare, running):
     assert simulation.info["blame"]["party"] == "harness"
 
 
+@pytest.mark.exhaustive
 def test_a_call_that_the_time_limit_cuts_early_is_not_why(declare):
     domain = declare(timeout=600.0).load()
 
@@ -270,12 +281,14 @@ def test_a_state_that_outlives_its_server_is_a_mistake_of_the_domain(declare, ru
     assert [each.rule for each in report.findings] == ["unstable-state"]
 
 
+@pytest.mark.exhaustive
 def test_a_state_that_outlives_its_server_is_found_before_the_first_trial(declare, running, tmp_path):
     env = {"STARTS": str(running.file), "STORE": str(tmp_path / "store.json")}
     with pytest.raises(ConfigurationError, match=OUTLIVES):
         check_repeatable([task()], declare(env=env).load())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("by", ["id", "tool", "command"])
 def test_each_trial_can_be_given_a_state_of_its_own(declare, running, tmp_path, by):
     name = "store-{trial}.json" if by == "id" else "store.json"
@@ -290,6 +303,7 @@ def test_each_trial_can_be_given_a_state_of_its_own(declare, running, tmp_path, 
     assert ("reset" in {tool.name for tool in domain.environment().tools()}) is (by != "tool")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("reset", "problem"),
     [
@@ -306,16 +320,19 @@ def test_a_reset_that_fails_is_named(declare, running, tmp_path, reset, problem)
         declare("read-only", env=env, reset=reset, timeout=timeout).load()
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_does_not_start_is_reported_with_its_output(declare):
     with pytest.raises(ConfigurationError, match=r"domain 'items' ended during its start(.|\n)*no database at localh"):
         declare("broken").load()
 
 
+@pytest.mark.exhaustive
 def test_a_command_that_does_not_exist_is_reported(declare):
     with pytest.raises(ConfigurationError, match=r"could not be started(.|\n)*no-such-program"):
         declare(command=["no-such-program"]).load()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("line", "shown"),
     [("connected to shop.db", "connected to shop.db"), ("42", "42"), ("x" * 99, f"{'x' * 59}…"), ("%s %d", "%s %d")],
@@ -333,11 +350,13 @@ def test_a_server_that_prints_between_its_messages_is_named(declare, caplog, lin
     }
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_says_nothing_is_given_up(declare):
     with pytest.raises(ConfigurationError, match=r"did not answer within 0\.5 s after its start"):
         declare("silent", timeout=0.5).load()
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_ignores_its_end_is_killed_with_its_children(declare, running):
     environment = declare("stubborn").load().environment()
     environment.call("put", {"key": "b", "value": 2})
@@ -346,6 +365,7 @@ def test_a_server_that_ignores_its_end_is_killed_with_its_children(declare, runn
     running.wait_for_end()
 
 
+@pytest.mark.exhaustive
 def test_an_abandoned_environment_ends_its_server(declare, running):
     environment = declare().load().environment()
     environment.call("put", {"key": "b", "value": 2})
@@ -355,11 +375,13 @@ def test_an_abandoned_environment_ends_its_server(declare, running):
     running.wait_for_end()
 
 
+@pytest.mark.exhaustive
 def test_a_state_that_the_server_lacks_is_reported(declare):
     with pytest.raises(ConfigurationError, match="state of domain 'items': items://nothing: "):
         declare(state="items://nothing").load()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("mode", "problem"),
     [
@@ -374,11 +396,13 @@ def test_a_state_that_is_none_is_reported(declare, mode, problem):
         declare(mode).load()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("state", "expected"), [("{}", {}), ("[]", {"state": []}), ("0", {"state": 0})])
 def test_an_empty_state_is_one(declare, state, expected):
     assert declare(f"state {state}").load().environment().dump() == {"agent": expected, "user": None}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -393,11 +417,13 @@ def test_a_name_that_does_not_fit_is_reported(declare, arguments, problem):
         declare(**arguments).load()
 
 
+@pytest.mark.exhaustive
 def test_a_command_is_a_list(declare):
     with pytest.raises(ConfigurationError, match=r"command: expected a list such as \['python', 'server.py'\]"):
         declare(command="python server.py")
 
 
+@pytest.mark.exhaustive
 def test_without_a_state_the_database_cannot_be_compared(declare):
     domain = declare(state=None).load()
     with pytest.raises(TaskFormatError, match=r"reward_basis: DB compares .* add state= to the domain"):
@@ -408,6 +434,7 @@ def test_without_a_state_the_database_cannot_be_compared(declare):
         pytest_tau.evaluate(task(), [], domain=domain)
 
 
+@pytest.mark.exhaustive
 def test_other_components_need_no_state(declare):
     domain = declare(state=None).load()
     of = task(["ENV_ASSERTION", "ACTION"], env_assertions=[HAS])
@@ -417,6 +444,7 @@ def test_other_components_need_no_state(declare):
     assert passed.reward_info.db_check is None
 
 
+@pytest.mark.exhaustive
 def test_a_task_set_is_linted(declare, tmp_path):
     right = task(["DB", "ENV_ASSERTION"], env_assertions=[HAS])
     wrong = task(["ACTION"], [("get", {"key": "x"})]).model_copy(update={"id": "fails"})
@@ -427,6 +455,7 @@ def test_a_task_set_is_linted(declare, tmp_path):
     assert not [finding for finding in report.findings if finding.task_id == "t" and finding.severity == "error"]
 
 
+@pytest.mark.exhaustive
 def test_the_extra_is_named_if_the_sdk_is_missing(declare, monkeypatch):
     monkeypatch.setitem(sys.modules, "mcp.client.session", None)
     with pytest.raises(ConfigurationError, match=r"pip install './pytest-tau\[mcp\]'"):

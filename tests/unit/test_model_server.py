@@ -736,6 +736,7 @@ def test_the_docs_name_every_fault() -> None:
     assert [name for name in faults.__all__ if f"`{name}" not in text and name != "Fault"] == []
 
 
+@pytest.mark.exhaustive
 def test_the_example_passes(openai: Any) -> None:
     flags = ["-q", "-p", "no:cacheprovider", *quick_options()]
     example = ROOT / "examples" / "test_my_client.py"

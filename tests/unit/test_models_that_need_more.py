@@ -116,6 +116,7 @@ with ModelServer(lambda _: "Hi") as server:
 """
 
 
+@pytest.mark.exhaustive
 def test_a_missing_package_is_an_error_of_this_installation_and_not_retried() -> None:
     code = WITHOUT_MCP.replace("NAMES", repr(RESPONSES))
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)

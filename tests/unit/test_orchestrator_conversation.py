@@ -703,6 +703,7 @@ def test_messages_are_reported_as_they_arrive(domain: Domain) -> None:
     assert len(heard) == 6
 
 
+@pytest.mark.exhaustive
 def test_a_participant_that_ignores_its_cancellation_adds_nothing_to_what_was_graded(domain: Domain) -> None:
     class Deaf:
         async def respond(self, message: Any) -> str:

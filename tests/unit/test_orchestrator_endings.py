@@ -201,6 +201,7 @@ def test_a_history_that_ends_with_neither_side_is_continued_by_the_agent(domain:
     assert run(talk.run()).reason == "agent_stop"
 
 
+@pytest.mark.exhaustive
 def test_a_participant_that_ignores_its_cancellation_is_waited_for_a_second(domain: Domain) -> None:
     class Deaf(Player):
         async def respond(self, message: Any) -> Any:

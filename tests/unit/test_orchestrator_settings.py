@@ -44,6 +44,7 @@ def between(domain: Domain, agent_says: list[Any], user_says: list[Any], timeout
     return Conversation(task(), domain.environment(), Says(*agent_says), Says(*user_says), limits)  # type: ignore[arg-type]
 
 
+@pytest.mark.exhaustive
 def test_excused_time_is_not_that_of_the_side_and_not_of_the_limit(domain: Domain) -> None:
     excused = {"agent": 0.0, "user": 0.0}
 

@@ -408,6 +408,7 @@ def test_ctrl_c_and_ctrl_d_end_cleanly(terminal: Callable[..., Terminal], tmp_pa
     assert len(stored(tmp_path)) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_person_is_an_agent_of_a_test_run(terminal: Callable[..., Terminal]) -> None:
     options = ["-s", "-pno:asyncio", "-pno:cacheprovider", "--tau-domain=telecom", "--tau-task=service.airplane"]
     shown = terminal("-m", "pytest", *options, "--tau-agent=human", "--tau-solo", "--tau-trials=2")
@@ -421,6 +422,7 @@ def test_a_person_is_an_agent_of_a_test_run(terminal: Callable[..., Terminal]) -
     assert "trial 1: you play the agent" in shown.written
 
 
+@pytest.mark.exhaustive
 def test_a_person_who_leaves_a_test_run_is_an_error(terminal: Callable[..., Terminal]) -> None:
     options = ["-s", "-pno:asyncio", "-pno:cacheprovider", "--tau-domain=telecom", "--tau-task=service.airplane"]
     shown = terminal("-m", "pytest", *options, "--tau-user=human", "--tau-agent=rules")

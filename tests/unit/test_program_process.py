@@ -92,6 +92,7 @@ def test_a_signal_is_a_negative_status(start: Callable[..., ProcessGroup]) -> No
     assert start("import os; os.kill(os.getpid(), 9)").wait().status == -9
 
 
+@pytest.mark.exhaustive
 def test_a_child_that_keeps_the_output_open_does_not_delay_the_answer(
     start: Callable[..., ProcessGroup], tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_a_child_that_keeps_the_output_open_does_not_delay_the_answer(
     assert not is_running(number)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("first", ["pass", DEAF])
 def test_the_whole_group_is_ended(start: Callable[..., ProcessGroup], tmp_path: Path, first: str) -> None:
     """Also children, and those that ignore the request."""
@@ -190,6 +192,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 @pytest.mark.parametrize(
     ("first", "left"),

@@ -517,6 +517,7 @@ def test_secrets_stay_out(tmp_path: Path, domain: Domain) -> None:
     assert page.data["runs"][0]["about"] == [["Agent", "https://***@models.example/v1"], ["Agent model", "openai/m"]]
 
 
+@pytest.mark.exhaustive
 def test_conversations_are_not_kept_in_memory(tmp_path: Path) -> None:
     """A report of 40 conversations of 1 MB takes far less than 40 MB."""
     said = [{"role": "user", "content": f"{number} " + "x" * 1_000_000} for number in range(40)]

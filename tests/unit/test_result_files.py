@@ -553,6 +553,7 @@ def strange(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("strange") / "r.json"
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=400, deadline=None)
 @given(document=_JSON, entries=st.lists(st.dictionaries(st.sampled_from(_KEYS), _JSON, max_size=8), max_size=3))
 def test_no_document_is_too_strange(strange: Path, document: Any, entries: list[Any]) -> None:

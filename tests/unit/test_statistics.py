@@ -129,6 +129,7 @@ class TestOthers:
         assert one is not None
         assert other == pytest.approx((one.low * size, one.high * size), rel=1e-9, abs=0)
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize(("tasks", "divisor"), [(300, 10), (10_000, 3e9)])
     def test_ties_in_long_sums_are_found_whatever_their_rounding(self, monkeypatch, tasks, divisor):
         """Whole numbers have exact sums; the same ones divided have not, and the same ties."""

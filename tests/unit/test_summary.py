@@ -358,6 +358,7 @@ class TestPage:
     def test_text_means_itself(self, text, written):
         assert escaped(text) == written
 
+    @pytest.mark.exhaustive
     def test_ten_thousand_failing_tasks_stay_far_below_what_github_takes(self):
         long = "x" * 5000
         records = [trial(f"{long}{n}", outcome="failed", failed_checks=(long,) * 3) for n in range(2000)]
