@@ -54,7 +54,7 @@ gc.set_threshold(100_000, 20, 50)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that chooses the tier."""
-    parser.addoption("--exhaustive", action="store_true", help="run the exhaustive tier of the tests, not the quick one")
+    parser.addoption("--exhaustive", action="store_true", help="run the exhaustive tier of tests, not the quick one")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
