@@ -49,7 +49,7 @@ _FIELDS = {
     **dict.fromkeys(("duration", "generation_time_seconds"), "<seconds>"),
     "grader": "<grader>",
 }
-#: Fields that change with each change of a domain's source, which tests/unit/test_changes.py is about.
+#: Fields that change with each change of a domain's source, which tests/unit/test_changed.py is about.
 _OF_SOURCES = {"parts"}
 #: Whether the folder of temporary files is below a repository is the machine's matter.
 _OF_REPOSITORY = {"commit": "<commit>", "dirty": "<dirty>"}

@@ -70,4 +70,4 @@ def _regrade_lines(item: Any, simulation: Simulation) -> list[Line]:
     if not unjudged or file is None or not file.is_file():
         return []
     shown = os.path.relpath(file.parent, item.config.invocation_params.dir)
-    return [Line("command", f"judge it again: tau regrade {shlex.quote(shown)} --judge-llm MODEL")]
+    return [Line("command", f"judge it again: tau regrade {shlex.quote(shown)} --judge-llm MODEL --allow-uncompared")]
