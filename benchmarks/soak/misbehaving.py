@@ -6,7 +6,6 @@ Runs are given a copy of this file, which imports nothing else of the benchmarks
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -23,16 +22,6 @@ class _Foreign(BaseException):
     """A cancellation of another library."""
 
 
-class _Unprintable(Exception):  # noqa: N818 - not an error of ours
-    def __str__(self) -> str:
-        raise RuntimeError("no text")
-
-
-class _UnprintableBase(BaseException):
-    def __str__(self) -> str:
-        return str(pytest.skip("no text"))
-
-
 RAISED: dict[str, Callable[[], BaseException]] = {
     "system_exit": lambda: SystemExit(0),
     "keyboard_interrupt": lambda: KeyboardInterrupt("not today"),
@@ -47,8 +36,6 @@ RAISED: dict[str, Callable[[], BaseException]] = {
     "value_error": lambda: ValueError("not today"),
     "memory": lambda: MemoryError("not today"),
     "recursion": lambda: RecursionError("not today"),
-    "unprintable": _Unprintable,
-    "unprintable_base": _UnprintableBase,
     "surrogate": lambda: ValueError("\ud800"),
 }
 OUTCOMES: dict[str, Callable[[], Any]] = {
@@ -83,7 +70,7 @@ NONSENSE: dict[str, Callable[[], Any]] = {
 #: Disturbances of the event loop that end the participant's own trial.
 DISTURBANCES = ("cancel_all", "cancel_own_task")
 #: Disturbances that change no verdict.
-HARMLESS = ("loop_stop", "loop_exceptions", "mutate", "forge_calls", "clear_tools")
+HARMLESS = ("mutate", "forge_calls", "clear_tools")
 #: Ways to take longer than ``--tau-timeout``.
 HANGS = ("async", "thread")
 
@@ -169,18 +156,12 @@ class _Participant:
         return self.next()
 
     def disturb(self) -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        task = asyncio.current_task()
         if self.way == "cancel_all":
             for each in asyncio.all_tasks():
                 each.cancel()
         elif self.way == "cancel_own_task" and task is not None:
             task.cancel()
-        elif self.way == "loop_stop":
-            loop.stop()
-            threading.Thread(target=loop.call_soon_threadsafe, args=(loop.stop,)).start()
-        elif self.way == "loop_exceptions":
-            for name in ("keyboard_interrupt", "system_exit", "base_exception"):
-                loop.call_soon(_raise, name)
 
     def next(self) -> Any:
         raise NotImplementedError

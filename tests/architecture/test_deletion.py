@@ -37,7 +37,7 @@ def copy_without(name: str, target: Path) -> None:
     shutil.rmtree(target / "pytest_tau" / "capabilities" / name)
     table = target / "pytest_tau" / "capabilities" / "__init__.py"
     text = table.read_text(encoding="utf-8")
-    without = re.sub(rf'\s*"{name}",', "", text)
+    without = re.sub(rf'"{name}",?\s*', "", text)
     assert without != text
     table.write_text(without, encoding="utf-8")
 

@@ -79,7 +79,7 @@ def some(domain, number):
 
 
 #: Fields with times, which differ between runs.
-TIMES = {"timestamp", "start_time", "end_time", "duration"}
+TIMES = {"id", "timestamp", "start_time", "end_time", "duration"}
 
 
 def timeless(value):

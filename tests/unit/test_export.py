@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 import pytest_tau
-from pytest_tau.analysis.columns import COLUMNS
+from pytest_tau.analysis.columns import COLUMNS, with_facts
+from pytest_tau.capability import columns_of, installed
 from pytest_tau.files import digest
 from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task
 from pytest_tau.reports.export import write_jsonl
@@ -414,7 +415,7 @@ def test_a_table_has_a_row_a_simulation(tau: Tau, tmp_path: Path) -> None:
     keep(tmp_path / "run", [failed, lost])
     ran = tau("export", "run", "--format", "csv")
     first, second = csv.DictReader(io.StringIO(ran.out))
-    assert list(first) == [*(each.name for each in COLUMNS if each.exported), "tool_faults"]
+    assert list(first) == [each.name for each in with_facts(columns_of(installed())) if each.exported]
     assert {name: value for name, value in first.items() if value} == {
         "domain": "mock",
         "task_id": "a",
