@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .parser import Sentence
+from typing import Literal, NamedTuple, TypeAlias
 
 #: How a message of the agent was taken:
 #:
@@ -19,13 +13,6 @@ if TYPE_CHECKING:
 #:
 #: All but the first are stored with the reply, as ``UserMessage.misunderstanding``.
 Outcome: TypeAlias = Literal["understood", "not understood", "yes or no to which", "gave up"]
-
-#: A question that begins with what it asks for.
-_WHICH = re.compile(
-    r"^\W*(?:(?:and|so|then|now|also|okay|ok|great|sure|thanks|thank you|please tell me)\b\W*)*"
-    r"(?:(?:for|in|on|to|with|from|of|by) )?(?:which|what|whose|who|when|where|how (?:many|much))\b[^?]*\?",
-    re.IGNORECASE,
-)
 
 
 class Understanding(NamedTuple):
@@ -42,8 +29,3 @@ class Understanding(NamedTuple):
     heard: str
     said: str
     outcome: Outcome
-
-
-def asks_which(sentences: Iterable[Sentence]) -> bool:
-    """Return whether one of the sentences is a question that yes or no does not answer."""
-    return any(_WHICH.match(sentence.text) for sentence in sentences)

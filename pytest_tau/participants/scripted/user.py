@@ -15,7 +15,7 @@ from .discretion import says_all_at_first, withheld_facts
 from .memory import Memory
 from .parser import parse
 from .prose import script_of
-from .understanding import Understanding, asks_which
+from .understanding import Understanding
 from .vocabulary import facts_in, has_all, identifies, identifies_user, same_fact, words
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class ScriptedUser(BuiltIn):
         self._memory.note("decided", parsed.text)
         # Several questions get one yes only if all are answered by yes.
         answer = min((self._decision(each, parsed.text) for each in asked), key=_YES.__eq__)
-        if offers and answer in (_YES, _NO) and asks_which(asked):  # no fact was given
+        if offers and answer in (_YES, _NO) and any(each.is_which for each in asked):  # no fact was given
             self._outcome = "yes or no to which"
         return [answer]
 
