@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .capability import Capability, FactColumn, TrialStages, TrialView
+    from .capability import Capability, Command, FactColumn, TrialStages, TrialView
     from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment, domain_of
     from .episodes import Episode
@@ -28,6 +28,7 @@ _HOMES = {
     "Environment": "environment",
     "Episode": "episodes",
     "Evaluation": "evaluation",
+    "Command": "capability",
     "FactColumn": "capability",
     "Limits": "orchestrator",
     "RewardInfo": "models",
@@ -51,6 +52,7 @@ _HOMES = {
 __all__ = [
     "AgentTrial",
     "Capability",
+    "Command",
     "Domain",
     "DomainSpec",
     "Environment",

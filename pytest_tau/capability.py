@@ -98,6 +98,22 @@ class FactColumn(NamedTuple):
     most: float = inf
 
 
+class Command(NamedTuple):
+    """A subcommand of ``tau``.
+
+    Attributes:
+        name: The name.
+        group: The title under which ``tau --help`` lists it.
+        add_parser: Declares it on the subparsers of ``argparse``; the default of its argument ``run`` carries it out.
+        runs_pytest: Whether arguments after ``--`` are for pytest; they are its argument ``pytest``.
+    """
+
+    name: str
+    group: str
+    add_parser: Callable[[Any], None]
+    runs_pytest: bool = False
+
+
 class Measured(NamedTuple):
     """A trial and what a capability knows of it.
 
@@ -128,6 +144,7 @@ class Capability:
         columns: The columns of the facts.
         summary: Returns the lines of the summary, given the trials that have facts.
         failure: Returns the lines of the report of a failed trial, given its facts and its simulation.
+        commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
     """
 
     name: str
@@ -140,6 +157,7 @@ class Capability:
     columns: tuple[FactColumn, ...] = ()
     summary: Callable[[Sequence[Measured]], Iterable[str]] | None = None
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None
+    commands: tuple[Command, ...] = ()
 
     @property
     def label(self) -> str:

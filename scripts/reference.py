@@ -25,7 +25,7 @@ import pytest
 from pydantic import BaseModel
 
 import pytest_tau.plugin
-from pytest_tau.cli import command_parser
+from pytest_tau.cli import all_commands, command_parser
 from pytest_tau.plugin import hookspecs
 from pytest_tau.plugin.collect.parametrize import _MARKER_KEYS
 from pytest_tau.plugin.options import MARKER
@@ -275,7 +275,7 @@ def options_chapter() -> str:
 
 def commands_chapter() -> str:
     """Describe the commands of ``tau`` with their arguments."""
-    parser = command_parser()
+    parser = command_parser(all_commands())
     commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001
     texts = {choice.dest: choice.help or "" for choice in commands._choices_actions}  # noqa: SLF001
     parts = [

@@ -6,10 +6,10 @@ import argparse
 import io
 import os
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TauError
+from ..capability import Command, deferred, installed
+from ..errors import ConfigurationError, TauError
 from ..text import printable
 from .parser import Parser
 
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+#: The modules of commands that run pytest.
+_RUN_PYTEST = ("many.fork",)
+
 #: Exit status of a mistake in how the command was called.
 USAGE_ERROR = 2
 
-#: The modules of the commands by what they are for, in the order of the help. A command imports its own module only.
+#: The modules of the core's commands by what they are for, in the order of the help. A command imports its own module
+#: only.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "start a project": ("init", "schema", "texts"),
     "look at domains": ("browse.domains", "browse.tasks", "browse.tools", "browse.domain", "browse.play"),
@@ -34,9 +38,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-#: The commands that run pytest.
-_RUN_PYTEST = ("fork",)
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand, or print the help if there is none.
@@ -48,8 +49,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 0 for success, 1 if something was found, 2 if the command cannot be used.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    parser = command_parser(*arguments[:1])
-    args = _parsed(parser, arguments)
+    try:
+        commands = commands_for(*arguments[:1])
+    except TauError as error:
+        print(printable(f"tau: {error}"), file=sys.stderr)  # noqa: T201 - this is a command
+        return USAGE_ERROR
+    parser = command_parser(commands)
+    args = _parsed(parser, arguments, commands)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know every character
     if args.command is None:
@@ -67,10 +73,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _parsed(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
+def _parsed(parser: argparse.ArgumentParser, argv: list[str], commands: Sequence[Command]) -> argparse.Namespace:
     """Return the arguments; commands that run pytest take what follows after ``--`` as arguments of pytest."""
     own, rest = argv, None
-    if "--" in argv and argv[0] in _RUN_PYTEST:
+    if "--" in argv and any(each.runs_pytest for each in commands if each.name == argv[0]):
         own, rest = argv[: argv.index("--")], argv[argv.index("--") + 1 :]
     args = parser.parse_args(own)
     if rest is not None:
@@ -81,12 +87,13 @@ def _parsed(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namesp
 class _Help(Parser):
     """The parser of the command itself, whose help lists the subcommands in groups."""
 
+    groups: dict[str, list[str]]
+
     def format_help(self) -> str:
         """Return the help, without the list of subcommands as argparse writes it."""
         helps = {action.dest: action.help for action in self._subcommands()}
         lines = ["usage: tau [-h] [--version] COMMAND ...", "", self.description or "", ""]
-        for title, commands in COMMANDS.items():
-            names = map(name_of, commands)
+        for title, names in self.groups.items():
             lines += [f"{title}:", *(f"  {name:<10}{helps[name]}" for name in names), ""]
         lines += ["general:", "  -h, --help  show this help and exit", "  --version   show the version and exit", ""]
         lines += ["'tau COMMAND -h' shows the options of a command. Runs are made by pytest: 'pytest --help'.", ""]
@@ -108,23 +115,48 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def name_of(module: str) -> str:
-    """Return the name of the command of a module."""
-    return module.rpartition(".")[2]
+def all_commands() -> list[Command]:
+    """Return the commands in the order of the help: in each group the core's first, then those of capabilities.
 
-
-def command_parser(first: str = "") -> argparse.ArgumentParser:
-    """Return the parser of the command.
-
-    Args:
-        first: The first argument. If it is ``--version`` or a subcommand, the parser has no other subcommands.
+    Raises:
+        ConfigurationError: An entry point of a capability cannot be loaded, or two commands have the same name.
     """
-    modules = [module for group in COMMANDS.values() for module in group]
-    if first == "--version" or first in map(name_of, modules):
-        modules = [module for module in modules if name_of(module) == first]
+    found = _core_commands() + [command for each in installed() for command in each.commands]
+    names = [each.name for each in found]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigurationError(f"the command {twice[0]!r} of a capability occurs twice")
+    titles = list(dict.fromkeys(each.group for each in found))
+    return sorted(found, key=lambda each: titles.index(each.group))
+
+
+def commands_for(first: str = "") -> list[Command]:
+    """Return the commands that the parser needs: one alone if the first argument names it, else all.
+
+    Raises:
+        ConfigurationError: An entry point of a capability cannot be loaded, or two commands have the same name.
+    """
+    if first == "--version":
+        return []
+    core = [each for each in _core_commands() if each.name == first]
+    found = core or all_commands()
+    return [each for each in found if each.name == first] or found
+
+
+def _core_commands() -> list[Command]:
+    return [
+        Command(module.rpartition(".")[2], title, deferred(f"{__name__}.{module}:add_parser"), module in _RUN_PYTEST)
+        for title, modules in COMMANDS.items()
+        for module in modules
+    ]
+
+
+def command_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
+    """Return the parser of the command, with these subcommands."""
     parser = _Help(prog="tau", description="Start projects with pytest-tau, check task sets, and work with runs.")
+    parser.groups = {}
     parser.add_argument("--version", action=_Version, nargs=0)
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for module in modules:
-        import_module(f".{module}", __name__).add_parser(commands)
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for each in commands:
+        each.add_parser(subparsers)
+        parser.groups.setdefault(each.group, []).append(each.name)
     return parser

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 import pytest_tau
-from pytest_tau import Capability, FactColumn, SimulationSettings, TrialStages, option
+from pytest_tau import Capability, Command, FactColumn, SimulationSettings, TrialStages, option
 from pytest_tau.analysis.columns import COLUMNS, with_facts
 from pytest_tau.analysis.gates.metrics import metric_named
 from pytest_tau.capability import (
@@ -22,6 +22,7 @@ from pytest_tau.capability import (
     recorded,
     summary_lines,
 )
+from pytest_tau.cli import main
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation, ToolMessage
@@ -229,3 +230,25 @@ def test_an_entry_point_that_is_no_capability_is_an_error(monkeypatch: pytest.Mo
     monkeypatch.setattr(Entry, "load", lambda _: counting())
     assert installed()[-1].name == "counting"
     installed.cache_clear()
+
+
+def test_a_command_is_listed_and_carried_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def add_parser(commands: Any) -> None:
+        parser = commands.add_parser("names", help="list names", description="List names.")
+        parser.add_argument("name")
+        parser.set_defaults(run=lambda args: print(f"name {args.name}") or 1)
+
+    own = [Capability("own", commands=(Command("names", "check tasks", add_parser),))]
+    monkeypatch.setattr("pytest_tau.cli.installed", lambda: own)
+    assert main(["names", "Ada"]) == 1
+    assert capsys.readouterr().out == "name Ada\n"
+    main([])
+    assert (
+        "\n  lint      check the tasks of domains and of task files\n  names     list names\n"
+        in capsys.readouterr().out
+    )
+    own[0] = Capability("own", commands=(Command("show", "check tasks", add_parser),))
+    assert main(["nothing"]) == 2
+    assert "the command 'show' of a capability occurs twice" in capsys.readouterr().err

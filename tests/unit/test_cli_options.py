@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_tau.cli import COMMANDS, command_parser, main, name_of
+from pytest_tau.cli import all_commands, command_parser, commands_for, main
 from pytest_tau.cli.options import OPTIONS
 from pytest_tau.plugin.options_table import OPTIONS as PLUGIN_OPTIONS
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OTHER_MEANING = {"agent", "task"}
 #: Options of several commands whose choices are those of each command: the formats that it writes, its templates.
 OWN_CHOICES = {"--agent", "--format"}
-COMMAND_NAMES = [name_of(module) for group in COMMANDS.values() for module in group]
+COMMAND_NAMES = [each.name for each in all_commands()]
 
 
 def actions_of(commands: dict[str, argparse.ArgumentParser]) -> dict[str, argparse.ArgumentParser]:
@@ -38,7 +38,7 @@ def actions_of(commands: dict[str, argparse.ArgumentParser]) -> dict[str, argpar
 
 def parsers() -> dict[str, argparse.ArgumentParser]:
     """Return the parser of each command."""
-    (commands,) = (a for a in command_parser()._actions if isinstance(a, argparse._SubParsersAction))
+    (commands,) = (a for a in command_parser(all_commands())._actions if isinstance(a, argparse._SubParsersAction))
     return {**commands.choices, **actions_of(commands.choices)}
 
 
@@ -55,7 +55,6 @@ NAMES = list(PARSERS)
 
 def test_there_is_a_parser_for_each_command() -> None:
     assert [name for name in PARSERS if " " not in name] == COMMAND_NAMES
-    assert len(COMMAND_NAMES) == 23
     assert [name for name in PARSERS if " " in name] == ["submit prepare", "submit check"]
 
 
@@ -124,7 +123,7 @@ def test_without_arguments_the_help_is_printed(capsys: pytest.CaptureFixture[str
     assert main([]) == 0
     text = capsys.readouterr().out
     assert text.startswith("usage: tau [-h] [--version] COMMAND ...\n")
-    for title in COMMANDS:
+    for title in {each.group for each in all_commands()}:
         assert f"\n{title}:\n" in text
     for name, parser in PARSERS.items():
         assert f"\n  {name} " in text or " " in name
@@ -144,15 +143,19 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(("first", "expected"), [("--version", []), ("show", ["show"]), ("submit", ["submit"])])
 def test_the_parser_has_only_the_subcommand_that_is_called(first: str, expected: list[str]) -> None:
-    (commands,) = (a for a in command_parser(first)._actions if isinstance(a, argparse._SubParsersAction))
+    (commands,) = (a for a in command_parser(commands_for(first))._actions if isinstance(a, argparse._SubParsersAction))
     assert list(commands.choices) == expected
 
 
 def test_the_version_imports_no_subcommand() -> None:
-    code = "import sys, pytest_tau.cli as cli; cli.command_parser('--version'); print(*sorted(sys.modules))"
+    code = (
+        "import sys, pytest_tau.cli as it; it.command_parser(it.commands_for('--version')); print(*sorted(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     ours = [name for name in done.stdout.split() if name.startswith("pytest_tau.")]
-    assert ours == ["pytest_tau.cli", "pytest_tau.cli.parser", "pytest_tau.errors", "pytest_tau.text"]
+    assert [name.removeprefix("pytest_tau.") for name in ours] == [
+        *("capability", "cli", "cli.parser", "errors", "settings", "text")
+    ]
 
 
 @pytest.mark.parametrize(
