@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .capability import Capability, Command, FactColumn, TrialStages, TrialView
+    from .capability import Capability, Command, ExportFormat, FactColumn, TrialStages, TrialView
     from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment, domain_of
     from .episodes import Episode
@@ -29,6 +29,7 @@ _HOMES = {
     "Episode": "episodes",
     "Evaluation": "evaluation",
     "Command": "capability",
+    "ExportFormat": "capability",
     "FactColumn": "capability",
     "Limits": "orchestrator",
     "RewardInfo": "models",
@@ -58,6 +59,7 @@ __all__ = [
     "Environment",
     "Episode",
     "Evaluation",
+    "ExportFormat",
     "FactColumn",
     "Limits",
     "RewardInfo",

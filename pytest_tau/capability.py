@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .settings import changed_values, options_of
 
@@ -114,6 +114,21 @@ class Command(NamedTuple):
     runs_pytest: bool = False
 
 
+class ExportFormat(NamedTuple):
+    """A format of ``tau export``.
+
+    Attributes:
+        name: The name, for ``--format``.
+        help: What it is, for the help: ``otlp for traces``.
+        write: Writes the simulations of a ``pytest_tau.runs.reader.Run`` to a text file and returns how many; the third
+            argument is the only domain whose simulations are meant, or None.
+    """
+
+    name: str
+    help: str
+    write: Callable[[Any, IO[str], str | None], int]
+
+
 class Measured(NamedTuple):
     """A trial and what a capability knows of it.
 
@@ -145,6 +160,7 @@ class Capability:
         summary: Returns the lines of the summary, given the trials that have facts.
         failure: Returns the lines of the report of a failed trial, given its facts and its simulation.
         commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
+        exports: Formats of ``tau export``.
     """
 
     name: str
@@ -158,6 +174,7 @@ class Capability:
     summary: Callable[[Sequence[Measured]], Iterable[str]] | None = None
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None
     commands: tuple[Command, ...] = ()
+    exports: tuple[ExportFormat, ...] = ()
 
     @property
     def label(self) -> str:

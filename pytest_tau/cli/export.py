@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from ..capability import installed
 from ..errors import ConfigurationError, unknown_name
 from ..files import ambiguous_names, atomic_open, file_name_of
 from ..text import plural, printable
-from .options import add_options
+from .options import OPTIONS, add_options
 from .project import Project, add_project_options
 from .settings import RUN_HELP, data_dir
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterator
 
+    from ..capability import ExportFormat
     from ..reports.export import DomainContent
     from ..runs.reader import Run
 
@@ -45,7 +47,14 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("run_name", nargs="?", metavar="RUN", help=f"{RUN_HELP} (default: the latest run)")
     group = parser.add_argument_group("output")
-    add_options(group, "format")
+    more = _further_formats()
+    table = OPTIONS["format"]
+    add_options(
+        group,
+        "format",
+        choices=(*table.keywords["choices"], *more),
+        help=", ".join((table.help, *(each.help for each in more.values()))),
+    )
     add_options(
         group,
         "out",
@@ -61,6 +70,11 @@ def add_parser(commands: Any) -> None:
     )
     add_project_options(parser)
     parser.set_defaults(run=run)
+
+
+def _further_formats() -> dict[str, ExportFormat]:
+    """Return the formats of capabilities, by name."""
+    return {each.name: each for capability in installed() for each in capability.exports}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -106,10 +120,10 @@ def _files(
         yield from _metrics_files(args, out, opened, project)
         return
     if args.format not in _TAU2:
-        plain = write_csv if args.format == "csv" else write_jsonl
+        plain = {"csv": write_csv, "jsonl": write_jsonl}.get(args.format) or _further_formats()[args.format].write
         if args.domain is not None:
             _content(opened, args.domain)
-        yield out, partial(_write, opened=opened, write=partial(plain, opened, domain=args.domain))
+        yield out, partial(_write, opened=opened, write=lambda file: plain(opened, file, args.domain))
         return
     chosen = _content(opened, args.domain)
     if out is None and args.format == "tau2-dir":

@@ -8,11 +8,12 @@ import io
 import json
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 import pytest_tau
+from pytest_tau import Capability, ExportFormat
 from pytest_tau.analysis.columns import COLUMNS, with_facts
 from pytest_tau.capability import columns_of, installed
 from pytest_tau.files import digest
@@ -555,3 +556,20 @@ def test_criteria_that_are_not_known_here_are_kept(tau: Tau, tmp_path: Path, for
     assert again.task.unknown_criteria == ["acceptable_outcomes"]
     assert found.task is not None
     assert found.task.unknown_criteria == []
+
+
+def test_a_capability_adds_a_format(tmp_path: Path, tau: Tau, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(run: Run, file: IO[str], domain: str | None) -> int:
+        found = [trial for trial in run.trials() if domain in (None, trial.domain)]
+        file.write("".join(f"{trial.simulation.task_id}\n" for trial in found))
+        return len(found)
+
+    ids = Capability("ids", exports=(ExportFormat("ids", "ids for the ids of tasks", write),))
+    monkeypatch.setattr("pytest_tau.cli.export.installed", lambda: (*installed(), ids))
+    kept = keep(tmp_path / ".tau" / "runs" / "one", stored_trials("mock", most=2))
+    ran = tau("export", "--format", "ids")
+    assert ran.lines == [trial.simulation.task_id for trial in kept.trials]
+    written = tau("export", "--format", "ids", "-o", "ids.txt", "--domain", "mock")
+    assert "ids.txt: 2 simulations" in written.err
+    assert "ids for the ids of tasks" in " ".join(tau("export", "--help").out.split())
+    assert "unknown domain of the run 'retail'" in tau("export", "--format", "ids", "--domain", "retail").err
