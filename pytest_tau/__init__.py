@@ -6,7 +6,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .capability import Capability, Command, ExportFormat, FactColumn, TrialStages, TrialView
+    from .capability import (
+        Capability,
+        Command,
+        ExportFormat,
+        FactColumn,
+        PageBlock,
+        PageItem,
+        TrialStages,
+        TrialView,
+    )
     from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment, domain_of
     from .episodes import Episode
@@ -32,6 +41,8 @@ _HOMES = {
     "ExportFormat": "capability",
     "FactColumn": "capability",
     "Limits": "orchestrator",
+    "PageBlock": "capability",
+    "PageItem": "capability",
     "RewardInfo": "models",
     "Simulation": "models",
     "SimulationSettings": "runner",
@@ -62,6 +73,8 @@ __all__ = [
     "ExportFormat",
     "FactColumn",
     "Limits",
+    "PageBlock",
+    "PageItem",
     "RewardInfo",
     "Simulation",
     "SimulationSettings",

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from math import inf
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .settings import changed_values, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from .environment import Domain, Environment
     from .models import Message, Requestor, Simulation, Task, ToolCall, ToolMessage
@@ -129,6 +130,48 @@ class ExportFormat(NamedTuple):
     write: Callable[[Any, IO[str], str | None], int]
 
 
+class PageItem(NamedTuple):
+    """An entry of a list in the HTML report.
+
+    Attributes:
+        text: The text.
+        head: What is before it, in bold.
+        note: What is below it, such as the reason.
+        message_idx: The number of the message that it is about, which it links to; None for none.
+        met: Whether it is good or bad; None for neither.
+    """
+
+    text: str
+    head: str = ""
+    note: str = ""
+    message_idx: int | None = None
+    met: bool | None = None
+
+
+class PageBlock(NamedTuple):
+    """What the HTML report shows of a trial, drawn as a part of its own.
+
+    Attributes:
+        title: The title.
+        note: What is next to the title, in a few words.
+        text: A paragraph.
+        rows: Names and values.
+        items: The entries of a list.
+        place: ``panel`` is next to the conversation, ``box`` above it. ``checks`` adds the items to the checks, of
+            which the title is the kind: each is also shown at its message.
+        data: JSON that the function ``BLOCKS[name]`` of the capability's script draws instead, given the data, the
+            conversation and the second argument of ``messageLink``.
+    """
+
+    title: str
+    note: str = ""
+    text: str = ""
+    rows: Sequence[tuple[str, str]] = ()
+    items: Sequence[PageItem] = ()
+    place: Literal["panel", "box", "checks"] = "panel"
+    data: Any = None
+
+
 class Measured(NamedTuple):
     """A trial and what a capability knows of it.
 
@@ -161,6 +204,8 @@ class Capability:
         failure: Returns the lines of the report of a failed trial, given its facts and its simulation.
         commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
         exports: Formats of ``tau export``.
+        page: Returns the blocks of the HTML report for a trial, given its facts and its simulation.
+        script: The file with the functions that draw its blocks with data; None if there are none.
     """
 
     name: str
@@ -175,6 +220,8 @@ class Capability:
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None
     commands: tuple[Command, ...] = ()
     exports: tuple[ExportFormat, ...] = ()
+    page: Callable[[Any, Simulation], Iterable[PageBlock]] | None = None
+    script: Path | None = None
 
     @property
     def label(self) -> str:
@@ -277,6 +324,19 @@ def failure_lines(capabilities: Iterable[Capability], simulation: Simulation) ->
             yield from (f"{each.label}: {line}" for line in each.failure(facts, simulation))
         elif PROBLEM in (found := simulation.facts.get(each.name) or {}):
             yield f"{each.label}: {found[PROBLEM]}"
+
+
+def page_blocks(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[tuple[str, PageBlock]]:
+    """Yield the blocks of the HTML report for a trial, each with the name of its capability."""
+    for each in capabilities:
+        if each.page is None or each.name not in simulation.facts:
+            continue
+        try:
+            facts = each.read(simulation.facts)
+            found = [] if facts is None else [*each.page(facts, simulation)]
+        except Exception as error:  # noqa: BLE001 - code of others, which must not cost the report
+            found = [PageBlock(each.label, text=f"cannot be shown: {type(error).__name__}: {error}")]
+        yield from ((each.name, block) for block in found)
 
 
 def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import json
+import re
 import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -48,6 +51,14 @@ def table(path):
         return list(csv.DictReader(file))
 
 
+def conversations(report):
+    """The conversations of an HTML report, unpacked."""
+    packed = re.findall(
+        r'<script type="application/octet-stream" id="c0-\d+">([^<]+)<', report.read_text(encoding="utf-8")
+    )
+    return [each for block in packed for each in json.loads(gzip.decompress(base64.b64decode(block)))]
+
+
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_examples_are_shown_everywhere(examples, project, workers, capsys):
     files = ("--tau-html", "r.html", "--junitxml", "j.xml", "--tau-summary", "markdown:s.md")
@@ -71,6 +82,9 @@ def test_examples_are_shown_everywhere(examples, project, workers, capsys):
     assert all(int(row["competitors"]) > 0 and row["first_answer"] == "" for row in rows)
     names = {each.get("name") for each in ET.parse(project.path / "j.xml").iter("property")}
     assert {"tau_competitors", "tau_addresses"} <= names
+    for talk in conversations(project.path / "r.html"):
+        [block] = talk["blocks"]
+        assert (block["title"], block["items"][0]["text"]) == ("Addresses", "sales@contoso.example")
     assert "Competitors" in (project.path / "r.html").read_text(encoding="utf-8")
     assert "| competitors | named in " in (project.path / "s.md").read_text(encoding="utf-8")
 

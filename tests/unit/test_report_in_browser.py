@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau import Capability, PageBlock, PageItem
 from pytest_tau.models import Review, ReviewFinding
+from pytest_tau.reports.html import write_report
 from pytest_tau.reviews import add_review
 from pytest_tau.runs.reader import Run
 from pytest_tau.runs.record import TrialRecord
 
 from . import tiny
 from .chromium import browser, chromium
-from .report_pages import CRITERIA, WISH, bad, line, report, run_folder, simulated
+from .report_pages import CRITERIA, WISH, OneDomain, bad, line, report, run_folder, simulated
 from .test_report import HOSTILE, WANTED, hostile_run, trials
 
 if TYPE_CHECKING:
@@ -351,6 +353,32 @@ def test_a_review_is_next_to_the_blame_and_leads_to_its_message(page: Page, doma
     assert page.js("document.activeElement.id") == "A-message-4"
     assert "Partial credit" in page.texts(".panel h3")
     assert "no answer within 1 s" in page.js("document.querySelector('.boxes').textContent")
+
+
+def test_blocks_of_a_capability_are_drawn(page: Page, domain: Domain, tmp_path: Path) -> None:
+    script = tmp_path / "page.js"
+    script.write_text('BLOCKS.noted = (data) => el("p", { class: "own" }, data.join("-"));', encoding="utf-8")
+    item = PageItem("<b>loud</b>", head="said", message_idx=4, met=False)
+    blocks = [
+        PageBlock("Manner", "twice", rows=[("tone", "rude")], items=[item]),
+        PageBlock("Above", text="A paragraph.", place="box"),
+        PageBlock("MANNER", items=[item], place="checks"),
+        PageBlock("Drawn", data=[1, 2]),
+    ]
+    noted = Capability("noted", page=lambda facts, _: blocks if facts["shown"] else blocks[9:][0], script=script)
+    simulations = [bad(domain, WANTED, trial, facts={"noted": {"shown": not trial}}) for trial in (0, 1)]
+    run = run_folder(tmp_path / "run", *(line(each, WANTED) for each in simulations))
+    file = tmp_path / "blocks.html"
+    write_report(file, [run], OneDomain(domain), [noted])
+    opened(page, file, "#/0")
+    assert {"Manner", "Drawn"} <= set(page.texts(".panel h3"))
+    assert "Above" in page.texts(".box h3")
+    assert page.texts(".own") == ["1-2"]
+    shown = page.texts(".checks li")
+    assert any("said" in each and "<b>loud</b>" in each for each in shown)
+    assert any("MANNER not met, not in the reward: said: <b>loud</b>" in each for each in page.texts(".marks li"))
+    opened(page, file, "#/1")
+    assert any("cannot be shown: IndexError" in text for text in page.texts(".panel p"))
 
 
 def test_a_check_is_broken_only_where_it_counts(page: Page, files: dict[str, Path]) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from ...runs.layout import simulation_files
 from ...text import relative_path
+from ..capabilities import capabilities_of
 from ..context.run_state import get_context, run_state
 from ..options import OptionValues
 from ..seams import SummaryBlock, SummaryLine
@@ -81,7 +82,7 @@ class HtmlReport:
             # These are added to the manifest only after this.
             if run.info:
                 run.info["excluded"] = {**run.info.get("excluded", {}), **state.counts.excluded}
-            write_report(self._file, [run], _Domains(self._config))
+            write_report(self._file, [run], _Domains(self._config), capabilities_of(self._config))
         except (ConfigurationError, OSError) as error:
             return str(error)
         return None

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...attacks import AttackFacts
+from ...capability import page_blocks
 from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL
 from ...evaluation.evidence import Evidence, StateHistory
@@ -16,12 +17,14 @@ from ...models import RETRIEVAL, AssistantMessage, UserMessage, review_of
 from ...models.reviews import REVIEW_KEYS
 from ...regrade.recognition import worked_alone
 from .alignment import align
+from .capability_blocks import block_checks, shown_blocks
 from .checks import located_checks
 from .json_text import value_text, without_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ...capability import Capability
     from ...environment import Domain
     from ...evaluation import Grading
     from ...evaluation.evidence import StateChange
@@ -39,6 +42,7 @@ def conversation(
     task: Task | None,
     domain: Domain | str,
     histories: StateHistories,
+    capabilities: Sequence[Capability] = (),
 ) -> dict[str, Any]:
     """Return everything that the page shows of a simulation when it is opened, as JSON.
 
@@ -48,8 +52,9 @@ def conversation(
         task: Its task; None if it is not known.
         domain: Where it took place, or why that is not available.
         histories: Of the trials of the run.
+        capabilities: The capabilities whose blocks are shown.
     """
-    verdict = simulation.reward_info
+    verdict, found = simulation.reward_info, [*page_blocks(capabilities, simulation)]
     history = _history(simulation, calls, task, domain, histories)
     grading = _grading(verdict)
     actions = _reference_actions(verdict, task)
@@ -58,7 +63,8 @@ def conversation(
     return {
         "messages": _messages(simulation.messages),
         "calls": [_call(made, history.changes.get(position, [])) for position, made in enumerate(calls)],
-        "checks": located_checks(Evidence(simulation, calls, rows, history, grading)),
+        "checks": located_checks(Evidence(simulation, calls, rows, history, grading)) + block_checks(found),
+        "blocks": shown_blocks(found),
         "actions": [_action(action) for action in actions],
         "rows": [row._asdict() for row in rows],
         "differences": [_difference(difference) for difference in differences[:_MOST_CHANGES]],

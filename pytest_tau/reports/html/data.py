@@ -18,19 +18,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ...analysis.columns import Column
+    from ...capability import Capability
     from ...regrade.recognition import DomainSource
     from ...runs.groups import Group
     from ...runs.reader import Run
     from ...runs.record import TrialRecord
 
 
-def gather(runs: Sequence[Run], domains: DomainSource, file: IO[bytes]) -> dict[str, Any]:
+def gather(
+    runs: Sequence[Run], domains: DomainSource, file: IO[bytes], capabilities: Sequence[Capability]
+) -> dict[str, Any]:
     """Return everything that the page shows before a conversation is opened, as JSON.
 
     Args:
         runs: One, or two that are compared.
         domains: The source of domains, for the changes of environments.
         file: The file that the conversations are written to.
+        capabilities: The capabilities of the runs.
 
     Raises:
         ConfigurationError: A run that cannot be read.
@@ -40,7 +44,7 @@ def gather(runs: Sequence[Run], domains: DomainSource, file: IO[bytes]) -> dict[
     tables = _Tables(columns)
     shown, gathered = [], list[list[Facts]]()
     for number, run in enumerate(runs):
-        gatherer = Gatherer(run, domains, compared=len(runs) > 1)
+        gatherer = Gatherer(run, domains, capabilities, compared=len(runs) > 1)
         kept, facts = _gather_run(gatherer, ConversationBlocks(file, number))
         records = [one.record for one in facts]
         names = _Names([record.group for record in records])
@@ -48,7 +52,7 @@ def gather(runs: Sequence[Run], domains: DomainSource, file: IO[bytes]) -> dict[
             {
                 "name": run.name,
                 "agent": agent_name(run, records),
-                "about": about(run, records),
+                "about": about(run, records, capabilities),
                 "counts": counts(run, records),
                 "rates": rates(records),
                 "comparisons": comparisons(records),

@@ -17,6 +17,7 @@ from .environment_changes import StateHistories
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ...capability import Capability
     from ...environment import Domain
     from ...models import PairedCall, Simulation, Task
     from ...regrade.recognition import DomainSource
@@ -39,10 +40,11 @@ class Gatherer:
         run: The run.
         domains: The source of domains, for the changes of environments.
         compared: Whether the messages of the run are compared with those of another one.
+        capabilities: The capabilities whose blocks are shown.
     """
 
-    def __init__(self, run: Run, domains: DomainSource, *, compared: bool) -> None:
-        self.run, self._compared = run, compared
+    def __init__(self, run: Run, domains: DomainSource, capabilities: Sequence[Capability], *, compared: bool) -> None:
+        self.run, self._compared, self._capabilities = run, compared, capabilities
         self._domains = domains
         self._loaded: dict[str, Domain | str] = {}
         self._recognised: str | None = None
@@ -66,7 +68,7 @@ class Gatherer:
             task, domain = self._one_object(trial.task), self._domain(name)
             _annotate(trial.simulation, task, domain)
             yield self._facts(trial, calls, name)
-            shown = conversation(trial.simulation, calls, task, domain, self._histories)
+            shown = conversation(trial.simulation, calls, task, domain, self._histories, self._capabilities)
             blocks.add({**shown, "test": trial.test} if trial.test else shown)
         blocks.end()
 

@@ -14,7 +14,7 @@ from ...analysis.outcomes import given_reference
 from ...analysis.scores import Scores, outcomes_by_group
 from ...analysis.unseen import unseen_agents, unseen_line
 from ...analysis.variants import Variants, records_by_variant
-from ...capability import installed, summary_lines
+from ...capability import summary_lines
 from ...runs.groups import count_tasks
 from ...runs.manifest import NO_REASON
 from .json_text import without_keys
@@ -22,6 +22,7 @@ from .json_text import without_keys
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ...capability import Capability
     from ...runs.reader import Run
     from ...runs.record import TrialRecord
 
@@ -119,12 +120,13 @@ def comparisons(records: Sequence[TrialRecord]) -> list[str]:
     ] + rate_lines(records)
 
 
-def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
+def about(run: Run, records: Sequence[TrialRecord], capabilities: Sequence[Capability]) -> list[list[str]]:
     """Return what is known of a run, each fact with its name: only facts that have no secret in them.
 
     Args:
         run: The run, with its manifest.
         records: Its trials.
+        capabilities: The capabilities of the run.
     """
     info = run.info
     facts: list[tuple[str, Any]] = []
@@ -139,7 +141,7 @@ def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
             facts += [(side.capitalize(), part.get("implementation")), (f"{side.capitalize()} model", part.get("llm"))]
     facts.append(("Given the reference actions", given_reference(records)))
     compared = comparability(records)
-    facts += [line.partition(": ")[::2] for line in summary_lines(installed(), records)]
+    facts += [line.partition(": ")[::2] for line in summary_lines(capabilities, records)]
     facts.append(("Comparability", compared.text if compared is not None else None))
     unseen = unseen_agents(records) if any(record.usage for record in records) else []
     facts += [("Not in the costs", unseen_line(unseen))] if unseen else []

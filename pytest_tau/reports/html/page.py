@@ -7,6 +7,7 @@ import tempfile
 from importlib.resources import files
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from ...capability import installed
 from ...files import atomic_open
 from .data import gather
 from .json_text import document
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from ...capability import Capability
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run
 
-_SCRIPTS = ("dom", "model", "charts", "overview", "table", "conversation", "detail", "main")
+_SCRIPTS = ("dom", "model", "charts", "overview", "table", "conversation", "blocks", "detail")
 _COPY = 1 << 20
 
 
@@ -30,36 +32,43 @@ class Written(NamedTuple):
     problems: list[str]
 
 
-def write_report(file: Path, runs: Sequence[Run], domains: DomainSource) -> Written:
+def write_report(
+    file: Path, runs: Sequence[Run], domains: DomainSource, capabilities: Sequence[Capability] | None = None
+) -> Written:
     """Write the report of a run, or of two side by side.
 
     Args:
         file: The file; its folders are made, and it appears once it is complete.
         runs: One run, or two.
         domains: The source of domains.
+        capabilities: The capabilities of the runs; None for those that are installed.
 
     Raises:
         ConfigurationError: A run cannot be read.
         OSError: A file cannot be opened or written.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
+    known = installed() if capabilities is None else capabilities
     with tempfile.TemporaryFile() as spool:
-        found = gather(runs, domains, spool)
+        found = gather(runs, domains, spool, known)
         spool.seek(0)
         with atomic_open(file) as page:
-            _write(page, found, spool)
+            _write(page, found, spool, [each.script for each in known if each.script])
     problems = [problem for run in found["runs"] for problem in run["problems"]]
     return Written(sum(len(run["rows"]) for run in found["runs"]), problems)
 
 
-def _write(page: IO[bytes], found: Mapping[str, Any], conversations: IO[bytes]) -> None:
+def _write(page: IO[bytes], found: Mapping[str, Any], conversations: IO[bytes], scripts: Sequence[Path]) -> None:
     folder = files(__package__) / "page"
 
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
     style = read("page.css")
-    script = '"use strict";\n(() => {\n' + "\n".join(read(f"{name}.js") for name in _SCRIPTS) + "\n})();\n"
+    own = [each.read_text(encoding="utf-8") for each in scripts]
+    # The last one draws the page.
+    parts_of_script = [*(read(f"{name}.js") for name in _SCRIPTS), *own, read("main.js")]
+    script = '"use strict";\n(() => {\n' + "\n".join(parts_of_script) + "\n})();\n"
     parts = {
         "policy": content_policy(style, script),
         "title": _escaped(" and ".join(run["name"] for run in found["runs"])),

@@ -542,6 +542,7 @@ function panels(talk, jump, wide) {
     talk.differences.length
       ? panel("Database at the end", differenceList(talk.differences), wide, counted(talk.differences.length, "difference"))
       : "",
+    ...blockPanels(talk, jump, wide),
     talk.partial && talk.partial.length ? panel("Partial credit", partialPanel(talk.partial), false) : "",
     panel("Task", taskPanel(talk), false),
     panel("Facts", factsPanel(talk), false),
