@@ -233,7 +233,7 @@ class _Pieces:
 
 
 def _segments(chunks: Iterable[Chunk | None], width: int) -> list[_Segment]:
-    """Return what a side says; chunks that are no further from each other than ``width`` belong together."""
+    """Return what a side says; chunks at most ``width`` indices apart belong together."""
     found: list[_Segment] = []
     for index, chunk in enumerate(chunks):
         if chunk is None:
