@@ -7,11 +7,11 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_tau.analysis.design.looks import judge, plan_looks
-from pytest_tau.analysis.design.predictive import Cell, probability_at_least
-from pytest_tau.analysis.design.stopping import DOUBT, LOOKS
 from pytest_tau.analysis.paired import Pair, Paired, PassCount
 from pytest_tau.analysis.statistics import binomial
+from pytest_tau.capabilities.stopping.looks import judge, plan_looks
+from pytest_tau.capabilities.stopping.plugin import DOUBT, PREDICTIONS
+from pytest_tau.capabilities.stopping.predictive import Cell, probability_at_least
 
 from .figures import Figure
 
@@ -91,7 +91,7 @@ def _gated(gated: Gated, seed: str) -> Ended:
     passed = [[generator.random() < chance for _ in range(trials)] for chance in chances]
     total = tasks * trials
     full = sum(map(sum, passed)) / total >= BOUND - 1e-9
-    doubt, step = DOUBT * (1 - probability), total // LOOKS
+    doubt, step = DOUBT * (1 - probability), total // PREDICTIONS
     for number in range(step, total, step):
         rounds, more = divmod(number, tasks)
         runs = [rounds + (task < more) for task in range(tasks)]

@@ -340,7 +340,7 @@ def page_blocks(capabilities: Iterable[Capability], simulation: Simulation) -> I
 
 
 def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:
-    """Return what ``run.json`` records of the capabilities of a run: their settings and columns, by name."""
+    """Return what ``run.json`` records of the capabilities of a run, by name: settings and columns, if it has any."""
     return {
         each.name: {
             "settings": {} if settings is None else {row.setting: value for row, value in changed_values(settings)},
@@ -349,6 +349,7 @@ def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:
             ],
         }
         for each, settings in active
+        if each.columns or (settings is not None and any(changed_values(settings)))
     }
 
 

@@ -11,12 +11,12 @@ from ..runs.manifest import why_incomplete
 from ..text import listed, one_line, plural
 from .attacks import attack_differences
 from .comparability import differing_conditions
-from .design.power import POWER
 from .measures.facts import differing_settings, fact_lines, rates_name
 from .measures.partial import difference_lines
 from .measures.policy import policy_difference_lines
 from .measures.reviews import review_counts
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
+from .power import POWER
 from .users.comparison import user_lines
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from .chance import Seen, Values, tails
-from .design.power import LEVEL, POWER, Losses
+from .power import LEVEL, POWER, Losses
 from .statistics import Interval, wilson
 
 if TYPE_CHECKING:

@@ -1,4 +1,11 @@
 """The bundled capabilities. Each is a folder; without it and its name below, everything else works as before."""
 
 #: The capabilities in the order in which they are called.
-BUNDLED = ("tool_faults", "quarantine", "changed", "traces", "voice")
+BUNDLED = (
+    "tool_faults",
+    "quarantine",
+    "changed",
+    "stopping",
+    "traces",
+    "voice",
+)

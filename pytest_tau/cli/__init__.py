@@ -24,13 +24,13 @@ _RUN_PYTEST = ("many.fork",)
 #: Exit status of a mistake in how the command was called.
 USAGE_ERROR = 2
 
-#: The modules of the core's commands by what they are for, in the order of the help. A command imports its own module
-#: only.
+#: The modules of the core's commands by what they are for, in the order of the help; a title without modules is the
+#: place of commands of capabilities. A command imports its own module only.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "start a project": ("init", "schema", "texts"),
     "look at domains": ("browse.domains", "browse.tasks", "browse.tools", "browse.domain", "browse.play"),
     "check tasks": ("lint",),
-    "plan runs": ("design.plan",),
+    "plan runs": (),
     "connect agents": ("connect.mcp", "connect.serve"),
     "work with runs": (
         *("browse.show", "view", "compare", "browse.users", "many.fork", "bless", "merge", "export"),
@@ -121,11 +121,11 @@ def all_commands() -> list[Command]:
     Raises:
         ConfigurationError: An entry point of a capability cannot be loaded, or two commands have the same name.
     """
-    found = _core_commands() + [command for each in installed() for command in each.commands]
+    found = core_commands() + [command for each in installed() for command in each.commands]
     names = [each.name for each in found]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ConfigurationError(f"the command {twice[0]!r} of a capability occurs twice")
-    titles = list(dict.fromkeys(each.group for each in found))
+    titles = list(dict.fromkeys([*COMMANDS, *(each.group for each in found)]))
     return sorted(found, key=lambda each: titles.index(each.group))
 
 
@@ -137,12 +137,13 @@ def commands_for(first: str = "") -> list[Command]:
     """
     if first == "--version":
         return []
-    core = [each for each in _core_commands() if each.name == first]
+    core = [each for each in core_commands() if each.name == first]
     found = core or all_commands()
     return [each for each in found if each.name == first] or found
 
 
-def _core_commands() -> list[Command]:
+def core_commands() -> list[Command]:
+    """Return the commands that are of no capability, in the order of the help."""
     return [
         Command(module.rpartition(".")[2], title, deferred(f"{__name__}.{module}:add_parser"), module in _RUN_PYTEST)
         for title, modules in COMMANDS.items()

@@ -161,20 +161,6 @@ OPTIONS: dict[str, Option] = {
                      "much", "USD", {"type": float}),
     "trials": Option(("--trials",), "the trials of each task, or from each turn", "K",
                      {"type": int}),
-    "gate": Option(("--gate",), "a gate of the run, such as 'pass^1>=0.8'; may be repeated", "EXPR",
-                   {"action": "append", "default": []}),
-    "tasks": Option(("--tasks",), "the number of tasks (default: those of the earlier run, or of --domain)", "N",
-                    {"type": int}),
-    "pass": Option(("--pass",), "the expected pass rate (default: that of the earlier run)", "RATE",
-                   {"type": float, "dest": "rate"}),
-    "detect": Option(("--detect",), "how many tasks and trials show a loss of this size, such as 0.05", "LOSS",
-                     {"type": float}),
-    "tokens": Option(("--tokens",), "tokens that a trial sends and receives, such as 20000,1500 (default: as in the "
-                     "earlier run)", "SENT,RECEIVED"),
-    "price": Option(("--price",), "USD per million tokens sent and received, such as 2,8 (default: the cost of the "
-                    "earlier run)", "SENT,RECEIVED"),
-    "seconds": Option(("--seconds",), "the duration of a trial (default: as in the earlier run)", "SECONDS",
-                      {"type": float}),
     "install-from": Option(("--install-from",), "what pip installs pytest-tau from in CI: a requirement such as a git "
                            "URL, or a wheel in the folder", "SOURCE"),
 }

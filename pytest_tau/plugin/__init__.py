@@ -155,7 +155,7 @@ def _begin(config: pytest.Config) -> None:
     _register_if_given(config, "attacks.variants", "attack")
     _register_if_given(config, "attacks.summary", "attack")
     capabilities.register_hooks(config)
-    _register_if_given(config, "report.verdicts.gates", "gate", "fail_on", "stop_early")
+    _register_if_given(config, "report.verdicts.gates", "gate", "fail_on")
     _register_if_given(config, "report.baseline", "baseline")
     _register_if_given(config, "collect.resume", "resume", "rerun")
     _register_if_given(config, "report.html", "html")

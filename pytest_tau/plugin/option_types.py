@@ -67,20 +67,6 @@ def _written(value: Any, kind: Callable[[Any], Any]) -> str:
     return str(value)
 
 
-def certainty(value: str) -> float | None:
-    """Return a probability above 0.5, 1 for certainty; None for ``false``, as an ini file has it."""
-    if value.lower() in ("false", "no", "off", "0"):
-        return None
-    try:
-        found = 1.0 if value.lower() in ("true", "yes", "on") else float(value)
-    except ValueError:
-        found = -1.0
-    if not 0.5 < found <= 1:
-        problem = f"expected a probability above 0.5 and at most 1, such as 0.99, got {quoted(value)}"
-        raise ValueError(f"{problem} (without one, write the option after the paths)")
-    return found
-
-
 def group_names(values: Iterable[str]) -> tuple[str, ...]:
     """Return the names of what trials can be grouped by, in comma-separated lists."""
     from ..errors import unknown_name

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from ..settings import Option, flag, integer, names, real, text, texts
 from .option_types import (
-    certainty,
     difficulty,
     fork_restore,
     fork_turns,
@@ -225,9 +224,6 @@ _ROWS = (
     Option("gate", texts, "session", "EXPR", default=(), repeat=True,
            help="fail the run if this condition is not met, and not for single trials: [domain:]metric OP value, such "
                 "as 'pass^1>=0.8', 'retail:errors<=0.02'; may be repeated"),
-    Option("stop-early", certainty, "session", "P", bare="1",
-           help="skip the remaining trials once the verdict of the run is certain, or with P, such as 0.99, once it is "
-                "known with this probability; the tasks are then run in random order"),
     Option("baseline", text, "session", "RUN", path=True,
            help="compare with this run task by task: a folder, a name below .tau/runs, or baseline"),
     Option("fail-on", text, "session", "WHAT", choices=("regression",),

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from ..analysis.gates import Gate, Verdict
     from ..environment import DomainSpec
     from ..evaluation import Evaluator
     from ..runs.record import TrialRecord
@@ -127,4 +128,29 @@ def pytest_tau_exit_verdict() -> pytest.ExitCode | None:
 
     Returns:
         The exit status, or None to leave it as it is.
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_tau_gate_verdicts(gates: Sequence[Gate]) -> list[Verdict] | None:
+    """Return the verdicts of the gates of a run in which not every planned trial was run; first result.
+
+    Called in the process that reports, once everything is reported.
+
+    Args:
+        gates: The gates.
+
+    Returns:
+        The verdicts, or None if those of the trials that were run are right.
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_tau_regression() -> bool | None:
+    """Return whether there is a regression against the baseline, if that was decided while the run was under way.
+
+    First result; called in the process that reports, once everything is reported.
+
+    Returns:
+        Whether there is one, or None to leave it to the comparison at the end.
     """

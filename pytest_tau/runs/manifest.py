@@ -112,10 +112,11 @@ class Resumed(_Part):
 
 
 class RecordedCapability(_Part):
-    """A capability that was switched on: its settings that are not defaults, and its columns."""
+    """A capability that was switched on: its settings that are not defaults, its columns, and what it has noted."""
 
     settings: dict[str, Any]
     columns: list[dict[str, Any]]
+    notes: dict[str, Any] | None = None
 
 
 class Manifest(_Part):
@@ -138,7 +139,6 @@ class Manifest(_Part):
         resumed: The times at which the run was resumed.
         blessed: The name of the run, in a baseline.
         comparability: How far the run can be compared with τ²-bench; null if it has no domain of it.
-        stopping: The rule by which the run may end early, and its looks so far; null without one.
         stopped_usage: The model calls of trials that a budget has stopped, which no simulation has, by role.
     """
 
@@ -159,7 +159,6 @@ class Manifest(_Part):
     resumed: list[Resumed] = Field(default_factory=list)
     blessed: str | None = None
     comparability: dict[str, Any] | None = None
-    stopping: dict[str, Any] | None = None
     stopped_usage: dict[str, ModelUsage] = Field(default_factory=dict)
 
 
@@ -268,9 +267,9 @@ def why_incomplete(manifest: Mapping[str, Any], stored: int) -> str:
     planned = sum(sum(tasks.values()) for tasks in manifest.get("planned", {}).values())
     if stored < planned and manifest.get("finished", True) is None:
         return f"it was interrupted, with {stored:,} of {plural(planned, 'planned trial')} stored"
-    # Trials that were skipped for a reason are not missing, and a run may end by a rule of its own.
+    # Trials that were skipped for a reason are not missing.
     skipped = sum(many for why, many in excluded.items() if why not in (DESELECTED, BUDGET_SPENT))
-    if not manifest.get("stopping") and (number := planned - stored - skipped) > 0:
+    if (number := planned - stored - skipped) > 0:
         return f"{number:,} of {plural(planned, 'planned trial')} were not run"
     return ""
 

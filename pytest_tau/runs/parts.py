@@ -30,7 +30,7 @@ _SHARD = re.compile(r"(\d+)/(\d+)")
 #: What the agent is built from, which is in no hash.
 _COMMIT = ("commit", "dirty")
 #: Facts about a part that are none about the whole.
-_OF_A_PART = frozenset({"comparability", "stopping", "user_prompts", "participants"})
+_OF_A_PART = frozenset({"comparability", "user_prompts", "participants"})
 
 
 class Part(NamedTuple):
@@ -138,6 +138,7 @@ class JoinedParts:
             **whole,
             **same,
             **_participants(all_of),
+            "capabilities": _without_notes(first),
             "started": min(each["started"] for each in all_of),
             "finished": max(ends) if all(ends) else None,
             "versions": {name: ", ".join(sorted(values)) for name, values in _versions(all_of).items()},
@@ -181,6 +182,14 @@ class JoinedParts:
 
 def _commit(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {key: manifest[key] for key in _COMMIT}
+
+
+def _without_notes(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the capabilities of a part without what they have noted of it."""
+    return {
+        name: {key: value for key, value in each.items() if key != "notes"}
+        for name, each in manifest.get("capabilities", {}).items()
+    }
 
 
 def _participants(manifests: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[str]]]:

@@ -1,4 +1,4 @@
-"""--tau-gate, --tau-stop-early: the run as a whole decides, in one process and over workers."""
+"""--tau-gate: the run as a whole decides, in one process and over workers."""
 
 from __future__ import annotations
 
@@ -246,7 +246,6 @@ class TestOtherFailures:
             (["--tau-gate", "pas^1>=0.8"], "--tau-gate: unknown metric 'pas^1'; did you mean 'pass^1'"),
             (["--tau-gate", "pass^1=0.8"], "--tau-gate: 'pass^1=0.8': expected one of >=, >, <=, <"),
             (["--tau-gate", "mok:pass^1>=0.8"], "unknown domain 'mok'; did you mean 'mock'?"),
-            (["--tau-stop-early"], "--tau-stop-early: needs a gate"),
             (["--tau-fail-on", "regression"], "--tau-fail-on: needs a run to compare with: add --tau-baseline RUN"),
             (["--tau-fail-on", "loss"], "--tau-fail-on: expected regression, got 'loss'"),
         ],
@@ -256,70 +255,8 @@ class TestOtherFailures:
         agents(*args, *workers, good=1).usage_error(message)
 
 
-class TestStopEarly:
-    """Trials that can change nothing are not run."""
-
-    def test_a_gate_that_can_no_longer_be_met(self, agents):
-        run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-rs", bad=3, good=17)
-        assert run.ret == pytest.ExitCode.OK
-        run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-rs", bad=20)
-        assert run.ret == pytest.ExitCode.TESTS_FAILED
-        run.outcomes(failing=5, skipped=15)
-        run.line("SKIPPED [15]", "not run: the gates are settled")
-        run.line("tau: stopped early after 5 of 20 trials, pass^1 >= 0.8 can no longer be met: 15 trials not run")
-        run.line("tau: gate pass^1 >= 0.8: 0.000", "missed, at most 0.750 whatever the remaining trials give")
-
-    def test_gates_that_can_no_longer_be_missed(self, agents):
-        args = ["--tau-gate", "pass^1>=0.5", "--tau-gate", "errors<=0.6", "--tau-stop-early"]
-        run = agents(*args, good=10)
-        assert run.ret == pytest.ExitCode.OK
-        run.outcomes(passed=5, skipped=5)
-        run.line("tau: stopped early after 5 of 10 trials, every gate is certain to be met: 5 trials not run")
-        run.line("tau: gate pass^1 >= 0.5: 1.000", "met, at least 0.500 whatever the remaining trials give")
-
-    def test_without_the_option_everything_is_run(self, agents):
-        agents("--tau-gate", "pass^1>=0.8", "--tb=no", bad=10).outcomes(failing=10)
-
-    def test_over_workers(self, agents):
-        """What a worker has begun, or is about to, it finishes."""
-        pytest.importorskip("xdist")
-        run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-n", "2", bad=60)
-        assert run.ret == pytest.ExitCode.TESTS_FAILED
-        line = run.line("tau: stopped early after", "pass^1 >= 0.8 can no longer be met:", "trials not run")
-        not_run = int(line.split(": ")[2].split()[0])
-        assert 1 <= not_run <= 47
-        run.outcomes(failing=60 - not_run, skipped=not_run)
-        run.line("tau: gate pass^1 >= 0.8: 0.000", "missed, at most")
-
-    def test_conversations_that_have_begun_are_finished_and_counted(self, models, project, a_task):
-        models.script(
-            """
-            async def answer(role, request):
-                await asyncio.sleep(0.03)
-                return "Bye. ###STOP###" if role == "user" else "No."
-            """
-        )
-        project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(40)])
-        args = ["--tau-gate", "pass^1>=0.9", "--tau-stop-early", "--tb=no", "--tau-concurrency", "3"]
-        run = models.run(*args)
-        assert run.ret == pytest.ExitCode.TESTS_FAILED
-        run_trials = len([call for call in models.asked if call["role"] == "user"])
-        assert 4 <= run_trials < 40
-        run.outcomes(failing=run_trials, skipped=40 - run_trials)
-
-    def test_tests_of_ones_own_are_run(self, agents, project):
-        project.write(
-            "test_own.py",
-            """
-            import pytest
-
-            @pytest.mark.tau(domain="mock", tasks="create*", agent="gold", user="gold")
-            def test_own(tau_simulation):
-                assert tau_simulation.reward == 1
-            """,
-        )
-        run = agents("--tau-gate", "pass^1>=0.9", "--tau-stop-early", "--tb=no", ".", bad=10)
-        run.outcomes(failing=2, skipped=8, passed=2)
+def test_every_trial_is_run(agents):
+    agents("--tau-gate", "pass^1>=0.8", "--tb=no", bad=10).outcomes(failing=10)
 
 
 def test_the_page_for_a_ci_job_says_what_the_gates_say(agents, project):

@@ -9,13 +9,13 @@ import textwrap
 
 import pytest
 
+from pytest_tau.capabilities import BUNDLED
+
 #: The modules that a run imports which never asks for pytest-tau. A module more is paid for by every project.
 IMPORTED = [
     "pytest_tau",
     "pytest_tau.capabilities",
-    "pytest_tau.capabilities.changed",
-    "pytest_tau.capabilities.quarantine",
-    "pytest_tau.capabilities.tool_faults",
+    *sorted(f"pytest_tau.capabilities.{name}" for name in BUNDLED),
     "pytest_tau.capability",
     "pytest_tau.plugin",
     "pytest_tau.plugin.capabilities",

@@ -306,7 +306,6 @@ class TestNativeValues:
         "grading": ('"strict"', "strict"),
         "client": ('"litellm"', "litellm"),
         "fork_turn": ('"7,11"', "7,11"),
-        "stop_early": ('"0.99"', "0.99"),
         "fork_restore": ('"agent=replay"', "agent=replay"),
         "protocol": ('"tau2"', "tau2"),
         "provider_limit": ('"openai=40"', "openai=40"),

@@ -391,22 +391,6 @@ class TestGates:
     def test_met_by_all(self, agents):
         assert agents("--tau-gate", "reward>=0").ret == pytest.ExitCode.OK
 
-    @pytest.mark.parametrize("workers", WORKERS)
-    def test_stopped_as_soon_as_one_has_missed_it(self, agents, workers):
-        tasks = [f"t{number}" for number in range(10)]
-        run = agents("--tau-gate", "pass^1>=0.9", "--tau-stop-early", *workers, tasks=tasks)
-        run.line("tau: stopped early after", "pass^1 >= 0.9 can no longer be met:", "trials not run")
-        run.line("for Bad: 0.000", "missed, at most")
-        run.line("tau: 10 tasks x 2 variants x 1 trial planned:", "not run (the gates are settled)")
-
-    def test_not_stopped_before_all_have_met_it(self, agents, project):
-        project.write("conftest.py", FIXTURE.replace("Good, Bad", "Good, Good"))
-        tasks = [f"t{number}" for number in range(10)]
-        run = agents("--tau-gate", "pass^1>=0.1", "--tau-stop-early", tasks=tasks)
-        assert run.ret == pytest.ExitCode.OK
-        run.line("tau: gate pass^1 >= 0.1 for Good0: 1.000: met, at least 0.100")
-        run.line("tau: gate pass^1 >= 0.1 for Good1: 1.000: met, at least 0.100")
-
 
 class TestBaseline:
     """Runs are compared variant by variant."""

@@ -8,7 +8,6 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from pytest_tau.analysis.design.predictive import FEWEST_TASKS, Cell, probability_at_least
 from pytest_tau.analysis.gates import Gate
 from pytest_tau.analysis.gates.gate import Verdict
 from pytest_tau.analysis.gates.metrics import by_task
@@ -294,7 +293,6 @@ class TestBounds:
 
     @pytest.mark.parametrize("text", ["pass^2>=0.5", "errors<=0.5", "user_valid>=0.5", "reward>=0.5"])
     def test_equal_gates_are_one_key(self, text):
-        """What was predicted of gates is kept by gate."""
         assert {Gate.parse(text): 1}[Gate.parse(text)] == 1
 
     def test_a_long_text_is_cut(self):
@@ -328,67 +326,3 @@ class TestUnderAttack:
         for name, value in values.items():
             gate = Gate.parse(f"{name}>=0")
             assert gate.metric.value(gate.tasks(trials)) == value, name
-
-
-class TestPredicted:
-    """What is predicted of a gate that is not settled, and from what."""
-
-    def waiting(self, passed=7, failed=3, errors=0):
-        """Tasks with one of two trials."""
-        outcomes = ["passed"] * passed + ["failed"] * failed + ["error"] * errors
-        trials = [record(str(number), 0, outcome) for number, outcome in enumerate(outcomes)]
-        return by_task(trials, planned_tasks(**{str(number): 2 for number in range(len(outcomes))}))
-
-    def test_a_prediction_is_the_verdict_of_an_open_gate(self):
-        gate, tasks = Gate.parse("pass^1>=0.5"), self.waiting()
-        (found,) = gate.verdicts(tasks)
-        assert (found.met, found.why) == (None, "the remaining trials decide")
-        for met in (True, False):
-            (found,) = gate.verdicts(tasks, {"": met}, "in the full run")
-            assert (found.met, found.why) == (met, "in the full run")
-
-    def test_a_settled_gate_keeps_its_verdict(self):
-        gate = Gate.parse("pass^1>=0.9")
-        (found,) = gate.verdicts(self.waiting(), {"": True}, "in the full run")
-        assert (found.met, found.why) == (False, "at most 0.850 whatever the remaining trials give")
-
-    def test_a_prediction_for_another_variant_changes_nothing(self):
-        gate, tasks = Gate.parse("pass^1>=0.5"), self.waiting()
-        assert gate.verdicts(tasks, {"B": True}, "in the full run") == gate.verdicts(tasks)
-
-    @pytest.mark.parametrize(
-        ("operator", "strict", "below"),
-        [(">=", False, False), (">", True, False), ("<=", True, True), ("<", False, True)],
-    )
-    def test_the_probability_is_of_the_bound_and_the_direction(self, operator, strict, below):
-        above = probability_at_least({Cell(1, 1, 1): 7, Cell(1, 0, 1): 3}, 0.6, strict=strict)
-        assert 0.05 < above < 0.95
-        (found,) = Gate.parse(f"pass^1{operator}0.6").probabilities(self.waiting()).values()
-        assert found == pytest.approx(1 - above if below else above)
-
-    def test_errors_are_predicted_from_all_trials(self):
-        above = probability_at_least({Cell(1, 0, 1): 9, Cell(1, 1, 1): 2}, 0.2)
-        (found,) = Gate.parse("errors>=0.2").probabilities(self.waiting(6, 3, 2)).values()
-        assert found == pytest.approx(above)
-
-    def test_what_is_settled_has_a_probability_of_0_or_1(self):
-        tasks = self.waiting()
-        for text, expected in (("pass^1>=0.9", 0.0), ("pass^1>=0.3", 1.0), ("reward>=0.9", 0.0)):
-            assert Gate.parse(text).probabilities(tasks) == {"": expected}
-
-    @pytest.mark.parametrize("text", ["pass^1>=0.5", "pass^1<0.5"])
-    def test_too_few_tasks_have_no_probability(self, text):
-        assert Gate.parse(text).probabilities(self.waiting(FEWEST_TASKS - 4, 3)) == {"": None}
-
-    @pytest.mark.parametrize("text", ["reward>=0.6", "user_valid<=0.6"])
-    def test_metrics_that_are_not_predicted_have_no_probability(self, text):
-        assert Gate.parse(text).probabilities(self.waiting()) == {"": None}
-
-    def test_the_probability_at_the_bound_itself(self):
-        outcomes = {f"t{number}": "pf" if number % 2 else "pp" for number in range(20)}
-        tasks = by_task(records(**outcomes), planned_tasks(**dict.fromkeys(outcomes, 4)))
-        at_least, more = (Gate.parse(f"pass^1{operator}0.75").probabilities(tasks)[""] for operator in (">=", ">"))
-        at_most, less = (Gate.parse(f"pass^1{operator}0.75").probabilities(tasks)[""] for operator in ("<=", "<"))
-        assert at_least + less == pytest.approx(1)
-        assert more + at_most == pytest.approx(1)
-        assert 0 < more < at_least < 1

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import FrozenInstanceError
 from math import inf
 
 import pytest
 
-from pytest_tau.analysis.design.predictive import Cell
 from pytest_tau.analysis.gates.metrics import METRICS, by_task, metric_named
 from pytest_tau.analysis.statistics import mean_interval, proportion_interval, share_interval
 from pytest_tau.runs.groups import Group
@@ -49,7 +47,6 @@ class TestErrors:
         found = listed([*records(a="pe"), *(record("a", trial=number, excluded=True) for number in (2, 3))], a=5)
         assert ERRORS.value(found) == 0.25
         assert ERRORS.reach(found) == (0.2, 0.4, True)
-        assert ERRORS.cells(found) == Counter([Cell(4, 1, 1)])
         assert ERRORS.interval([*found, *found]) == proportion_interval([(4, 1), (4, 1)])
         assert ERRORS.value(listed([record("a", excluded=True)])) == 0
 
@@ -60,9 +57,6 @@ class TestErrors:
     def test_without_a_trial_nothing_is_certain(self):
         assert ERRORS.reach(listed([], a=4)) == (0, 1, False)
         assert ERRORS.reach([]) == (0, 1, False)
-
-    def test_they_are_predicted_from_errors_among_trials(self):
-        assert ERRORS.cells(listed(records(a="ppe", b="pp"), a=4, b=2)) == Counter([Cell(3, 1, 1), Cell(2, 0, 0)])
 
 
 class TestUserValid:

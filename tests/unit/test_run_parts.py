@@ -103,7 +103,6 @@ def test_missing_shards_are_named_with_their_trials() -> None:
         ({}, 1, "b: 1 of 2 planned trials were not run"),
         ({"excluded": {"the budget is spent": 1}}, 1, "b: 1 of 2 planned trials were not run"),
         ({"excluded": {"not on Windows": 1}}, 1, ""),
-        ({"stopping": {"probability": 1}}, 1, ""),
     ],
 )
 def test_trials_that_a_part_has_not_run_are_missing(changes: dict[str, Any], stored: int, text: str) -> None:

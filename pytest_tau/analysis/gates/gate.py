@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...errors import ConfigurationError
 from ...runs.groups import split_variants
 from ...text import one_line, shorten
-from ..design.predictive import probability_at_least
 from .metrics import UNDER_ATTACK, metric_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ...capability import NamedColumn
     from ...runs.groups import Group
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 _GATE = re.compile(r"(?:([^:<>=]+):)?([^:<>=]+?)\s*([<>=!]+)\s*([^<>=!]+)")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     # Means of fractions are not exact: what is meant to be equal is.
-    ">=": lambda value, bound: value >= bound - _ROUNDING,
-    ">": lambda value, bound: value > bound + _ROUNDING,
-    "<=": lambda value, bound: value <= bound + _ROUNDING,
-    "<": lambda value, bound: value < bound - _ROUNDING,
+    ">=": lambda value, bound: value >= bound - ROUNDING,
+    ">": lambda value, bound: value > bound + ROUNDING,
+    "<=": lambda value, bound: value <= bound + ROUNDING,
+    "<": lambda value, bound: value < bound - ROUNDING,
 }
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 #: What is said of a gate that trials that were not run could decide either way.
-_OPEN = "the remaining trials decide"
+OPEN = "the remaining trials decide"
 #: Characters of a variant's name, and of a gate in an error.
 _LONGEST = 80
 _EXPECTED = "expected [domain:]metric OP value, such as 'pass^1>=0.8' or 'retail:errors<=0.02'"
@@ -114,38 +113,12 @@ class Gate:
             return False
         return self.name == "errors" or group.is_attacked == (self.name in UNDER_ATTACK)
 
-    def verdicts(self, tasks: Tasks, predicted: Mapping[str, bool] | None = None, why: str = "") -> list[Verdict]:
-        """Return whether the gate is met, as far as trials were run: for each variant, if there are several.
+    def verdicts(self, tasks: Tasks) -> list[Verdict]:
+        """Return whether the gate is met, as far as trials were run: for each variant, if there are several."""
+        return [self.verdict(each)._replace(variant=name) for name, each in self.by_variant(tasks).items()]
 
-        Args:
-            tasks: The trials of each task.
-            predicted: Whether it is met by the variants of which this was predicted, by their names.
-            why: What is said of a predicted verdict.
-        """
-        found = {name: self.verdict(each)._replace(variant=name) for name, each in self._by_variant(tasks).items()}
-        for name, met in (predicted or {}).items():
-            if name in found and found[name].why == _OPEN:
-                found[name] = found[name]._replace(met=met, why=why)
-        return list(found.values())
-
-    def probabilities(self, tasks: Tasks) -> dict[str, float | None]:
-        """Return the probability that each variant meets the gate at the end, by name; None while it is not known."""
-        return {name: self._probability(found) for name, found in self._by_variant(tasks).items()}
-
-    def _probability(self, tasks: Tasks) -> float | None:
-        settled = self._settled(tasks)
-        if settled is not None:
-            return float(settled)
-        cells = self.metric.cells(self.tasks(tasks))
-        if cells is None:
-            return None
-        upwards = self.operator in (">=", ">")
-        strict = self.operator in (">", "<=")
-        bound = self.bound + (_ROUNDING if strict else -_ROUNDING)
-        found = probability_at_least(cells, bound, self.metric.trials, strict=strict)
-        return found if found is None or upwards else 1 - found
-
-    def _by_variant(self, tasks: Tasks) -> dict[str, Tasks]:
+    def by_variant(self, tasks: Tasks) -> dict[str, Tasks]:
+        """Return the tasks that count, by the name of their variant; the name is empty without variants."""
         split = split_variants(group for group in tasks if self._counts(group))
         return {name: {group: tasks[group] for group in groups} for name, groups in split.items()}
 
@@ -159,12 +132,12 @@ class Gate:
         interval = self.metric.interval(counted)
         if not any(task.waiting for task in counted):
             return Verdict(self, value, interval, met=self.holds(value))
-        why = _OPEN if settled is None else self._reach(counted, met=settled)
+        why = OPEN if settled is None else self._reach(counted, met=settled)
         return Verdict(self, value, interval, met=settled, why=why)
 
     def settled(self, tasks: Tasks) -> bool | None:
         """Return whether the gate is certain to be met by each variant, or to be missed; None while that is open."""
-        found = {self._settled(each) for each in self._by_variant(tasks).values()}
+        found = {self._settled(each) for each in self.by_variant(tasks).values()}
         return False if False in found else None if None in found else True
 
     def _settled(self, tasks: Tasks) -> bool | None:

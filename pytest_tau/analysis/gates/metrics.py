@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from math import fsum, inf
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
@@ -12,7 +12,6 @@ from ...errors import ConfigurationError, unknown_name
 from ...runs.groups import Group
 from ...text import plural
 from ..columns import COLUMNS, Column, with_facts
-from ..design.predictive import Cell
 from ..metrics import task_reach
 from ..statistics import Interval, mean_interval, pass_hat_k_interval, proportion_interval, share_interval
 
@@ -115,12 +114,6 @@ class Metric(Protocol):
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         """Return why there is no value."""
 
-    def cells(self, tasks: Sequence[TaskTrials]) -> Counter[Cell] | None:
-        """Return what the final value is predicted from; None if it is not predicted.
-
-        Trials that are waiting are expected to have a verdict.
-        """
-
 
 @dataclass(frozen=True)
 class _PassHatK:
@@ -161,9 +154,6 @@ class _PassHatK:
         low, high, _ = self.reach(tasks)
         return f"{low:.3f} to {high:.3f}, as {plural(fewer, 'task')} {trials}"
 
-    def cells(self, tasks: Sequence[TaskTrials]) -> Counter[Cell]:
-        return Counter(Cell(len(task.ran), task.passed, task.waiting) for task in tasks)
-
 
 @dataclass(frozen=True)
 class _Errors:
@@ -186,9 +176,6 @@ class _Errors:
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         del tasks
         return "no trial was run"
-
-    def cells(self, tasks: Sequence[TaskTrials]) -> Counter[Cell]:
-        return Counter(Cell(task.reported, task.errors, task.waiting) for task in tasks)
 
 
 @dataclass(frozen=True)
@@ -218,9 +205,6 @@ class _UserValid:
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         del tasks
         return "no trial has a verdict"
-
-    def cells(self, tasks: Sequence[TaskTrials]) -> None:
-        del tasks
 
 
 @dataclass(frozen=True)
@@ -268,9 +252,6 @@ class _Mean:
         if unknown:
             return f"it is unknown for {plural(unknown, 'trial')}"
         return self.none_counts if any(task.ran for task in tasks) else "no trial has a verdict"
-
-    def cells(self, tasks: Sequence[TaskTrials]) -> None:
-        del tasks
 
 
 def _means(columns: Iterable[Column]) -> dict[str, Metric]:

@@ -47,7 +47,6 @@ def register(config: pytest.Config) -> None:
             raise ConfigurationError(f"{folder / MANIFEST}: expected format {FORMAT}, got None")
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
-    _check_looks(config, then)
     previous = PreviousRun(folder, then, context.seed, outcomes)
     previous.fork_run = state.fork.name if state.fork else None
     label = state.paths.resume_label
@@ -63,21 +62,6 @@ def register(config: pytest.Config) -> None:
     previous.read()
     state.previous = previous
     config.pluginmanager.register(Resume(config, previous, context), "tau-resume")
-
-
-def _check_looks(config: pytest.Config, then: Mapping[str, Any]) -> None:
-    """Refuse a single comparison at the end of a run that was compared at looks: they have spent some of the level.
-
-    Raises:
-        pytest.UsageError: Names the options of the earlier run.
-    """
-    values, rule = OptionValues(config), then.get("stopping") or {}
-    if rule.get("looks") and values.get("fail_on") is not None and (values.get("stop_early") or 1) == 1:
-        label = run_state(config).paths.resume_label
-        raise pytest.UsageError(
-            f"{label}: the earlier run was compared with its baseline at looks: "
-            f"add --tau-stop-early={rule['probability']:g}"
-        )
 
 
 def _prepare(config: pytest.Config) -> str | None:

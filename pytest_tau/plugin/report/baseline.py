@@ -120,8 +120,8 @@ class Baseline:
     def lines(self) -> list[tuple[str, dict[str, bool]]]:
         """Return the comparison, its warnings, and what it decides; each line with its colours."""
         comparison = self._comparison
-        # With looks, the level of a single comparison says nothing.
-        said = comparison.lines(verdict=self._looks is None) if comparison else ()
+        # If it is decided otherwise, the level of a single comparison says nothing.
+        said = comparison.lines(verdict=self._decided is None) if comparison else ()
         found: list[tuple[str, dict[str, bool]]] = [(line, {}) for line in said]
         warnings = [*(comparison.warnings() if comparison is not None else ()), *self._problems]
         found += [(f"baseline: {warning}", {"yellow": True}) for warning in warnings]
@@ -134,17 +134,17 @@ class Baseline:
         """Fail the run on a regression, or if none could be found; only if the baseline decides."""
         return pytest.ExitCode.TESTS_FAILED if self._decides and self._fails() else None
 
-    @property
-    def _looks(self) -> Any:
-        """Return the looks at the comparison while the run is under way; None without ``--tau-stop-early P``."""
-        return self._config.pluginmanager.get_plugin("tau-looks") if self._decides else None
+    @cached_property
+    def _decided(self) -> bool | None:
+        """Return whether there is a regression, if this is not decided by the single comparison at the end."""
+        found: bool | None = self._config.hook.pytest_tau_regression() if self._decides else None
+        return found
 
     @property
     def _regression(self) -> bool:
-        looks = self._looks
-        if looks is not None and self._comparison is not None:
-            return bool(looks.regression())
-        return self._comparison is not None and self._comparison.regression
+        if self._comparison is None:
+            return False
+        return self._comparison.regression if self._decided is None else self._decided
 
     def _fails(self) -> bool:
         """Return whether there is a regression, or trials that cannot be compared, or too few to find a regression."""

@@ -302,13 +302,20 @@ class ManifestEnd:
         write_file(folder, info)
 
 
-def record_stopping(folder: Path | None, stopping: Mapping[str, Any]) -> None:
-    """Record in ``run.json``, if it is there, the rule by which the run may end early, and its looks so far."""
+def record_note(folder: Path | None, name: str, notes: Mapping[str, Any]) -> None:
+    """Record in ``run.json``, if it is there, what a capability has found out while the run is under way.
+
+    Args:
+        folder: The run's.
+        name: The capability.
+        notes: Replaces what it has recorded before. No verdict depends on it, so that a failure is ignored.
+    """
     from ...errors import TauError
     from ...runs.manifest import read_manifest, write_manifest as write_file
 
     if folder is not None and folder.is_dir():
-        # The verdict does not depend on it; a resumed run computes the same looks.
         with contextlib.suppress(OSError, TauError):
             if info := read_manifest(folder):
-                write_file(folder, {**info, "stopping": dict(stopping)})
+                known = info.get("capabilities", {})
+                entry = {"settings": {}, "columns": [], **known.get(name, {}), "notes": dict(notes)}
+                write_file(folder, {**info, "capabilities": {**known, name: entry}})

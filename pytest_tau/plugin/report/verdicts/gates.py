@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
     from ....analysis.gates import Gate, Verdict
     from ...items import TaskSpec
-    from .early_stop import EarlyStop
 
 
 def register(config: pytest.Config) -> None:
-    """Register the gates, and the early stop if it is asked for.
+    """Register the gates.
 
     Raises:
         pytest.UsageError: A gate is malformed or names an unknown domain, or an option lacks another one.
@@ -33,36 +32,7 @@ def register(config: pytest.Config) -> None:
     gates, fail_on = _gates(config, values), values.get("fail_on")
     if fail_on is not None and values.get("baseline") is None:
         raise pytest.UsageError(f"{values.label('fail_on')}: needs a run to compare with: add --tau-baseline RUN")
-    early = _early_stop(config, values, gates)
-    config.pluginmanager.register(GatePlugin(config, gates, early), "tau-gates")
-    if not is_worker(config):
-        from .plan_notes import PlanNotes
-
-        config.pluginmanager.register(PlanNotes(config, gates, compares=fail_on is not None), "tau-plan-notes")
-
-
-def _early_stop(config: pytest.Config, values: OptionValues, gates: list[Gate]) -> EarlyStop | None:
-    """Return the early stop, registered; None if it is not asked for."""
-    probability, compares = values.get("stop_early"), values.get("fail_on") is not None
-    looks = probability is not None and probability < 1 and compares
-    if probability is None:
-        return None
-    if not gates and not looks:
-        other = " P and --tau-fail-on regression" if probability == 1 else " and --tau-fail-on regression"
-        raise pytest.UsageError(
-            f"{values.label('stop_early')}: needs a gate: add --tau-gate EXPR, or a comparison: --tau-stop-early{other}"
-        )
-    from .early_stop import EarlyStop
-    from .looks import BaselineLooks
-    from .planned import PlannedTrials
-
-    planned = PlannedTrials(config, draw=probability < 1, whole_tasks=looks)
-    found = BaselineLooks(config, planned) if looks else None
-    early = EarlyStop(config, gates, probability, found, only_gates=not compares, planned=planned)
-    config.pluginmanager.register(early, "tau-stop-early")
-    if found is not None:
-        config.pluginmanager.register(found, "tau-looks")
-    return early
+    config.pluginmanager.register(GatePlugin(config, gates), "tau-gates")
 
 
 def _gates(config: pytest.Config, values: OptionValues) -> list[Gate]:
@@ -84,11 +54,10 @@ class GatePlugin:
     Args:
         config: pytest's configuration.
         gates: The gates; none if only the baseline decides.
-        early: The early stop, if it is asked for.
     """
 
-    def __init__(self, config: pytest.Config, gates: list[Gate], early: EarlyStop | None) -> None:
-        self._config, self._gates, self._early = config, gates, early
+    def __init__(self, config: pytest.Config, gates: list[Gate]) -> None:
+        self._config, self._gates = config, gates
         self._found: list[Verdict] | None = None
 
     def pytest_report_header(self) -> list[str]:
@@ -232,12 +201,10 @@ class GatePlugin:
         if self._found is None and records:
             from ....analysis.gates.metrics import by_task
 
-            early = self._early if self._early and self._early.stopped else None
-            tasks = by_task(records, early.planned.counts if early else None)
-            predicted, why = (early.predicted, early.why) if early else ({}, "")
-            self._found = [
-                verdict for gate in self._gates for verdict in gate.verdicts(tasks, predicted.get(gate), why)
-            ]
+            # A run that ended early knows more of trials that were not run.
+            known: list[Verdict] | None = self._config.hook.pytest_tau_gate_verdicts(gates=self._gates)
+            tasks = by_task(records)
+            self._found = known or [verdict for gate in self._gates for verdict in gate.verdicts(tasks)]
         return self._found or []
 
 

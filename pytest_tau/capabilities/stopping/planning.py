@@ -7,14 +7,14 @@ from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..statistics import pass_hat_k_interval
-from .power import LEVEL, POWER, Losses
+from ...analysis.power import LEVEL, POWER, Losses
+from ...analysis.statistics import pass_hat_k_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ...analysis.gates import Gate
     from ...runs.record import TrialRecord
-    from ..gates import Gate
 
 #: How alike tasks are, unless an earlier run shows it: the sum of the parameters of the beta distribution of their
 #: rates of passing. Of two, a task is as likely to pass seldom as often; two thirds of the variance are of trials.

@@ -13,15 +13,20 @@ predictive probabilities for interim monitoring of clinical trials (Clinical Tri
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from functools import lru_cache
 from math import ceil, comb, exp, floor, isqrt, lgamma, pi, sin, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..metrics import task_reach
+from ...analysis.gates.gate import ROUNDING
+from ...analysis.metrics import task_reach
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from ...analysis.gates import Gate
+    from ...analysis.gates.metrics import Tasks, TaskTrials
 
 #: With fewer tasks that have a trial, the probability is not stated: the prior would decide.
 FEWEST_TASKS = 8
@@ -45,6 +50,37 @@ class Cell(NamedTuple):
     trials: int
     successes: int
     waiting: int
+
+
+def probabilities(gate: Gate, tasks: Tasks) -> dict[str, float | None]:
+    """Return the probability that each variant meets a gate at the end, by name; None while it is not known."""
+    return {name: _probability(gate, found) for name, found in gate.by_variant(tasks).items()}
+
+
+def _probability(gate: Gate, tasks: Tasks) -> float | None:
+    settled = gate.settled(tasks)
+    if settled is not None:
+        return float(settled)
+    cells = cells_of(gate, gate.tasks(tasks))
+    if cells is None:
+        return None
+    upwards = gate.operator in (">=", ">")
+    strict = gate.operator in (">", "<=")
+    bound = gate.bound + (ROUNDING if strict else -ROUNDING)
+    found = probability_at_least(cells, bound, gate.metric.trials, strict=strict)
+    return found if found is None or upwards else 1 - found
+
+
+def cells_of(gate: Gate, tasks: Sequence[TaskTrials]) -> Counter[Cell] | None:
+    """Return what the final value of a gate is predicted from; None for a metric that is not predicted.
+
+    Trials that are waiting are expected to have a verdict.
+    """
+    if gate.name == "errors":
+        return Counter(Cell(task.reported, task.errors, task.waiting) for task in tasks)
+    if gate.name.startswith("pass^"):
+        return Counter(Cell(len(task.ran), task.passed, task.waiting) for task in tasks)
+    return None
 
 
 def probability_at_least(cells: Mapping[Cell, int], bound: float, k: int = 1, *, strict: bool = False) -> float | None:

@@ -10,9 +10,13 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_tau.analysis.design.drawing import draw_key
-from pytest_tau.analysis.design.looks import judge, plan_looks
-from pytest_tau.analysis.design.planning import (
+from pytest_tau.analysis.gates import Gate
+from pytest_tau.analysis.paired import Pair, Paired, PassCount
+from pytest_tau.analysis.power import Losses
+from pytest_tau.analysis.statistics import binomial
+from pytest_tau.capabilities.stopping.looks import judge, plan_looks
+from pytest_tau.capabilities.stopping.planned import draw_key
+from pytest_tau.capabilities.stopping.planning import (
     Population,
     Usage,
     smallest_loss,
@@ -20,13 +24,9 @@ from pytest_tau.analysis.design.planning import (
     trials_needed,
     unanswerable,
 )
-from pytest_tau.analysis.design.power import Losses
-from pytest_tau.analysis.design.predictive import FEWEST_TASKS, Cell, probability_at_least
-from pytest_tau.analysis.design.spending import bounds, spent
-from pytest_tau.analysis.design.stopping import DOUBT, LOOKS
-from pytest_tau.analysis.gates import Gate
-from pytest_tau.analysis.paired import Pair, Paired, PassCount
-from pytest_tau.analysis.statistics import binomial
+from pytest_tau.capabilities.stopping.plugin import DOUBT, PREDICTIONS
+from pytest_tau.capabilities.stopping.predictive import FEWEST_TASKS, Cell, probabilities, probability_at_least
+from pytest_tau.capabilities.stopping.spending import bounds, spent
 from pytest_tau.models import ModelUsage
 from pytest_tau.runs.groups import TaskId
 from pytest_tau.runs.record import TrialRecord
@@ -58,7 +58,7 @@ def gated(rate: float, seed: int) -> Ended:
     chances = [generator.betavariate(rate * 2, (1 - rate) * 2) for _ in range(50)]
     passed = [[generator.random() < chance for _ in range(4)] for chance in chances]
     full = sum(map(sum, passed)) >= 160
-    for number in range(200 // LOOKS, 200, 200 // LOOKS):
+    for number in range(200 // PREDICTIONS, 200, 200 // PREDICTIONS):
         rounds, more = divmod(number, 50)
         runs = [rounds + (task < more) for task in range(50)]
         cells = Counter(Cell(run, sum(each[:run]), 4 - run) for run, each in zip(runs, passed, strict=True))
@@ -193,12 +193,12 @@ class TestPredictions:
 
         records = [record(f"t{number}", passed=number % 3 > 0) for number in range(12)]
         tasks = {Group("", "", "mock", each.task_id): TaskTrials([each], 0, 2) for each in records}
-        up = Gate.parse("pass^1>=0.7").probabilities(tasks)[""]
-        down = Gate.parse("pass^1<0.7").probabilities(tasks)[""]
+        up = probabilities(Gate.parse("pass^1>=0.7"), tasks)[""]
+        down = probabilities(Gate.parse("pass^1<0.7"), tasks)[""]
         assert up is not None
         assert down == pytest.approx(1 - up)
-        assert Gate.parse("cost<=1").probabilities(tasks) == {"": None}
-        errors = Gate.parse("errors<=0.5").probabilities(tasks)[""]
+        assert probabilities(Gate.parse("cost<=1"), tasks) == {"": None}
+        errors = probabilities(Gate.parse("errors<=0.5"), tasks)[""]
         assert errors is not None
         assert errors > 0.99
 

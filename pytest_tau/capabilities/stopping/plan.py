@@ -6,19 +6,19 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...capability import columns_of, installed
+from ...cli.options import add_options
+from ...cli.project import Project
+from ...cli.settings import Printer, data_dir, print_json
 from ...errors import ConfigurationError
 from ...text import plural
-from ..options import add_options
-from ..project import Project
-from ..settings import Printer, data_dir, print_json
 
 if TYPE_CHECKING:
     import argparse
 
-    from ...analysis.design.planning import Population, Usage
     from ...analysis.gates import Gate
     from ...runs.reader import Run
     from ...runs.record import TrialRecord
+    from .planning import Population, Usage
 
 #: The numbers of trials for which ``--detect`` states how many tasks are needed, besides that of the plan.
 _TRIALS = (1, 2, 4, 8)
@@ -51,9 +51,24 @@ def add_parser(commands: Any) -> None:
         "its name below .tau/runs, a result file, or baseline (default: none)",
     )
     of_run = parser.add_argument_group("the run")
-    add_options(of_run, "tasks", "pass", "gate", "detect")
-    add_options(of_run, "trials", help="repetitions of each task (default: those of the earlier run, else 1)")
-    add_options(parser.add_argument_group("its cost"), "tokens", "price", "seconds", "concurrency")
+    add, text = of_run.add_argument, "the number of tasks (default: those of the earlier run, or of --domain)"
+    add("--tasks", metavar="N", type=int, help=text)
+    text = "the expected pass rate (default: that of the earlier run)"
+    add("--pass", metavar="RATE", type=float, dest="rate", help=text)
+    text = "a gate of the run, such as 'pass^1>=0.8'; may be repeated"
+    add("--gate", metavar="EXPR", action="append", default=[], help=text)
+    text = "how many tasks and trials show a loss of this size, such as 0.05"
+    add("--detect", metavar="LOSS", type=float, help=text)
+    text = "repetitions of each task (default: those of the earlier run, else 1)"
+    add("--trials", metavar="K", type=int, help=text)
+    add, pair = parser.add_argument_group("its cost").add_argument, "SENT,RECEIVED"
+    text = "tokens that a trial sends and receives, such as 20000,1500 (default: as in the earlier run)"
+    add("--tokens", metavar=pair, help=text)
+    text = "USD per million tokens sent and received, such as 2,8 (default: the cost of the earlier run)"
+    add("--price", metavar=pair, help=text)
+    add("--seconds", metavar="SECONDS", type=float, help="the duration of a trial (default: as in the earlier run)")
+    text = "how many run at the same time (default: %(default)s)"
+    add("--concurrency", metavar="N", type=int, default=10, help=text)
     add_options(parser.add_argument_group("tasks of a domain"), "domain", "split", "data", "plugin", "rootdir")
     add_options(parser.add_argument_group("output"), "json")
     parser.set_defaults(run=run)
@@ -111,9 +126,9 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _plan(args: argparse.Namespace, earlier: Run | None, records: list[TrialRecord]) -> _Plan:
-    from ...analysis.design.planning import Population, Usage
     from ...analysis.gates import Gate
     from ...runs.groups import count_tasks
+    from .planning import Population, Usage
 
     population = Population.of(records, args.rate)
     if population is None:
@@ -157,8 +172,8 @@ def _pair(name: str, value: str | None) -> tuple[float, float] | tuple[None, Non
 
 
 def _document(plan: _Plan, detect: float | None, concurrency: int) -> dict[str, Any]:
-    from ...analysis.design.planning import smallest_loss, unanswerable
-    from ...analysis.design.power import POWER
+    from ...analysis.power import POWER
+    from .planning import smallest_loss, unanswerable
 
     gates = []
     for gate in plan.gates:
@@ -180,7 +195,7 @@ def _document(plan: _Plan, detect: float | None, concurrency: int) -> dict[str, 
 
 def _detect(plan: _Plan, loss: float, concurrency: int) -> dict[str, Any]:
     """Return what it takes to see a loss."""
-    from ...analysis.design.planning import smallest_loss, tasks_needed, trials_needed
+    from .planning import smallest_loss, tasks_needed, trials_needed
 
     options = []
     for trials in sorted({*_TRIALS, plan.trials}):

@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ....text import plural, printable
-from ...context.run_state import get_context, run_state, will_be_restored
-from ...items import is_task_item, item_state
-from ...options import OptionValues
-from ...seams import SummaryBlock, SummaryLine
-from ...store.manifest import record_stopping
-from ...wire import TrialReport, is_worker
-from ..records import records_of
-from .planned import PlannedTrials, shared_folder
+from ...plugin.context.run_state import get_context, run_state, will_be_restored
+from ...plugin.items import is_task_item, item_state
+from ...plugin.options import OptionValues
+from ...plugin.report.records import records_of
+from ...plugin.seams import SummaryBlock, SummaryLine
+from ...plugin.store.manifest import record_note
+from ...plugin.wire import TrialReport, is_worker
+from ...text import plural, printable
+from .planned import NAME, PlannedTrials, noted
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
-    from ....analysis.gates import Gate
+    from ...analysis.gates import Gate, Verdict
+    from . import StoppingSettings
     from .looks import BaselineLooks
 
 _REASON = "not run: the gates are settled"
@@ -27,6 +28,48 @@ _REASON = "not run: the gates are settled"
 _SETTLED = "settled"
 #: How often it is checked whether the verdict is certain.
 _CHECKS = 200
+#: How often the gates are predicted: after each twentieth of the trials.
+PREDICTIONS = 20
+#: The doubt that each prediction may leave, as a share of the doubt that was asked for. Every prediction is a chance to
+#: err: if the rate is close to the bound, runs end with another verdict more often than a single prediction errs
+#: (``python -m benchmarks --only stopping-error``).
+DOUBT = 0.2
+
+
+def make_stopping(config: pytest.Config, settings: StoppingSettings) -> EarlyStop | None:
+    """Return what ends the run early, if that is asked for; register what is said of a run that is too small.
+
+    Raises:
+        pytest.UsageError: A gate is malformed, or nothing decides the run.
+    """
+    values = OptionValues(config)
+    compares, probability = values.get("fail_on") is not None, settings.stop_early
+    if probability is None and not compares and values.given("gate") is None:
+        return None
+    from ...plugin.capabilities import gates_of
+
+    gates = gates_of(config)
+    if not is_worker(config):
+        from .notes import PlanNotes
+
+        notes = PlanNotes(config, gates, compares=compares, looks=probability is not None and probability < 1)
+        config.pluginmanager.register(notes, "tau_stopping_notes")
+    if probability is None:
+        return None
+    looks = probability < 1 and compares
+    if not gates and not looks:
+        other = " P and --tau-fail-on regression" if probability == 1 else " and --tau-fail-on regression"
+        raise pytest.UsageError(
+            f"{values.label('stop_early')}: needs a gate: add --tau-gate EXPR, or a comparison: --tau-stop-early{other}"
+        )
+    planned = PlannedTrials(config, draw=probability < 1, whole_tasks=looks)
+    found = None
+    if looks:
+        from .looks import BaselineLooks
+
+        found = BaselineLooks(config, planned)
+        config.pluginmanager.register(found, "tau_stopping_looks")
+    return EarlyStop(config, gates, probability, found, only_gates=not compares, planned=planned)
 
 
 class EarlyStop:
@@ -61,13 +104,9 @@ class EarlyStop:
         self._session: pytest.Session | None = None
         self._reported = self._not_run = self._looked = 0
         self._marked = self._recorded = False
+        self._why = f"in the full run with a probability of at least {probability:g}"
         self.stopped: str | None = None
         self.predicted: dict[Gate, dict[str, bool]] = {}
-
-    @property
-    def why(self) -> str:
-        """Return what is said of a predicted verdict."""
-        return f"in the full run with a probability of at least {self._probability:g}"
 
     def pytest_sessionstart(self) -> None:
         """Refuse to resume a run that was started with another rule.
@@ -79,8 +118,8 @@ class EarlyStop:
         if previous is None or is_worker(self._config) or self._probability == 1:
             return
         label = OptionValues(self._config).label("stop_early")
-        then, now = previous.info.get("stopping"), self._rule()
-        if then is None:
+        then, now = noted(previous.info), self._rule()
+        if not then:
             raise pytest.UsageError(
                 f"{label}: the earlier run was started without it: its tasks were not run in random order"
             )
@@ -103,7 +142,9 @@ class EarlyStop:
             return []
         what = "until the verdict of the full run is known with a probability of at least"
         lines = [f"tau: runs {what} {self._probability:g}; tasks in random order (seed {context.config.seed})"]
-        unpredicted = [str(gate) for gate in self._gates if gate.metric.cells([]) is None]
+        from .predictive import cells_of
+
+        unpredicted = [str(gate) for gate in self._gates if cells_of(gate, []) is None]
         if unpredicted:
             lines.append(f"tau: {', '.join(unpredicted)}: not predicted; the run ends early once this is certain")
         return list(map(printable, lines))
@@ -166,9 +207,26 @@ class EarlyStop:
             after = f"stopped early after {total - self._not_run} of {plural(total, 'trial')}, {self.stopped}"
             yield SummaryLine(f"tau: {after}: {plural(self._not_run, 'trial')} not run{tasks}", {"yellow": True})
 
+    def pytest_tau_gate_verdicts(self, gates: Sequence[Gate]) -> list[Verdict] | None:
+        """Return the verdicts of a run that was stopped: settled, or predicted, by the trials that were planned."""
+        if self.stopped is None:
+            return None
+        from ...analysis.gates.gate import OPEN
+        from ...analysis.gates.metrics import by_task
+
+        tasks = by_task(records_of(self._config), self.planned.counts)
+        found = [verdict for gate in gates for verdict in gate.verdicts(tasks)]
+        predicted = {(gate, name): met for gate, variants in self.predicted.items() for name, met in variants.items()}
+        return [
+            verdict._replace(met=predicted[verdict.gate, verdict.variant], why=self._why)
+            if verdict.why == OPEN and (verdict.gate, verdict.variant) in predicted
+            else verdict
+            for verdict in found
+        ]
+
     def _settled(self) -> str | None:
         """Return why the verdict is certain; None while it is not."""
-        from ....analysis.gates.metrics import by_task
+        from ...analysis.gates.metrics import by_task
 
         tasks = by_task(records_of(self._config), self.planned.counts)
         found = {gate: gate.settled(tasks) for gate in self._gates}
@@ -179,14 +237,12 @@ class EarlyStop:
 
     def _known(self, total: int) -> str | None:
         """Return why the verdict is known with the given probability; None while it is not."""
-        from ....analysis.design.stopping import LOOKS
-
         if self._looks is not None and self._looks.check():
             self._record()
             if self._looks.decided:
                 return self._looks.reason()
         reached = self.planned.reached
-        due = reached // max(1, total // LOOKS)
+        due = reached // max(1, total // PREDICTIONS)
         if due <= self._looked or reached == total:
             return None
         self._looked = due
@@ -194,8 +250,6 @@ class EarlyStop:
 
     def _predict(self, found: Mapping[Gate, Mapping[str, float | None]]) -> str | None:
         """Return why the gates decide, by the probability that each is met by each variant; None if they do not."""
-        from ....analysis.design.stopping import DOUBT
-
         allowed = (1 - self._probability) * DOUBT
         lost = {
             gate: {name: False for name, chance in variants.items() if chance is not None and chance <= allowed}
@@ -203,32 +257,35 @@ class EarlyStop:
         }
         if any(lost.values()):
             self.predicted = {gate: variants for gate, variants in lost.items() if variants}
-            return f"{' and '.join(map(str, self.predicted))} will be missed {self.why}"
+            return f"{' and '.join(map(str, self.predicted))} will be missed {self._why}"
         chances = [chance for variants in found.values() for chance in variants.values()]
         doubt = sum(1.0 if chance is None else 1 - chance for chance in chances)
         if doubt > allowed or not (self._only_gates and chances):
             return None
         self.predicted = {gate: dict.fromkeys(variants, True) for gate, variants in found.items()}
-        return f"every gate will be met {self.why}"
+        return f"every gate will be met {self._why}"
 
     def _probabilities(self, reached: int) -> dict[Gate, dict[str, float | None]]:
-        from ....analysis.gates.metrics import by_task
+        from ...analysis.gates.metrics import by_task
+        from .predictive import probabilities
 
         tasks = by_task(self.planned.records(reached), self.planned.counts)
-        return {gate: gate.probabilities(tasks) for gate in self._gates}
+        return {gate: probabilities(gate, tasks) for gate in self._gates}
 
     def _record(self) -> None:
         """Record the rule and the looks so far in the metadata of the run."""
-        stopping = {**self._rule(), **(self._looks.as_json() if self._looks is not None else {})}
-        stopping |= {"stopped": self.stopped}
-        record_stopping(run_state(self._config).paths.used_results, stopping)
+        notes = {**self._rule(), **(self._looks.as_json() if self._looks is not None else {})}
+        notes |= {"stopped": self.stopped}
+        record_note(run_state(self._config).paths.used_results, NAME, notes)
         self._recorded = True
 
     def _stop(self) -> None:
         if self._session is not None and self._session.items:
             self._skip_the_rest(self._session)
-        elif (folder := shared_folder(self._config)) is not None:
-            (folder / _SETTLED).touch()
+        elif self._config.pluginmanager.has_plugin("tau-controller"):
+            folder = run_state(self._config).paths.make_shared()
+            if folder is not None:
+                (folder / _SETTLED).touch()
 
     def _skip_the_rest(self, session: pytest.Session) -> None:
         """Mark the trials that have not started as skipped; test functions on tasks are run anyway."""

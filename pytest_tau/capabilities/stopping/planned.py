@@ -1,21 +1,35 @@
-"""The planned trials in their order, and how far they are done: what a run that may end early decides by."""
+"""The planned trials in their order, how far they are done, and what an earlier session has noted of the run."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ...context.run_state import get_context, run_state
-from ...items import group_of, trial_of
-from ..records import records_of
+from ...plugin.context.run_state import get_context, run_state
+from ...plugin.items import group_of, trial_of
+from ...plugin.report.records import records_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
     import pytest
 
-    from ....runs.groups import Group
-    from ....runs.record import TrialRecord
+    from ...runs.groups import Group, TaskId
+    from ...runs.record import TrialRecord
+
+#: The name of the capability, under which the rule of a run is recorded.
+NAME = "stopping"
+
+
+def draw_key(seed: int, task: TaskId) -> str:
+    """Return by what a task is sorted: each task has its place, whichever others are selected, in every process."""
+    return hashlib.sha256("\0".join([str(seed), *task]).encode()).hexdigest()
+
+
+def noted(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the metadata of a run have of its rule and its looks; empty if it had none."""
+    return dict(info.get("capabilities", {}).get(NAME, {}).get("notes") or {})
 
 
 class PlannedTrials:
@@ -50,8 +64,6 @@ class PlannedTrials:
         context = get_context(self._config)
         if not self._draw or context is None:
             return
-        from ....analysis.design.drawing import draw_key
-
         places: list[int] = []
         keys: dict[pytest.Item, tuple[Any, ...]] = {}
         for place, item in enumerate(items):
@@ -82,9 +94,3 @@ class PlannedTrials:
         """Return the records of so many trials from the beginning."""
         first = set(list(self.trials)[:number])
         return [record for record in records_of(self._config) if record.test in first]
-
-
-def shared_folder(config: pytest.Config) -> Path | None:
-    """Return the folder that the controller shares with its workers; None without workers, and in a worker."""
-    has_workers = config.pluginmanager.has_plugin("tau-controller")
-    return run_state(config).paths.make_shared() if has_workers else None

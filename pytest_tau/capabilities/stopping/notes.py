@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ....errors import TauError
-from ....text import plural, printable
-from ...context.run_state import get_context, run_state
-from ...items import group_of
+from ...errors import TauError
+from ...plugin.context.run_state import get_context, run_state
+from ...plugin.items import group_of
+from ...text import plural, printable
+from .planned import noted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ....analysis.gates import Gate
-    from ....runs.groups import Group
+    from ...analysis.gates import Gate
+    from ...runs.groups import Group
 
 
 class PlanNotes:
@@ -25,11 +26,26 @@ class PlanNotes:
         config: pytest's configuration.
         gates: The gates of the run.
         compares: Whether a regression fails the run.
+        looks: Whether the comparison is made at looks.
     """
 
-    def __init__(self, config: pytest.Config, gates: Sequence[Gate], *, compares: bool) -> None:
-        self._config, self._gates, self._compares = config, gates, compares
+    def __init__(self, config: pytest.Config, gates: Sequence[Gate], *, compares: bool, looks: bool) -> None:
+        self._config, self._gates, self._compares, self._looks = config, gates, compares, looks
         self._shown = False
+
+    def pytest_sessionstart(self) -> None:
+        """Refuse a single comparison at the end of a run that was compared at looks: they have spent some of the level.
+
+        Raises:
+            pytest.UsageError: Names the options of the earlier run.
+        """
+        state = run_state(self._config)
+        rule = noted(state.previous.info) if state.previous is not None else {}
+        if rule.get("looks") and self._compares and not self._looks:
+            raise pytest.UsageError(
+                f"{state.paths.resume_label}: the earlier run was compared with its baseline at looks: "
+                f"add --tau-stop-early={rule['probability']:g}"
+            )
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         """Return the lines, in a run without workers."""
@@ -42,14 +58,14 @@ class PlanNotes:
         if not self._shown and terminal is not None:
             # The domain of a task of a file is known at the end only.
             for line in self._lines(run_state(self._config).counts.planned.values()):
-                terminal.write_line(line)
+                terminal.write_line(printable(line))
 
     def _lines(self, planned: Iterable[Group]) -> Iterator[str]:
         groups = list(planned)
         if get_context(self._config) is None or not groups or self._shown:
             return
         self._shown = True
-        from ....analysis.design.planning import unanswerable
+        from .planning import unanswerable
 
         for gate in self._gates:
             counted = {group for group in groups if gate.domain in (None, group.domain)}
@@ -62,7 +78,7 @@ class PlanNotes:
             yield from self._comparison(groups)
 
     def _comparison(self, groups: Sequence[Group]) -> Iterator[str]:
-        from ....analysis.design.planning import Population, smallest_loss
+        from .planning import Population, smallest_loss
 
         baseline: Any = self._config.pluginmanager.get_plugin("tau-baseline")
         try:

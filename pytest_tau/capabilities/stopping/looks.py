@@ -1,25 +1,94 @@
-"""The comparison with the baseline while the run is under way, with ``--tau-stop-early P --tau-fail-on regression``."""
+"""The comparison with a baseline while the run is under way, with ``--tau-stop-early P --tau-fail-on regression``.
+
+A look compares the tasks that were run so far, each with all of its trials, with the same tasks of the baseline. Looks
+are fixed before the run. A loss is significant if its p-value is within the level of the look, so that the probability
+of a false alarm at any look is that of a single comparison at the end.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from math import ceil
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....errors import TauError
-from ....text import plural
-from ...context.run_state import run_state
-from ..records import records_of
+from ...analysis.paired import FEWEST_TASKS
+from ...analysis.power import LEVEL
+from ...errors import TauError
+from ...plugin.context.run_state import run_state
+from ...plugin.report.records import records_of
+from ...text import plural
+from .planned import noted
+from .spending import bounds, spent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pytest
 
-    from ....analysis.compare import Comparison, RunRecords
-    from ....analysis.design.looks import Look, Seen
-    from ....runs.groups import TaskId
-    from ....runs.record import TrialRecord
+    from ...analysis.compare import Comparison, RunRecords
+    from ...analysis.paired import Paired
+    from ...runs.groups import TaskId
+    from ...runs.record import TrialRecord
     from .planned import PlannedTrials
+
+#: How often the comparison is looked at, the end included.
+LOOKS = 5
+#: The chance of a false alarm: that of a loss which the usual two-sided test calls significant.
+ONE_SIDED = (1 - LEVEL) / 2
+
+
+class Look(NamedTuple):
+    """A look, as it is fixed before the run.
+
+    Attributes:
+        tasks: How many tasks have all of their trials by then.
+        level: The greatest one-sided p-value that is significant.
+        spent: The chance of a false alarm at this look or an earlier one.
+    """
+
+    tasks: int
+    level: float
+    spent: float
+
+
+def plan_looks(tasks: int) -> tuple[Look, ...]:
+    """Return looks at equal distances, the last one at the end; none before there are tasks enough for a p-value.
+
+    Args:
+        tasks: How many tasks both runs have.
+    """
+    places = sorted({ceil(tasks * each / LOOKS) for each in range(1, LOOKS + 1)} - {0})
+    places = [place for place in places if place >= FEWEST_TASKS or place == tasks]
+    shares = tuple(place / tasks for place in places)
+    levels = bounds(shares, ONE_SIDED) if tasks else ()
+    return tuple(
+        Look(place, level, spent(ONE_SIDED, share)) for place, level, share in zip(places, levels, shares, strict=True)
+    )
+
+
+class Seen(NamedTuple):
+    """The result of a look.
+
+    Attributes:
+        difference: The later rate less the earlier one, over the tasks so far.
+        p: The one-sided p-value of a loss.
+        loss: Whether there is a significant loss, which decides the run.
+    """
+
+    difference: float
+    p: float
+    loss: bool
+
+
+def judge(paired: Paired, look: Look) -> Seen:
+    """Return the result of a look.
+
+    Args:
+        paired: The comparison over the tasks so far.
+        look: The look.
+    """
+    p = paired.p / 2 if paired.difference < 0 else 1 - paired.p / 2
+    return Seen(paired.difference, p, paired.difference < 0 and p <= look.level)
 
 
 class BaselineLooks:
@@ -57,7 +126,7 @@ class BaselineLooks:
         """
         if self._before is None:
             return {}
-        from ....analysis.decidable import paired_groups
+        from ...analysis.decidable import paired_groups
 
         earlier = (record.group for record in self._before.records)
         paired = paired_groups(earlier, dict.fromkeys(self._planned.trials.values()))
@@ -70,10 +139,8 @@ class BaselineLooks:
     @cached_property
     def looks(self) -> tuple[Look, ...]:
         """Return the looks, as they were fixed at the start of the run; read it once the trials are known."""
-        from ....analysis.design.looks import Look, plan_looks
-
         previous = run_state(self._config).previous
-        stored = (previous.info.get("stopping") or {}).get("looks") if previous is not None else None
+        stored = noted(previous.info).get("looks") if previous is not None else None
         if stored:
             return tuple(Look(each["tasks"], each["level"], each["spent"]) for each in stored)
         return plan_looks(len(self.tasks))
@@ -98,15 +165,17 @@ class BaselineLooks:
             self.decided = True
 
     def _compared(self, records: Sequence[TrialRecord]) -> Comparison | None:
-        from ....analysis.compare import Comparison, RunRecords
+        from ...analysis.compare import Comparison, RunRecords
 
         return Comparison(self._before, RunRecords("this run", records, {})) if self._before is not None else None
 
     def _judged(self, look: Look, comparison: Comparison | None) -> dict[str, Seen]:
-        from ....analysis.design.looks import judge
-
         variants = comparison.variants if comparison is not None else {}
         return {name: judge(paired, look) for name, paired in variants.items()}
+
+    def pytest_tau_regression(self) -> bool:
+        """Return whether there is a significant loss: no single comparison at the end decides."""
+        return self.regression()
 
     def regression(self) -> bool:
         """Return whether there is a significant loss: as a look has decided, else by the last look, at the end."""

@@ -59,10 +59,124 @@ def compared(run, project, monkeypatch):
     return start
 
 
+@pytest.fixture
+def agents(project, a_task, parts_by_id):
+    """Runs so many tasks of each kind."""
+
+    def start(*args, good=0, bad=0):
+        names = {"good": good, "bad": bad}
+        ids = [f"{name}-{number}" for name, many in names.items() for number in range(many)]
+        project.tasks("mock/t.tau.json", [a_task(one) for one in ids])
+        return project.run(*parts_by_id, *args)
+
+    return start
+
+
+@pytest.fixture
+def variants(project, a_task):
+    """Runs ten tasks with two agents that a fixture has as its parameters."""
+
+    def start(first, second, *args):
+        project.write("parts.py", PARTS)
+        project.write(
+            "conftest.py",
+            f"""
+            import pytest
+            from parts import Bad, Good
+
+            @pytest.fixture(params=[{first}, {second}])
+            def tau_agent(request, tau_task):
+                return request.param(tau_task)
+            """,
+        )
+        project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(10)])
+        return project.run("--tb=no", *args)
+
+    return start
+
+
 def stopping(project):
     """What ``run.json`` of the latest run has."""
     folder = max((project.path / "runs").iterdir(), key=lambda each: (each / "run.json").stat().st_mtime)
-    return json.loads((folder / "run.json").read_text(encoding="utf-8"))["stopping"]
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))["capabilities"]["stopping"]["notes"]
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_a_variant_that_misses_the_gate_ends_the_run(variants, workers):
+    found = variants("Good", "Bad", "--tau-gate", "pass^1>=0.9", "--tau-stop-early", *workers)
+    found.line("tau: stopped early after", "pass^1 >= 0.9 can no longer be met:", "trials not run")
+    found.line("for Bad: 0.000", "missed, at most")
+    found.line("tau: 10 tasks x 2 variants x 1 trial planned:", "not run (the gates are settled)")
+
+
+def test_the_run_goes_on_until_all_variants_have_met_the_gate(variants):
+    found = variants("Good", "Good", "--tau-gate", "pass^1>=0.1", "--tau-stop-early")
+    assert found.ret == pytest.ExitCode.OK
+    found.line("tau: gate pass^1 >= 0.1 for Good0: 1.000: met, at least 0.100")
+    found.line("tau: gate pass^1 >= 0.1 for Good1: 1.000: met, at least 0.100")
+
+
+class TestCertainty:
+    """Trials that can change nothing are not run."""
+
+    def test_a_gate_that_can_no_longer_be_met(self, agents):
+        run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-rs", bad=3, good=17)
+        assert run.ret == pytest.ExitCode.OK
+        run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-rs", bad=20)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.outcomes(failing=5, skipped=15)
+        run.line("SKIPPED [15]", "not run: the gates are settled")
+        run.line("tau: stopped early after 5 of 20 trials, pass^1 >= 0.8 can no longer be met: 15 trials not run")
+        run.line("tau: gate pass^1 >= 0.8: 0.000", "missed, at most 0.750 whatever the remaining trials give")
+
+    def test_gates_that_can_no_longer_be_missed(self, agents):
+        args = ["--tau-gate", "pass^1>=0.5", "--tau-gate", "errors<=0.6", "--tau-stop-early"]
+        run = agents(*args, good=10)
+        assert run.ret == pytest.ExitCode.OK
+        run.outcomes(passed=5, skipped=5)
+        run.line("tau: stopped early after 5 of 10 trials, every gate is certain to be met: 5 trials not run")
+        run.line("tau: gate pass^1 >= 0.5: 1.000", "met, at least 0.500 whatever the remaining trials give")
+
+    def test_over_workers(self, agents):
+        """What a worker has begun, or is about to, it finishes."""
+        pytest.importorskip("xdist")
+        run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-n", "2", bad=60)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        line = run.line("tau: stopped early after", "pass^1 >= 0.8 can no longer be met:", "trials not run")
+        not_run = int(line.split(": ")[2].split()[0])
+        assert 1 <= not_run <= 47
+        run.outcomes(failing=60 - not_run, skipped=not_run)
+        run.line("tau: gate pass^1 >= 0.8: 0.000", "missed, at most")
+
+    def test_conversations_that_have_begun_are_finished_and_counted(self, models, project, a_task):
+        models.script(
+            """
+            async def answer(role, request):
+                await asyncio.sleep(0.03)
+                return "Bye. ###STOP###" if role == "user" else "No."
+            """
+        )
+        project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(40)])
+        args = ["--tau-gate", "pass^1>=0.9", "--tau-stop-early", "--tb=no", "--tau-concurrency", "3"]
+        run = models.run(*args)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run_trials = len([call for call in models.asked if call["role"] == "user"])
+        assert 4 <= run_trials < 40
+        run.outcomes(failing=run_trials, skipped=40 - run_trials)
+
+    def test_tests_of_ones_own_are_run(self, agents, project):
+        project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create*", agent="gold", user="gold")
+            def test_own(tau_simulation):
+                assert tau_simulation.reward == 1
+            """,
+        )
+        run = agents("--tau-gate", "pass^1>=0.9", "--tau-stop-early", "--tb=no", ".", bad=10)
+        run.outcomes(failing=2, skipped=8, passed=2)
 
 
 class TestGates:
@@ -167,6 +281,10 @@ class TestGates:
 class TestBaseline:
     """Looks at the comparison."""
 
+    def test_gates_that_are_met_do_not_end_it(self, compared):
+        args = ["--tau-baseline=baseline", "--tau-fail-on=regression", "--tau-stop-early", "--tau-gate=pass^1>=0.1"]
+        compared("Good", *args).outcomes(passed=TASKS)
+
     @pytest.mark.exhaustive
     @pytest.mark.parametrize("workers", WORKERS)
     def test_a_loss(self, compared, project, workers):
@@ -209,7 +327,9 @@ class TestBaseline:
         compared("Good", *workers)
         folder = max((project.path / "runs").iterdir(), key=lambda each: each.stat().st_mtime)
         info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        info["stopping"]["looks"] = [{"tasks": each, "level": 0.01, "spent": 0.01} for each in (25, 40)]
+        info["capabilities"]["stopping"]["notes"]["looks"] = [
+            {"tasks": each, "level": 0.01, "spent": 0.01} for each in (25, 40)
+        ]
         (folder / "run.json").write_text(json.dumps(info), encoding="utf-8")
         lines = (folder / "simulations.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
         (folder / "simulations.jsonl").write_text("".join(lines[:12]), encoding="utf-8")
@@ -235,6 +355,7 @@ class TestBaseline:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
+        (["--tau-stop-early"], "--tau-stop-early: needs a gate"),
         (["--tau-stop-early=0.99"], "--tau-stop-early: needs a gate: add --tau-gate EXPR, or a comparison"),
         (["--tau-stop-early=99"], "--tau-stop-early: expected a probability above 0.5 and at most 1, such as 0.99"),
         (["--tau-stop-early", "mock"], "got 'mock' (without one, write the option after the paths)"),

@@ -1,1 +1,0 @@
-"""Subcommands about runs that are not made yet."""
