@@ -6,6 +6,7 @@ BUNDLED = (
     "quarantine",
     "changed",
     "stopping",
+    "serving",
     "traces",
     "voice",
 )

@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "look at domains": ("browse.domains", "browse.tasks", "browse.tools", "browse.domain", "browse.play"),
     "check tasks": ("lint",),
     "plan runs": (),
-    "connect agents": ("connect.mcp", "connect.serve"),
+    "connect agents": ("mcp",),
     "work with runs": (
         *("browse.show", "view", "compare", "browse.users", "many.fork", "bless", "merge", "export"),
         *("regrade", "reviews.review", "submit"),

@@ -132,22 +132,6 @@ OPTIONS: dict[str, Option] = {
     "all-failed": Option(("--all-failed",), "only tasks that have passed in none of their trials"),
     "full": Option(("--full",), "show long results of tools as a whole, not their first 500 characters"),
     "agent": Option(("--agent",), "the template of the agent: %(choices)s (default: %(default)s)", "NAME"),
-    "task": Option(("--task",), "the task whose initial state environments begin with, unless a request names another "
-                   "(default: none)", "ID"),
-    "host": Option(("--host",), "the address to listen on; any but loopback needs the token (default: %(default)s)",
-                   "ADDRESS", {"default": "127.0.0.1"}),
-    "port": Option(("--port",), "the port; 0 for a free one (default: %(default)s)", "N",
-                   {"type": int, "default": 8004}),
-    "token": Option(("--token",), "require a token, which is printed at the start, or that of $TAU_SERVE_TOKEN"),
-    "mcp": Option(("--mcp",), "serve MCP, too (streamable HTTP): a session at /mcp has an environment of its own"),
-    "max-environments": Option(("--max-environments",), "the most environments at a time (default: %(default)s)", "N",
-                               {"type": int, "default": 1000}),
-    "max-body": Option(("--max-body",), "the most bytes of the body of a request (default: %(default)s)", "BYTES",
-                       {"type": int, "default": 1 << 20}),
-    "max-seconds": Option(("--max-seconds",), "the seconds that a request may take (default: %(default)g)", "SECONDS",
-                      {"type": float, "default": 60.0}),
-    "idle": Option(("--idle",), "forget an environment that was not used for so long (default: %(default)g)", "SECONDS",
-                   {"type": float, "default": 3600.0}),
     "only": Option(("--only",), "which trials are reviewed: failed (default), or all; never those that ended in an "
                    "error", "WHAT", {"choices": _CHOICES["only"], "default": "failed"}),
     "mode": Option(("--mode",), "full (default), or user: the user alone, by a reviewer that sees neither policy nor "
@@ -176,7 +160,11 @@ def add_options(parser: Any, *names: str, **changes: Any) -> None:
         changes: Arguments of ``add_argument`` that differ for this command, such as ``help``.
     """
     for name in names:
-        option = OPTIONS[name]
-        keywords = {"help": option.help, **option.keywords, **changes}
-        keywords |= {"metavar": option.metavar} if option.metavar else {"action": "store_true"}
-        parser.add_argument(*option.flags, **keywords)
+        add_option(parser, OPTIONS[name], **changes)
+
+
+def add_option(parser: Any, option: Option, **changes: Any) -> None:
+    """Add an option, of the table or of a capability's command, to a parser, or to a group of one."""
+    keywords = {"help": option.help, **option.keywords, **changes}
+    keywords |= {"metavar": option.metavar} if option.metavar else {"action": "store_true"}
+    parser.add_argument(*option.flags, **keywords)

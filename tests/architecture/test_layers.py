@@ -73,7 +73,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reviews": {*_GROUND, "models", "environment", "chat", "participants", "evaluation", "diagnosis"},
     "runner": _LAYERS - {"runner"},
     "episodes": {*_LAYERS, "runs"},
-    "serving": _LAYERS,
     "runs": _LAYERS,
     "regrade": {*_LAYERS, "runs", "analysis"},
     "lint": {*_LAYERS, "regrade"},
@@ -86,7 +85,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Below the participants, but for the packages that step conversations: see below.
     "integrations": {*_LAYERS, "domains", "episodes"},
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},
-    "cli": {*_LAYERS, *_STORED, "submission", "domains", "episodes", "play", "integrations", "serving"},
+    "cli": {*_LAYERS, *_STORED, "submission", "domains", "episodes", "play", "integrations"},
     # Ideas: each imports the core, and no other idea.
     "capabilities": {*_LAYERS, *_STORED, "plugin", "cli"},
     # The public names, resolved at first use.

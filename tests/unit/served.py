@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from pytest_tau import load_domain
-from pytest_tau.serving import EnvironmentServer, ServingSettings
+from pytest_tau.capabilities.serving.server import EnvironmentServer
+from pytest_tau.capabilities.serving.settings import ServingSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

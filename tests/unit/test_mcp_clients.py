@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.cli import main
-from pytest_tau.cli.connect.mcp import Forwarder
+from pytest_tau.cli.mcp import Forwarder
 from pytest_tau.endpoint import close_session, open_session
 
 from .endpoint_session import Outcome, ScriptedSession

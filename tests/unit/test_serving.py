@@ -15,10 +15,12 @@ import jsonschema
 import pytest
 
 from pytest_tau import evaluate, load_domain
+from pytest_tau.capabilities.serving import connections, served, server
+from pytest_tau.capabilities.serving.server import EnvironmentServer
+from pytest_tau.capabilities.serving.settings import ServingSettings, is_loopback
 from pytest_tau.environment import Database, Domain, DomainSpec, PolicyFiles, Toolkit, tool
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation
-from pytest_tau.serving import EnvironmentServer, ServingSettings, connections, is_loopback, served, server
 
 from .served import detail, make, serving
 
@@ -419,7 +421,7 @@ def test_a_head_that_does_not_arrive_is_given_up(sent):
 
 
 def test_there_are_not_too_many_connections(monkeypatch):
-    monkeypatch.setattr("pytest_tau.serving.server.most_connections", lambda: 2)
+    monkeypatch.setattr("pytest_tau.capabilities.serving.server.most_connections", lambda: 2)
     with serving("mock") as client:
         with connected(client) as first, connected(client) as second, connected(client) as third:
             for each in (first, second):

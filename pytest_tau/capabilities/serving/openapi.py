@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
-from ..models import clone
+from ...models import clone
 from .grading import REASONS
 
 if TYPE_CHECKING:
-    from ..environment import Tool
+    from ...environment import Tool
     from .served import ServedEnvironment
     from .settings import ServingSettings
 

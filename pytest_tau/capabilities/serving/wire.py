@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..documents import DocumentError, parse_json
+from ...documents import DocumentError, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,8 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any
 
-from ..documents import DocumentError, parse_json
-from ..endpoint.mcp import (
+from ...documents import DocumentError, parse_json
+from ...endpoint.mcp import (
     INVALID_REQUEST,
     VERSION_HEADER,
     VERSIONS,
@@ -22,7 +22,7 @@ from .wire import Reply, RequestError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..models import Requestor
+    from ...models import Requestor
     from .served import CallResult, ServedEnvironment
     from .store import EnvironmentStore
     from .wire import Request

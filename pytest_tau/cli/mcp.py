@@ -12,9 +12,9 @@ import urllib.error
 import urllib.request
 from typing import IO, TYPE_CHECKING, Any
 
-from ...documents import DocumentError, parse_json
-from ...errors import ConfigurationError
-from ...text import one_line, printable
+from ..documents import DocumentError, parse_json
+from ..errors import ConfigurationError
+from ..text import one_line, printable
 
 if TYPE_CHECKING:
     import argparse

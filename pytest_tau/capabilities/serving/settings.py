@@ -6,10 +6,10 @@ import ipaddress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..evaluation import Evaluation
+from ...evaluation import Evaluation
 
 if TYPE_CHECKING:
-    from ..environment import Domain
+    from ...environment import Domain
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from ..diagnosis.attribution import annotate_failure
-from ..diagnosis.explain import explain, plain_text
-from ..errors import TauError
-from ..evaluation.evaluate import Judged, ask_judge, grade as grade_conversation, settled
-from ..models import Simulation, TerminationReason, UserMessage, simulation_id
-from ..runner.judges import with_deadline
+from ...diagnosis.attribution import annotate_failure
+from ...diagnosis.explain import explain, plain_text
+from ...errors import TauError
+from ...evaluation.evaluate import Judged, ask_judge, grade as grade_conversation, settled
+from ...models import Simulation, TerminationReason, UserMessage, simulation_id
+from ...runner.judges import with_deadline
 from .wire import RequestError
 
 if TYPE_CHECKING:
-    from ..environment import Domain
-    from ..evaluation import Evaluation
-    from ..models import Message, Task
+    from ...environment import Domain
+    from ...evaluation import Evaluation
+    from ...models import Message, Task
     from .served import ServedEnvironment
 
 REASONS: tuple[str, ...] = get_args(TerminationReason)

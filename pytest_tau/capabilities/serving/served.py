@@ -7,14 +7,14 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..environment.functions.jsonable import jsonable
-from ..evaluation.components.db import check_db
-from ..models import AssistantMessage, ToolCall, UserMessage, clone
+from ...environment.functions.jsonable import jsonable
+from ...evaluation.components.db import check_db
+from ...models import AssistantMessage, ToolCall, UserMessage, clone
 from .wire import RequestError
 
 if TYPE_CHECKING:
-    from ..environment import Domain, Tool
-    from ..models import Message, Requestor, Task, ToolMessage
+    from ...environment import Domain, Tool
+    from ...models import Message, Requestor, Task, ToolMessage
 
 #: The most messages of a trajectory, so that one client cannot fill the memory.
 MOST_MESSAGES = 10_000

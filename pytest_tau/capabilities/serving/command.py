@@ -10,12 +10,12 @@ import re
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from ...cli.options import Option, add_option, add_options
+from ...cli.project import Project, add_project_options
+from ...cli.regrade import judge_of
+from ...cli.settings import data_dir
 from ...errors import ConfigurationError
 from ...text import printable
-from ..options import add_options
-from ..project import Project, add_project_options
-from ..regrade import judge_of
-from ..settings import data_dir
 
 if TYPE_CHECKING:
     import argparse
@@ -23,6 +23,49 @@ if TYPE_CHECKING:
 _VARIABLE = "TAU_SERVE_TOKEN"
 #: Characters of a token that clients can send in a header.
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,}")
+
+_ENVIRONMENTS = (
+    Option(
+        ("--task",),
+        "the task whose initial state environments begin with, unless a request names another (default: none)",
+        "ID",
+    ),
+    Option(("--mcp",), "serve MCP, too (streamable HTTP): a session at /mcp has an environment of its own"),
+    Option(
+        ("--max-environments",),
+        "the most environments at a time (default: %(default)s)",
+        "N",
+        {"type": int, "default": 1000},
+    ),
+    Option(
+        ("--idle",),
+        "forget an environment that was not used for so long (default: %(default)g)",
+        "SECONDS",
+        {"type": float, "default": 3600.0},
+    ),
+)
+_REQUESTS = (
+    Option(
+        ("--host",),
+        "the address to listen on; any but loopback needs the token (default: %(default)s)",
+        "ADDRESS",
+        {"default": "127.0.0.1"},
+    ),
+    Option(("--port",), "the port; 0 for a free one (default: %(default)s)", "N", {"type": int, "default": 8004}),
+    Option(("--token",), "require a token, which is printed at the start, or that of $TAU_SERVE_TOKEN"),
+    Option(
+        ("--max-body",),
+        "the most bytes of the body of a request (default: %(default)s)",
+        "BYTES",
+        {"type": int, "default": 1 << 20},
+    ),
+    Option(
+        ("--max-seconds",),
+        "the seconds that a request may take (default: %(default)g)",
+        "SECONDS",
+        {"type": float, "default": 60.0},
+    ),
+)
 
 
 def add_parser(commands: Any) -> None:
@@ -39,8 +82,10 @@ def add_parser(commands: Any) -> None:
         ],
     )
     parser.add_argument("name", metavar="NAME", help="the domain")
-    add_options(parser.add_argument_group("environments"), "task", "mcp", "max-environments", "idle")
-    add_options(parser.add_argument_group("requests"), "host", "port", "token", "max-body", "max-seconds")
+    for title, rows in (("environments", _ENVIRONMENTS), ("requests", _REQUESTS)):
+        group = parser.add_argument_group(title)
+        for row in rows:
+            add_option(group, row)
     add_options(parser.add_argument_group("grading"), "grading", "judge", "judge-llm", "judge-llm-args")
     add_project_options(parser)
     parser.set_defaults(run=run)
@@ -54,7 +99,8 @@ def run(args: argparse.Namespace) -> int:
         TaskFormatError: A task file does not follow the format.
     """
     from ...evaluation import Evaluation, profile_named
-    from ...serving import ServingSettings, is_loopback, serve
+    from .server import serve
+    from .settings import ServingSettings, is_loopback
 
     _check_numbers(args)
     token, is_new = _token(required=args.token or not is_loopback(args.host))

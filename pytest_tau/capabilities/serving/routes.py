@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ..environment.arguments import misfits
+from ...environment.arguments import misfits
 from . import grading, mcp
 from .openapi import document
 from .store import DEFAULT
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import TypeAlias
 
-    from ..models import Requestor, TerminationReason
+    from ...models import Requestor, TerminationReason
     from .store import EnvironmentStore
     from .wire import Request
 

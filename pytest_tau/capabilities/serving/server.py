@@ -9,8 +9,8 @@ import logging
 import signal
 from typing import TYPE_CHECKING, Any
 
-from ..endpoint.listener import body_of, load
-from ..errors import ConfigurationError
+from ...endpoint.listener import body_of, load
+from ...errors import ConfigurationError
 from .access import check_access
 from .connections import limited_server, most_connections
 from .routes import find_route

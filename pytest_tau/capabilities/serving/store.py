@@ -9,7 +9,7 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import ConfigurationError, TauError, unknown_name
+from ...errors import ConfigurationError, TauError, unknown_name
 from .served import ServedEnvironment
 from .wire import RequestError
 from .workers import NotInTimeError, Workers
@@ -17,7 +17,7 @@ from .workers import NotInTimeError, Workers
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..models import Task
+    from ...models import Task
     from .settings import ServingSettings
 
 T = TypeVar("T")

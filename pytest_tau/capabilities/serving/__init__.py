@@ -1,0 +1,9 @@
+"""Environments of a domain outside of a test run, over HTTP and over MCP: ``tau serve``."""
+
+from __future__ import annotations
+
+from ...capability import Capability, Command, deferred
+
+capability = Capability(
+    name="serving", commands=(Command("serve", "connect agents", deferred(f"{__name__}.command:add_parser")),)
+)
