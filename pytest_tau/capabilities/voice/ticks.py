@@ -79,7 +79,7 @@ class Chunk(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     content: str | None = None
-    contains_speech: bool = True
+    contains_speech: bool | None = True
     timestamp: str | None = None
     utterance_ids: list[str] | None = None
     tool_calls: list[ToolCall] | None = None
@@ -120,9 +120,9 @@ class Tick(BaseModel):
     @property
     def agent_speaks(self) -> bool:
         """Whether the agent speaks; text plays no part in it."""
-        return self.agent_chunk is not None and self.agent_chunk.contains_speech
+        return self.agent_chunk is not None and bool(self.agent_chunk.contains_speech)
 
     @property
     def user_speaks(self) -> bool:
         """Whether the user speaks; likewise."""
-        return self.user_chunk is not None and self.user_chunk.contains_speech
+        return self.user_chunk is not None and bool(self.user_chunk.contains_speech)

@@ -215,11 +215,11 @@ class _Pieces:
                 name = result.id if result.id in waiting else max(earlier, key=waiting.__getitem__, default=None)
                 if name is not None:
                     results.setdefault(waiting.pop(name), []).append(result)
-        for index, each in enumerate(self._entries):
-            if each.calls:
-                content = each.said.content if each.said else None
-                call = self._own(content=content, tool_calls=list(each.calls))
-                self._found.append(((index, _TOOLS), [call, *results.get(index, ())]))
+        # A call whose id was used again is lost, unless another one of its message is not.
+        for index in sorted({*results, *waiting.values()}):
+            said, calls = self._entries[index].said, self._entries[index].calls
+            call = self._own(content=said.content if said else None, tool_calls=list(calls))
+            self._found.append(((index, _TOOLS), [call, *results.get(index, ())]))
 
     def _say(self, place: tuple[int, int], kind: Any, chunks: list[Chunk]) -> None:
         if not chunks:
