@@ -130,6 +130,20 @@ class ExportFormat(NamedTuple):
     write: Callable[[Any, IO[str], str | None], int]
 
 
+class Trajectory(NamedTuple):
+    """A stored conversation in which both sides can speak at once, in messages.
+
+    Attributes:
+        messages: What is graded and shown.
+        judged: What a judge of statements reads.
+        facts: The facts of the capability.
+    """
+
+    messages: list[Message]
+    judged: list[Message]
+    facts: Any
+
+
 class PageItem(NamedTuple):
     """An entry of a list in the HTML report.
 
@@ -204,6 +218,8 @@ class Capability:
         failure: Returns the lines of the report of a failed trial, given its facts and its simulation.
         commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
         exports: Formats of ``tau export``.
+        trajectory: Makes the trajectory of a conversation in which both sides can speak at once, given
+            ``Simulation.duplex`` and the header of its file. Raises a ``pydantic.ValidationError`` if it cannot.
         page: Returns the blocks of the HTML report for a trial, given its facts and its simulation.
         script: The file with the functions that draw its blocks with data; None if there are none.
     """
@@ -220,6 +236,7 @@ class Capability:
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None
     commands: tuple[Command, ...] = ()
     exports: tuple[ExportFormat, ...] = ()
+    trajectory: Callable[[Mapping[str, Any], Mapping[str, Any]], Trajectory] | None = None
     page: Callable[[Any, Simulation], Iterable[PageBlock]] | None = None
     script: Path | None = None
 
@@ -298,6 +315,32 @@ def _load(entry: Any) -> Capability:
     if not isinstance(found, Capability):
         raise ConfigurationError(f"capability {entry.name!r} ({entry.value}): expected a Capability, got {found!r}")
     return found
+
+
+def trajectory_of(duplex: Mapping[str, Any], header: Mapping[str, Any]) -> Trajectory | None:
+    """Return the trajectory of a conversation in which both sides can speak at once; None if no capability has it.
+
+    Args:
+        duplex: ``Simulation.duplex``.
+        header: The header of its file.
+
+    Returns:
+        Its facts are in their stored form, by the name of the capability.
+
+    Raises:
+        pydantic.ValidationError: It does not follow the format.
+    """
+    for each in installed():
+        if each.trajectory is not None:
+            found = each.trajectory(duplex, header)
+            return found._replace(facts={each.name: _stored(found.facts)})
+    return None
+
+
+def judged_messages(simulation: Simulation) -> Sequence[Message]:
+    """Return what a judge of statements reads of a simulation."""
+    found = None if simulation.duplex is None else trajectory_of(simulation.duplex, {})
+    return simulation.messages if found is None else found.judged
 
 
 def summary_lines(capabilities: Iterable[Capability], records: Sequence[Any]) -> Iterator[str]:

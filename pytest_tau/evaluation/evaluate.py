@@ -104,9 +104,14 @@ async def aevaluate(
     termination_reason: TerminationReason,
     domain: Domain,
     evaluation: Evaluation,
+    judged_messages: Sequence[Message] | None = None,
 ) -> RewardInfo:
-    """Grade a finished conversation inside a running event loop; the messages are models."""
-    judged = await ask_judge(task, messages, termination_reason, evaluation)
+    """Grade a finished conversation inside a running event loop; the messages are models.
+
+    ``judged_messages`` are what the judge reads, by default the messages.
+    """
+    read = messages if judged_messages is None else judged_messages
+    judged = await ask_judge(task, read, termination_reason, evaluation)
     found = grade(task, messages, termination_reason, domain, evaluation, judged.verdicts)
     return settled(found, task, judged, evaluation)
 

@@ -28,6 +28,8 @@ from .rewards import (
 )
 from .script import Answer, Goal, Request, Spoken, UserScript
 from .simulations import (
+    DUPLEX,
+    DUPLEX_MODE,
     FAULTS,
     FOREIGN_AGENT,
     LATE_CALLS,
@@ -65,6 +67,8 @@ from .tasks import (
 )
 
 __all__ = [
+    "DUPLEX",
+    "DUPLEX_MODE",
     "FAULTS",
     "FOREIGN_AGENT",
     "GREETING",

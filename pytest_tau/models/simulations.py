@@ -37,6 +37,11 @@ LIMITS: frozenset[str] = frozenset({"max_steps", "too_many_errors"})
 FAULTS: frozenset[str] = frozenset({"user_error", "infrastructure_error", "unexpected_error"})
 
 
+#: The fields of τ²-bench's simulations in which both sides can speak at once.
+DUPLEX = ("ticks", "speech_environment", "effect_timeline", "agent_usage", "provider_session_id")
+DUPLEX_MODE = "full_duplex"
+
+
 class ConversationEnded(TauError):  # noqa: N818 - an event of the conversation, not a fault
     """A participant knows that the conversation ends here, and how.
 
@@ -192,6 +197,8 @@ class Simulation(BaseModel):
         conditions: The conditions under which it was run, such as participants, prompts and limits; None for results of
             others.
         facts: What capabilities know of it, by the name of the capability. Those of one that is not there are kept.
+        duplex: What τ²-bench stores of a conversation in which both sides can speak at once, by its fields
+            (``DUPLEX``); ``messages`` were made of it. None for one in turns.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -216,6 +223,7 @@ class Simulation(BaseModel):
     info: dict[str, Any] | None = None
     conditions: dict[str, Any] | None = None
     facts: dict[str, Any] = {}
+    duplex: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         return (

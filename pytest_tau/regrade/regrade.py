@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..capability import judged_messages
 from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
 from ..evaluation import OFFICIAL, Evaluation, Grading
@@ -216,7 +217,7 @@ class _Regrader:
         without_judge = task.needs_judge and settings.judge is None
         graded = self._without_statements(task) if without_judge else task
         evaluation = Evaluation(settings.grading, settings.judge, settings.evaluators, solo)
-        judged = await ask_judge(graded, simulation.messages, simulation.termination_reason, evaluation)
+        judged = await ask_judge(graded, judged_messages(simulation), simulation.termination_reason, evaluation)
         last = simulation.messages[-1] if simulation.messages else None
         # A conversation that ends with calls was replayed with them, and is graded without them.
         replayed = None if getattr(last, "tool_calls", None) else final

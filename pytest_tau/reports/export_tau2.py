@@ -173,10 +173,11 @@ def tau2_simulation(trial: StoredTrial, *, lost: bool = False, trim: bool = Fals
         "agent_cost": simulation.agent_cost,
         "user_cost": simulation.user_cost,
         "reward_info": None if lost else verdict,
-        "messages": [_message(message, number) for number, message in enumerate(simulation.messages)],
+        "messages": None if simulation.duplex else [_message(*each) for each in enumerate(simulation.messages)],
         "trial": simulation.trial,
         "seed": simulation.seed,
         "mode": simulation.mode,
+        **(simulation.duplex or {}),
         **_reviews(simulation),
         "info": _with_own(simulation.info, own),
     }
@@ -195,10 +196,20 @@ def trimmed(simulation: dict[str, Any]) -> dict[str, Any]:
     found = {**simulation, "info": _without_own(simulation["info"])}
     if (verdict := simulation["reward_info"]) is not None:
         found["reward_info"] = {**verdict, "info": _without_own(verdict["info"])}
-    found["messages"] = [
-        {name: value for name, value in message.items() if name != "raw_data"} for message in simulation["messages"]
-    ]
+    for name in ("messages", "ticks"):
+        if simulation.get(name):
+            found[name] = _without_raw(simulation[name])
     return found
+
+
+def _without_raw(value: Any) -> Any:
+    """Return messages, ticks or their chunks without ``raw_data``."""
+    if isinstance(value, list):
+        return [_without_raw(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    chunks = {name: _without_raw(value[name]) for name in ("agent_chunk", "user_chunk") if name in value}
+    return {name: each for name, each in value.items() if name != "raw_data"} | chunks
 
 
 def _without_own(info: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -286,7 +297,7 @@ def tau2_reward(info: RewardInfo, task_id: str) -> dict[str, Any]:
     return found
 
 
-def _message(message: Message, number: int) -> dict[str, Any]:
+def _message(number: int, message: Message) -> dict[str, Any]:
     found = message.model_dump(mode="json")
     if found["turn_idx"] is None:
         found["turn_idx"] = number

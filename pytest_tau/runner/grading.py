@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from ..capability import judged_messages
 from ..errors import (
     ConfigurationError,
     DomainError,
@@ -80,7 +81,8 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
         evaluation = replace(evaluation, judge=None)
     fault: BaseException | None = None
     try:
-        verdict = await aevaluate(trial.task, simulation.messages, reason, trial.domain, evaluation)
+        read = judged_messages(simulation)
+        verdict = await aevaluate(trial.task, simulation.messages, reason, trial.domain, evaluation, read)
         check_domain(verdict, observer.undeclared, trial.task, trial.domain)
         simulation.reward_info = verdict
     except (*_WITHOUT_VERDICT, ConfigurationError) as raised:

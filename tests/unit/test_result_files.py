@@ -213,8 +213,8 @@ def test_ids_of_calls_that_repeat_are_numbered_anew(tmp_path: Path) -> None:
     ("fields", "reason"),
     [
         ({"messages": None}, "no conversation"),
-        ({"messages": None, "ticks": [{}]}, "ticks"),
-        ({"messages": [], "ticks": [{}]}, "ticks"),
+        ({"messages": None, "ticks": [{"agent_chunk": 1}]}, "ticks"),
+        ({"messages": [], "ticks": [{"agent_chunk": 1}]}, "ticks"),
         ({"messages": [{"role": "robot"}]}, "messages.0"),
         ({"messages": ["hello"]}, "do not follow the format"),
         ({"messages": [{"content": "x"}]}, "do not follow the format"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ...capability import Capability
+from ...capability import Capability, FactColumn, deferred
 
 if TYPE_CHECKING:
     from .measure import (
@@ -36,7 +36,28 @@ def _never(_settings: object) -> bool:
     return False
 
 
-capability = Capability(name="voice", on=_never)
+capability = Capability(
+    name="voice",
+    on=_never,
+    facts=deferred(f"{__name__}.facts:VoiceFacts"),
+    trajectory=deferred(f"{__name__}.stored:read_trajectory"),
+    columns=(
+        FactColumn("response_rate", label="Answered", kind="score", metric=True, most=1.0),
+        FactColumn("response_latency", label="Answer after", kind="seconds", metric=True),
+        FactColumn("response_latency_p50", metric=True),
+        FactColumn("response_latency_p95", metric=True),
+        FactColumn("response_timing", metric=True, most=1.0),
+        FactColumn("yield_rate", label="Yielded", kind="score", metric=True, most=1.0),
+        FactColumn("yield_latency", metric=True),
+        FactColumn("agent_interruption_rate", label="Interrupted", kind="number", metric=True),
+        FactColumn("selectivity_backchannel", metric=True, most=1.0),
+        FactColumn("selectivity_vocal_tic", metric=True, most=1.0),
+        FactColumn("selectivity_non_directed", metric=True, most=1.0),
+        FactColumn("complexity"),
+    ),
+    summary=deferred(f"{__name__}.facts:summary"),
+    failure=deferred(f"{__name__}.facts:failure"),
+)
 
 
 def __getattr__(name: str) -> Any:

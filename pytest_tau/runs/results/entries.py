@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import copy
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar, get_args
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from ...models import RewardInfo, Simulation, Task, TerminationReason
+from ...capability import trajectory_of
+from ...models import DUPLEX, DUPLEX_MODE, RewardInfo, Simulation, Task, TerminationReason
 from ...models.reviews import REVIEW_KEYS, read_tau2_review
 from ...models.tasks import ForeignCriteria
 from ...text import shorten
 from .messages import EntryError, first_problem, read_messages, with_unique_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -67,22 +72,25 @@ def entry_name(place: int | str | None, entry: Any = None) -> str:
     return f"{name} (task {shorten(str(entry['task_id']))}, trial {shorten(str(entry.get('trial') or 0))})"
 
 
-def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -> StoredSimulation:
+def read_entry(
+    entry: dict[str, Any], name: str, tasks: dict[str, Task | str], header: Mapping[str, Any] = MappingProxyType({})
+) -> StoredSimulation:
     """Return one simulation of τ²-bench's or our own.
 
     Args:
         entry: The simulation's JSON.
         name: What it is called.
         tasks: The file's tasks by id, or why one cannot be read.
+        header: The header of a τ²-bench file.
 
     Raises:
         EntryError: It has no conversation.
     """
     entry = _from_export(entry)
     messages = entry.get("messages")
-    if not isinstance(messages, list) or (not messages and entry.get("ticks")):
-        voice = "a conversation in ticks, which cannot be graded" if entry.get("ticks") else "no conversation"
-        raise EntryError(voice)
+    in_ticks = not messages and bool(entry.get("ticks"))
+    if not isinstance(messages, list) and not in_ticks:
+        raise EntryError("no conversation")
     if entry.get("task_id") is None:
         raise EntryError("no task_id")
     task_id, info = str(entry["task_id"]), entry.get("info")
@@ -93,7 +101,7 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
     solo, domain, test = isinstance(info, dict) and info.get("solo") is True, entry.get("domain"), entry.get("test")
     return StoredSimulation(
         name,
-        _own(entry) or _foreign(entry, name, messages),
+        _in_ticks(entry, name, header) if in_ticks else _own(entry) or _foreign(entry, name, messages or []),
         task,
         solo=solo,
         domain=domain if isinstance(domain, str) else None,
@@ -153,6 +161,27 @@ def _foreign(entry: dict[str, Any], name: str, messages: list[Any]) -> Simulatio
         **numbers,
         **texts,
     )
+
+
+def _in_ticks(entry: dict[str, Any], name: str, header: Mapping[str, Any]) -> Simulation:
+    """Return a simulation that has ticks of simulated time instead of messages, in each of which both sides can speak.
+
+    Raises:
+        EntryError: No capability reads it, or it does not follow the format.
+    """
+    duplex = {key: entry[key] for key in DUPLEX if entry.get(key) is not None}
+    try:
+        found = trajectory_of(duplex, header)
+    except ValidationError as error:
+        raise EntryError(f"ticks.{first_problem(error)}") from None
+    if found is None:
+        raise EntryError("a conversation in ticks, which no capability of this installation reads")
+    whole = {**entry, "messages": [], "mode": DUPLEX_MODE}
+    simulation = _own(whole) or _foreign(whole, name, [])
+    simulation.messages = with_unique_ids(found.messages)
+    simulation.duplex, simulation.mode = duplex, DUPLEX_MODE
+    simulation.facts = {**simulation.facts, **found.facts}
+    return simulation
 
 
 def _with_reviews(info: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any] | None:

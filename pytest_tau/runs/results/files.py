@@ -160,7 +160,7 @@ class ResultFile:
         if not isinstance(entry, dict):
             return Unreadable(name, f"expected an object, got {type(entry).__name__}")
         try:
-            return read_tau1_entry(entry, name) if is_tau1(entry) else read_entry(entry, name, self.tasks)
+            return read_tau1_entry(entry, name) if is_tau1(entry) else read_entry(entry, name, self.tasks, self.info)
         except EntryError as error:
             return Unreadable(name, str(error))
         except ValidationError as error:  # such as an id that is not a text

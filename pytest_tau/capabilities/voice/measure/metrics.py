@@ -57,13 +57,15 @@ class Interaction(NamedTuple):
 
     Attributes:
         events: In order of time, of the same tick answers first.
-        agent_interruptions: The segments of the agent that begin while the user speaks.
+        agent_interruptions: How many segments of the agent begin while the user speaks.
         ticks: The number of ticks; conversations without any are not counted.
+        agent_segments: The segments of the agent.
     """
 
     events: list[Event]
-    agent_interruptions: list[Segment]
+    agent_interruptions: int
     ticks: int
+    agent_segments: Sequence[Segment] = ()
 
     @classmethod
     def of(cls, ticks: Sequence[Tick], tick_seconds: float) -> Interaction:
@@ -71,7 +73,8 @@ class Interaction(NamedTuple):
         kept = without_last_artefact(ticks)
         found = _Events(kept, tick_seconds)
         events = sorted(found.responses(), key=_time) + sorted(found.others(), key=_time)
-        return cls(sorted(events, key=_time), [each for each in found.agent if each.other_start], len(ticks))
+        interruptions = sum(each.other_start for each in found.agent)
+        return cls(sorted(events, key=_time), interruptions, len(ticks), found.agent)
 
 
 def interaction_metrics(ticks: Sequence[Tick], tick_seconds: float) -> dict[str, Any]:
@@ -109,7 +112,7 @@ def panel(interactions: Iterable[Interaction]) -> dict[str, Any]:
     events = [event for each in there for event in each.events]
     if not events:
         raise ValueError(f"no answer, no yield and no distraction in {len(there)} conversations with ticks")
-    interruptions = sum(len(each.agent_interruptions) for each in there)
+    interruptions = sum(each.agent_interruptions for each in there)
     total = {name: [event for event in events if event.category == name] for name in ("response", "yield", *_SELECTIVE)}
     return {
         "response_latency_mean": _mean(total["response"]),

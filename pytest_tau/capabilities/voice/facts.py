@@ -1,0 +1,284 @@
+"""What is known of a conversation in ticks, and how it is reported."""
+
+from __future__ import annotations
+
+from math import ceil
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from ...text import listed
+from .measure.metrics import Event, Interaction, panel
+from .measure.responsiveness import responsiveness
+from .measure.segments import user_segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ...capability import Measured
+    from ...models import Simulation
+    from .ticks import Tick
+
+#: Seconds until an answer: up to the first it is too early, from the second to the third ideal, from the last on late;
+#: without a call before the answer, and with one. EVA-Bench has these ramps.
+RAMP: Final = {False: (0.2, 0.5, 2.0, 3.5), True: (0.2, 0.5, 3.0, 5.0)}
+#: The faults that the report of a failure names.
+_MOST = 5
+_CATEGORIES = ("response", "yield", "backchannel", "vocal_tic", "non_directed")
+_WHAT = {
+    "no_yield": "did not stop when the user interrupted",
+    "backchannel": "stopped for a backchannel",
+    "vocal_tic": "reacted to a sound of the user",
+    "non_directed": "answered what was not said to it",
+    "no_response": "left the user without an answer",
+    "late": "answered late, after",
+    "talked_over": "talked over the user",
+}
+
+
+class Fault(BaseModel):
+    """Something that the agent did wrong.
+
+    Attributes:
+        kind: ``talked_over``, ``late``, ``no_response``, ``no_yield``, ``backchannel``, ``vocal_tic`` or
+            ``non_directed``.
+        at: When, in seconds from the beginning.
+        seconds: How long it took; None where that says nothing.
+    """
+
+    kind: str
+    at: float
+    seconds: float | None = None
+
+    @property
+    def text(self) -> str:
+        """What happened and when, for people."""
+        long = "" if self.seconds is None else f" {'' if self.kind == 'late' else 'for '}{self.seconds:.1f} s"
+        return f"{_WHAT[self.kind]}{long} at {clock(self.at)}"
+
+
+class VoiceFacts(BaseModel):
+    """A conversation in ticks.
+
+    Attributes:
+        tick_seconds: The length of a tick in seconds.
+        ticks: The number of ticks.
+        complexity: The conditions of the user's side, such as ``regular``; None if they are not known.
+        events: By category, the numbers of events and of errors among them.
+        response_latencies: Seconds from the end of a turn of the user to the answer.
+        after_calls: Which of these answers came after calls of tools, by their positions.
+        yield_latencies: Seconds from an interruption until the agent was silent.
+        agent_interruptions: How often the agent began to speak while the user spoke.
+        user_turns: The turns of the user.
+        agent_turns: The turns of the agent.
+        longest_unanswered: The longest row of turns of the user that got no answer.
+        faults: What the agent did wrong, in order of time.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tick_seconds: float
+    ticks: int
+    complexity: str | None = None
+    events: dict[str, tuple[int, int]] = {}
+    response_latencies: list[float] = []
+    after_calls: list[int] = []
+    yield_latencies: list[float] = []
+    agent_interruptions: int = 0
+    user_turns: int = 0
+    agent_turns: int = 0
+    longest_unanswered: int = 0
+    faults: list[Fault] = []
+
+    @computed_field  # type: ignore[prop-decorator] # as pydantic documents it
+    @property
+    def response_rate(self) -> float | None:
+        """The share of the user's turns that were answered; None if there is none."""
+        return self._right("response")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def yield_rate(self) -> float | None:
+        """The share of the user's interruptions at which the agent fell silent; likewise."""
+        return self._right("yield")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def agent_interruption_rate(self) -> float | None:
+        """Interruptions by the agent for each turn of the user; likewise."""
+        turns = self.events.get("response", (0, 0))[0]
+        return self.agent_interruptions / turns if turns else None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def selectivity_backchannel(self) -> float | None:
+        """The share of backchannels that the agent talked through; likewise."""
+        return self._right("backchannel")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def selectivity_vocal_tic(self) -> float | None:
+        """The share of coughs and the like that the agent ignored; likewise."""
+        return self._right("vocal_tic")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def selectivity_non_directed(self) -> float | None:
+        """The share of words to others that the agent ignored; likewise."""
+        return self._right("non_directed")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def response_latency(self) -> float | None:
+        """The mean of the seconds until an answer; None without any."""
+        return fmean(self.response_latencies) if self.response_latencies else None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def response_latency_p50(self) -> float | None:
+        """The seconds within which half of the answers came; likewise."""
+        return percentile(self.response_latencies, 50)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def response_latency_p95(self) -> float | None:
+        """The seconds within which 95 % of the answers came; likewise."""
+        return percentile(self.response_latencies, 95)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def response_timing(self) -> float | None:
+        """The mean of how well answers were timed, from 0 to 1 each; likewise."""
+        calls = set(self.after_calls)
+        scores = [timing(seconds, number in calls) for number, seconds in enumerate(self.response_latencies)]
+        return fmean(scores) if scores else None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def yield_latency(self) -> float | None:
+        """The mean of the seconds until the agent was silent; likewise."""
+        return fmean(self.yield_latencies) if self.yield_latencies else None
+
+    def _right(self, category: str) -> float | None:
+        total, errors = self.events.get(category, (0, 0))
+        return (total - errors) / total if total else None
+
+    def interaction(self) -> Interaction:
+        """Return what happened, without the times, for pooled figures."""
+        events = []
+        for category, (total, errors) in self.events.items():
+            latencies = {"response": self.response_latencies, "yield": self.yield_latencies}.get(category, [])
+            right: list[float | None] = [*latencies] if latencies else [None] * (total - errors)
+            events += [Event(category, False, 0, latency) for latency in right] + [Event(category, True, 0)] * errors
+        return Interaction(events, self.agent_interruptions, self.ticks)
+
+
+def facts_of(ticks: Sequence[Tick], tick_seconds: float, environment: Any = None) -> VoiceFacts:
+    """Return the facts of a conversation.
+
+    Args:
+        ticks: The conversation.
+        tick_seconds: The length of a tick in seconds.
+        environment: ``speech_environment`` of τ²-bench's simulation; None if it is not known.
+    """
+    found = Interaction.of(ticks, tick_seconds)
+    answers = [each for each in found.events if each.category == "response" and each.latency is not None]
+    turns = responsiveness(ticks)
+    complexity = environment.get("complexity") if isinstance(environment, dict) else None
+    after = [any(tick.agent_tool_calls for tick in ticks[each.tick : each.until + 1]) for each in answers]
+    return VoiceFacts(
+        tick_seconds=tick_seconds,
+        ticks=len(ticks),
+        complexity=complexity if isinstance(complexity, str) else None,
+        events={name: counts for name in _CATEGORIES if (counts := _counts(found.events, name))[0]},
+        response_latencies=[each.latency for each in answers if each.latency is not None],
+        after_calls=[number for number, called in enumerate(after) if called],
+        yield_latencies=[
+            each.latency for each in found.events if each.category == "yield" and each.latency is not None
+        ],
+        agent_interruptions=found.agent_interruptions,
+        user_turns=turns["total_user_turns"],
+        agent_turns=turns["total_agent_turns"],
+        longest_unanswered=turns["max_unresponded_user_turns"],
+        faults=sorted(
+            _faults(ticks, found, dict(zip(answers, after, strict=True)), tick_seconds), key=lambda one: one.at
+        ),
+    )
+
+
+def _counts(events: Sequence[Event], category: str) -> tuple[int, int]:
+    errors = [event.is_error for event in events if event.category == category]
+    return len(errors), sum(errors)
+
+
+def _faults(
+    ticks: Sequence[Tick], found: Interaction, answers: Mapping[Event, bool], seconds: float
+) -> Iterator[Fault]:
+    users = user_segments(ticks)
+    for segment in found.agent_segments:
+        if segment.other_start:
+            end = next(each.end for each in users if each.start <= segment.start < each.end)
+            length = (min(end, segment.end) - segment.start) * seconds
+            yield Fault(kind="talked_over", at=segment.start * seconds, seconds=length)
+    for event in found.events:
+        if event.is_error:
+            kind = {"response": "no_response", "yield": "no_yield"}.get(event.category, event.category)
+            yield Fault(kind=kind, at=event.tick * seconds)
+        elif event in answers and event.latency is not None and event.latency >= RAMP[answers[event]][-1]:
+            yield Fault(kind="late", at=event.until * seconds, seconds=event.latency)
+
+
+def timing(seconds: float, after_call: bool) -> float:
+    """Return how well an answer was timed, from 0 to 1: 1 within the ideal range, 0 if it is early or late."""
+    early, ideal, ideal_end, late = RAMP[after_call]
+    rising, falling = (seconds - early) / (ideal - early), (late - seconds) / (late - ideal_end)
+    return max(0.0, min(1.0, rising, falling))
+
+
+def percentile(values: Sequence[float], percent: int) -> float | None:
+    """Return the least of the values that so many percent do not exceed; None if there are no values."""
+    return sorted(values)[ceil(len(values) * percent / 100) - 1] if values else None
+
+
+def clock(seconds: float) -> str:
+    """Return a time from the beginning as ``00:41``."""
+    return f"{int(seconds) // 60:02}:{int(seconds) % 60:02}"
+
+
+def summary(trials: Sequence[Measured]) -> Iterator[str]:
+    """Yield the lines of the summary: the pooled metrics of all trials, with the numbers of events."""
+    facts = [trial.facts for trial in trials]
+    try:
+        found = panel([each.interaction() for each in facts])
+    except ValueError:
+        return
+    latencies = [seconds for each in facts for seconds in each.response_latencies]
+    counts = found["counts"]
+    parts = [f"answered {_share(found['response_rate'], counts['response_total'])}"]
+    if latencies:
+        half, most = percentile(latencies, 50), percentile(latencies, 95)
+        parts[-1] += f" after {found['response_latency_mean']:.2f} s (p50 {half:.2f} s, p95 {most:.2f} s)"
+    if found["yield_rate"] is not None:
+        parts.append(f"yielded to {_share(found['yield_rate'], counts['yield_total'])}")
+    if found["agent_interruption_rate"] is not None:
+        parts.append(f"interrupted {found['agent_interruption_rate']:.2f} times a turn")
+    yield "; ".join(parts)
+    names = {"backchannel": "backchannels", "vocal_tic": "sounds", "non_directed": "words to others"}
+    ignored = [
+        f"{_share(found[f'selectivity_{name}'], counts[f'{name}_total'])} {text}"
+        for name, text in names.items()
+        if counts[f"{name}_total"]
+    ]
+    if ignored:
+        yield f"ignored {', '.join(ignored)}"
+
+
+def _share(rate: float | None, total: int) -> str:
+    return "0 of 0" if rate is None else f"{round(rate * total)} of {total}"
+
+
+def failure(facts: VoiceFacts, _simulation: Simulation) -> Iterator[str]:
+    """Yield the line of the report of a failed trial: what the agent did wrong in the conversation, and when."""
+    if facts.faults:
+        yield listed([fault.text for fault in facts.faults], _MOST)

@@ -1,0 +1,303 @@
+"""Stored conversations in ticks: both forms of files, verdicts, facts, and the way back."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pytest_tau
+from pytest_tau.capabilities.voice.facts import VoiceFacts, percentile, summary, timing
+from pytest_tau.capability import Measured, bundled, judged_messages
+from pytest_tau.cli import main
+from pytest_tau.runs.reader import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+WORDS = 6
+
+
+def spoken(text: str, name: str, action: str | None = None) -> list[dict[str, Any]]:
+    """The chunks of an utterance, so many characters each."""
+    parts = [text[at : at + WORDS] for at in range(0, len(text), WORDS)]
+    turn = {"turn_taking_action": {"action": action}} if action else {}
+    return [{"content": part, "contains_speech": True, "utterance_ids": [name], **turn} for part in parts]
+
+
+def in_ticks(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A conversation in turns as one in ticks, with a tick of silence after each turn."""
+    found: list[dict[str, Any]] = []
+    silent = {"content": None, "contains_speech": False}
+
+    def tick(**fields: Any) -> None:
+        number = len(found)
+        base = {"tick_id": number, "timestamp": f"2026-01-01T00:{number // 300:02}:{number / 5 % 60:09.6f}"}
+        found.append({**base, "agent_chunk": silent, "user_chunk": silent, **fields})
+
+    for number, message in enumerate(messages):
+        side = "agent" if message["role"] == "assistant" else "user"
+        if message["role"] == "tool":
+            side = "agent" if message["requestor"] == "assistant" else "user"
+            found[-1].setdefault(f"{side}_tool_results", []).append(message)
+        elif message.get("tool_calls"):
+            tick(**{f"{side}_tool_calls": message["tool_calls"]})
+        else:
+            for chunk in spoken(message["content"], f"{side}{number}", "generate_message" if side == "user" else None):
+                tick(**{f"{side}_chunk": chunk})
+            tick()
+    return found
+
+
+def talk() -> list[dict[str, Any]]:
+    """A conversation of the domain mock whose agent does and says what its task asks for."""
+    call = {"id": "c1", "name": "create_task", "arguments": {"user_id": "user_1", "title": "Renew the parking permit"}}
+    messages: list[dict[str, Any]] = [
+        {"role": "assistant", "content": "Hi! How can I help you today?"},
+        {"role": "user", "content": "Create a task for me: renew the parking permit."},
+        {"role": "assistant", "content": None, "tool_calls": [call | {"requestor": "assistant"}]},
+        {"role": "tool", "id": "c1", "content": "", "requestor": "assistant", "error": False},
+        {"role": "assistant", "content": "I have created it. The new one is called task_3."},
+        {"role": "user", "content": "###STOP###"},
+    ]
+    environment = pytest_tau.load_domain("mock").environment()
+    messages[3]["content"] = environment.call("create_task", call["arguments"]).content
+    return messages
+
+
+def document(ticks: list[dict[str, Any]], seconds: float = 0.2) -> dict[str, Any]:
+    task = next(each for each in pytest_tau.load_domain("mock").tasks(split=None) if each.id == "say-new-id")
+    return {
+        "timestamp": "2026-01-01T00:00:00",
+        "info": {
+            "num_trials": 1,
+            "environment_info": {"domain_name": "mock", "policy": "", "tool_defs": None},
+            "agent_info": {"implementation": "discrete_time_audio_native_agent", "llm": "openai:x", "llm_args": None},
+            "user_info": {"implementation": "voice_streaming_user_simulator", "llm": "y", "llm_args": None},
+            "audio_native_config": {"provider": "openai", "model": "x", "tick_duration_seconds": seconds},
+        },
+        "tasks": [task.model_dump(mode="json")],
+        "simulations": [
+            {
+                "id": "s1",
+                "task_id": task.id,
+                "trial": 0,
+                "termination_reason": "user_stop",
+                "reward_info": {"reward": 1.0},
+                "mode": "full_duplex",
+                "messages": None,
+                "ticks": ticks,
+                "speech_environment": {"complexity": "regular", "voice_seed": 3},
+                "duration": 9.5,
+            }
+        ],
+    }
+
+
+def written(folder: Path, content: dict[str, Any], form: str) -> Path:
+    """The path of the results, in one file or with one for each simulation."""
+    if form == "file":
+        path = folder / "voice.json"
+        path.write_text(json.dumps(content))
+        return path
+    path = folder / "voice"
+    (path / "simulations").mkdir(parents=True)
+    for each in content.pop("simulations"):
+        (path / "simulations" / f"{each['id']}.json").write_text(json.dumps(each, indent=2))
+    (path / "results.json").write_text(json.dumps(content))
+    return path
+
+
+def rewards(path: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[str, float]]:
+    """The rewards by task, graded from the ticks; 1 is stored for each."""
+    status = main(["regrade", str(path), "--json"])
+    (file,) = json.loads(capsys.readouterr().out)["files"]
+    found = [(each["task_id"], each["reward"]) for each in file["results"]]
+    assert status == any(reward != 1 for _, reward in found)
+    return found
+
+
+@pytest.mark.parametrize("form", ["file", "folder"])
+def test_both_forms_are_read_and_graded(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = written(tmp_path, document(in_ticks(talk())), form)
+
+    assert rewards(path, capsys) == [("say-new-id", 1.0)]
+
+
+def test_a_text_that_a_pause_cuts_was_not_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ticks = in_ticks(talk())
+    (last,) = (number for number, tick in enumerate(ticks) if (tick["agent_chunk"]["content"] or "").endswith("_3."))
+    ticks.insert(last, {"agent_chunk": {"content": None, "contains_speech": False}})
+
+    assert rewards(written(tmp_path, document(ticks), "file"), capsys) == [("say-new-id", 0.0)]
+
+
+def test_messages_are_those_of_the_conversation_in_turns(tmp_path: Path) -> None:
+    path = written(tmp_path, document(in_ticks(talk())), "file")
+
+    (trial,) = Run(path).trials()
+
+    found = [(each.role, each.content) for each in trial.simulation.messages]
+    assert found == [(each["role"], each["content"]) for each in talk()]
+    assert trial.simulation.mode == "full_duplex"
+
+
+def test_an_utterance_that_silence_cuts_is_two_texts() -> None:
+    chunks = spoken("one two three four five six", "a")
+    ticks = [{"agent_chunk": chunk} for chunk in chunks]
+    ticks.insert(2, {"agent_chunk": {"content": None, "contains_speech": False}})
+    (voice,) = (each for each in bundled() if each.name == "voice")
+    assert voice.trajectory is not None
+
+    found = voice.trajectory({"ticks": ticks}, {})
+
+    assert [each.content for each in found.messages] == ["one two thre", "e four five six"]
+
+
+def test_the_judge_reads_speech_in_the_order_of_the_agent_s_view(tmp_path: Path) -> None:
+    ticks = [{"agent_chunk": chunk} for chunk in spoken("I can do that for you now.", "a")]
+    ticks[2]["user_chunk"] = spoken("mm-hmm", "u", "backchannel")[0]
+    path = written(tmp_path, document(ticks), "file")
+
+    (trial,) = Run(path).trials()
+
+    texts = [each.content for each in trial.simulation.messages]
+    read = [each.content for each in judged_messages(trial.simulation)]
+    assert texts == ["I can do that for you now.", "mm-hmm"]
+    assert read == ["I can do that for ", "mm-hmm", "you now."]
+
+
+def test_facts_are_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = written(tmp_path, document(in_ticks(talk()), 0.5), "file")
+
+    assert main(["export", str(path), "--format", "csv"]) == 0
+
+    (row,) = csv.DictReader(capsys.readouterr().out.splitlines())
+    # One tick of silence and one of the call, of half a second each.
+    assert (row["response_latency"], row["response_rate"], row["complexity"]) == ("1", "1", "regular")
+    assert row["yield_rate"] == ""
+
+
+@pytest.mark.parametrize("form", ["tau2", "tau2-dir", "jsonl"])
+def test_an_export_has_the_ticks_and_is_read_again(tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ticks = in_ticks(talk())
+    path = written(tmp_path, document(ticks), "file")
+    out = tmp_path / {"tau2": "out.json", "tau2-dir": "out", "jsonl": "out.jsonl"}[form]
+
+    assert main(["export", str(path), "--format", form, "--out", str(out)]) == 0
+
+    (before,), (after,) = Run(path).trials(), Run(out).trials()
+    assert after.simulation.duplex == {"ticks": ticks, "speech_environment": {"complexity": "regular", "voice_seed": 3}}
+    assert after.simulation.facts == before.simulation.facts
+    assert after.simulation.messages == before.simulation.messages
+    if form == "tau2":
+        (stored,) = json.loads(out.read_text())["simulations"]
+        assert (stored["messages"], stored["mode"]) == (None, "full_duplex")
+
+
+@pytest.mark.parametrize("command", [["view", "RUN", "--out", "page.html"], ["compare", "RUN", "RUN"]])
+def test_other_commands_read_it(tmp_path: Path, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = written(tmp_path, document(in_ticks(talk())), "file")
+
+    assert main([str(path) if part == "RUN" else part for part in command]) == 0
+
+
+def test_a_tick_that_does_not_follow_the_format_is_named(tmp_path: Path) -> None:
+    ticks = in_ticks(talk())
+    ticks[4]["agent_chunk"] = {"contains_speech": "perhaps"}
+    run = Run(written(tmp_path, document(ticks), "file"))
+
+    assert list(run.trials()) == []
+    assert "ticks.4.agent_chunk.contains_speech" in run.problems[0]
+
+
+@pytest.fixture
+def facts() -> Callable[..., VoiceFacts]:
+    def make(ticks: list[dict[str, Any]]) -> VoiceFacts:
+        (voice,) = (each for each in bundled() if each.name == "voice")
+        assert voice.trajectory is not None
+        found: VoiceFacts = voice.trajectory({"ticks": ticks}, {}).facts
+        return found
+
+    return make
+
+
+def lanes(agent: str, user: str) -> list[dict[str, Any]]:
+    """Ticks in which a side speaks where there is a letter: ``b`` is a backchannel of the user."""
+
+    def chunk(letter: str) -> dict[str, Any]:
+        action = {"b": "backchannel", "u": "generate_message"}.get(letter)
+        return {"contains_speech": letter != ".", "turn_taking_action": {"action": action} if action else None}
+
+    return [{"agent_chunk": chunk(a), "user_chunk": chunk(u)} for a, u in zip(agent, user, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("agent", "user", "text"),
+    [
+        ("....aaaa..........", "..uuuuu...........", "talked over the user for 0.6 s at 00:00"),
+        ("aaaaaaaaaaaaaaaaaa", "..uuu.............", "did not stop when the user interrupted at 00:00"),
+        ("aaaaaa............", "....b.............", "stopped for a backchannel at 00:00"),
+        ("..................", "uu....uu..........", "left the user without an answer at 00:00"),
+    ],
+)
+def test_the_report_of_a_failure_says_what_the_agent_did_and_when(
+    facts: Callable[..., VoiceFacts], agent: str, user: str, text: str
+) -> None:
+    found = facts(lanes(agent, user)).faults
+
+    assert [each.text for each in found] == [text]
+
+
+def test_an_answer_is_late_from_three_and_a_half_seconds_on_unless_a_tool_was_called(
+    facts: Callable[..., VoiceFacts],
+) -> None:
+    ticks = lanes("." * 20 + "aa", "uu" + "." * 20)
+    called = lanes("." * 20 + "aa", "uu" + "." * 20)
+    called[5]["agent_tool_calls"] = [{"id": "c", "name": "look", "arguments": {}}]
+
+    assert [each.text for each in facts(ticks).faults] == ["answered late, after 3.6 s at 00:04"]
+    assert facts(called).faults == []
+    assert facts(called).after_calls == [0]
+
+
+def test_answers_are_timed_well_in_the_ideal_range() -> None:
+    assert [timing(each, False) for each in (0.0, 0.2, 0.35, 0.5, 2.0, 2.75, 3.5, 9.0)] == pytest.approx(
+        [0, 0, 0.5, 1, 1, 0.5, 0, 0]
+    )
+    assert [timing(each, True) for each in (3.0, 4.0, 5.0)] == pytest.approx([1, 0.5, 0])
+
+
+def test_percentiles_are_values_that_occurred() -> None:
+    assert percentile([], 50) is None
+    assert percentile([3.0, 1.0, 2.0], 50) == 2.0
+    assert percentile([float(each) for each in range(1, 101)], 95) == 95.0
+
+
+def test_the_summary_pools_events(facts: Callable[..., VoiceFacts]) -> None:
+    one = facts(lanes("....aaaa..........", "uu......uu........"))
+    other = facts(lanes("...aaa............", "uu......uu........"))
+
+    lines = list(summary([Measured(None, one), Measured(None, other)]))
+
+    assert lines == [
+        "answered 2 of 2 after 0.30 s (p50 0.20 s, p95 0.40 s); interrupted 0.00 times a turn",
+    ]
+
+
+def test_facts_are_the_same_after_being_stored(facts: Callable[..., VoiceFacts]) -> None:
+    found = facts(lanes("....aaaa....aaaaa.", "uu......uu...b...."))
+
+    assert VoiceFacts(**json.loads(found.model_dump_json(round_trip=False))) == found
