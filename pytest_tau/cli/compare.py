@@ -116,7 +116,7 @@ def _named(runs: list[Run]) -> list[RunRecords]:
     for each, one in zip(found, runs, strict=True):
         paths.setdefault(each.name, set()).add(one.path.resolve())
     return [
-        each._replace(name=str(one.path)) if len(paths[each.name]) > 1 else each
+        each._replace(name=one.shown) if len(paths[each.name]) > 1 else each
         for each, one in zip(found, runs, strict=True)
     ]
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import argparse
 
     from ..runs.join import JoinedRuns
-    from ..runs.parts import JoinedParts
 
 
 def add_parser(commands: Any) -> None:
@@ -52,17 +51,17 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: Files that cannot be read or joined, or a result that already exists.
         OSError: A file cannot be opened or written.
     """
-    from ..runs.join import JoinedRuns, run_files
+    from ..runs.join import JoinedRuns, joined_parts, run_files
     from ..runs.manifest import write_manifest
     from ..runs.reviews import join_reviews
 
     result = Path(args.out) / SIMULATIONS
     if result.exists():
         raise ConfigurationError(f"{result} already exists; give another folder, or delete the file")
-    joined = JoinedRuns.of(run_files(map(_found, args.runs)), last=args.last)
+    joined = JoinedRuns.of(run_files(map(_found, args.runs)), which="last" if args.last else None)
     if not joined.trials:
         raise ConfigurationError(f"no complete simulation in {', '.join(map(str, joined.files))}")
-    parts = _parts(joined)
+    parts = joined_parts(joined, dict.fromkeys(file.parent for file in joined.files))
     printer = Printer()
     if (different := parts.different()) and not args.allow_mixed:
         for line in different:
@@ -94,22 +93,6 @@ def _found(name: str) -> Path:
     from ..runs.reader import find_run
 
     return path if (path := Path(name)).exists() else find_run(name, Path())
-
-
-def _parts(joined: JoinedRuns) -> JoinedParts:
-    """Return the runs that are joined, each with its manifest.
-
-    Raises:
-        ConfigurationError: A manifest cannot be read.
-    """
-    from ..runs.manifest import read_manifest
-    from ..runs.parts import JoinedParts, Part
-
-    folders = dict.fromkeys(file.parent for file in joined.files)
-    found = [(each, read_manifest(each, whole=True), len(joined.stored.get(each, ()))) for each in folders]
-    # A baseline of a result file has the header of that file.
-    parts = [Part(str(each), manifest if "format" in manifest else {}, stored) for each, manifest, stored in found]
-    return JoinedParts(parts, overlap=bool(joined.repeated or joined.replaced))
 
 
 def _show(joined: JoinedRuns, result: Path, printer: Printer, stopped: dict[str, Any]) -> None:

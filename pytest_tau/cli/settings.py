@@ -17,9 +17,9 @@ from ..text import printable, visible
 _COMMAND = re.compile(r"(##\w*)\[")
 
 #: The help of an argument that names a run.
-RUN_HELP = "the run: its folder, its name below .tau/runs, or a result file"
+RUN_HELP = "the run: its folder, its name below .tau/runs, a result file, or a URL of one of these"
 #: The same for a command that needs no conversations, of which a baseline has none.
-RECORDS_HELP = "the run: its folder, its name below .tau/runs, a result file, or baseline"
+RECORDS_HELP = "the run: its folder, its name below .tau/runs, a result file, a URL of one of these, or baseline"
 
 
 def data_dir(given: str | None) -> Path | None:

@@ -54,10 +54,11 @@ def run(args: argparse.Namespace) -> int:
     from ..garbage import rare_collections
     from ..reports.html import write_report
     from ..runs.reader import open_run
+    from ..runs.store import is_url
 
     specs = [args.first, args.other] if args.other else [args.first]
     runs = [open_run(spec) for spec in specs]
-    file = Path(args.out) if args.out else _default_file(runs)
+    file = Path(args.out) if args.out else _default_file(runs, copied=any(map(is_url, specs)))
     with rare_collections():
         written = write_report(file, runs, Project(_data(args.data, runs), args.plugins, args.rootdir))
     printer = Printer()
@@ -72,12 +73,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _default_file(runs: Sequence[Run]) -> Path:
+def _default_file(runs: Sequence[Run], *, copied: bool) -> Path:
     from ..runs.layout import RECORDS, REPORT
 
     other = f"-vs-{runs[1].name}" if len(runs) > 1 else ""
     first = runs[0]
-    kept = first.path.is_dir() and not (first.path / RECORDS).is_file()  # a baseline's folder may be committed
+    kept = (
+        not copied and first.path.is_dir() and not (first.path / RECORDS).is_file()
+    )  # a baseline's folder may be committed
     return first.path / REPORT.replace(".", f"{other}.") if kept else Path(f"{first.name}{other}.html")
 
 

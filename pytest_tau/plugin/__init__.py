@@ -129,6 +129,7 @@ def _begin(config: pytest.Config) -> None:
         return
     from .context import run_state
     from .person import check_terminal
+    from .store import publish
     from .store.manifest import ManifestEnd
     from .wire import is_worker
 
@@ -143,8 +144,9 @@ def _begin(config: pytest.Config) -> None:
     _register(config, "collect.participants", "report.sections.serial_trials", "report.sections.late_calls")
     _register(config, "report.summary", "report.sections.reviews")
     _register(config, "report.run_counts", "report.progress.plugin", "report.verdicts.test_gates")
+    state = run_state.run_state(config)
+    publish.register(config, state.paths.publisher, state.paths.used_results)
     if not is_worker(config):  # a worker's controller completes the manifest
-        state = run_state.run_state(config)
         config.pluginmanager.register(ManifestEnd(config, state.paths, state.counts), "tau-manifest")
     if config.getoption("usepdb", False):
         _register(config, "report.debugger")

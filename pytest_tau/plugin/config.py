@@ -201,10 +201,35 @@ def _models(values: OptionValues) -> ModelSettings:
         prompt_cache=values.get("prompt_cache"),
         client=values.get("client"),
         tape=_tape(values),
-        cassettes=values.get("cassettes").resolve() if values.given("cassettes") else None,
+        cassettes=_cassettes(values),
         budget=values.get("budget"),
         trial_budget=values.get("trial_budget"),
     )
+
+
+def _cassettes(values: OptionValues) -> Path | None:
+    """Return the folder of the cassettes, of a URL a copy of what is there; None for those next to the test files.
+
+    Raises:
+        pytest.UsageError: The store cannot be read, or is to be written.
+    """
+    from ..runs.store import is_url
+
+    given = values.given("cassettes")
+    if not given:
+        return None
+    if not is_url(given):
+        folder: Path = values.get("cassettes")
+        return folder.resolve()
+    from ..runs.fetch import fetch_folder
+
+    label = values.label("cassettes")
+    if values.given("record") is not None:
+        raise pytest.UsageError(f"{label}: a URL is only read: record into a folder, and copy that to the store")
+    try:
+        return fetch_folder(given)
+    except ConfigurationError as error:
+        raise pytest.UsageError(f"{label}: {error}") from None
 
 
 def _prices(values: OptionValues) -> PriceList:

@@ -174,7 +174,8 @@ _ROWS = (
     Option("replay", flag, "calls", default=False, rerun=5, recorded_as="tape",
            help="answer model calls from cassettes, without network access"),
     Option("cassettes", Path, "calls", "DIR", path=True, rerun=4,
-           help="folder of the cassettes (default: cassettes/ in the folder of the test file)"),
+           help="folder of the cassettes, or a URL from which they are read (default: cassettes/ in the folder of the "
+                "test file)"),
     Option("budget", real(0), "speed", "USD",
            help="make no more model calls once they have cost this much; trials that were not finished are reported "
                 "as not run"),
@@ -185,7 +186,8 @@ _ROWS = (
     Option("dry-run", flag, "session", default=False,
            help="only show what would run, with the estimated number and cost of model calls"),
     Option("results", text, "output", "DIR", path=True,
-           help="folder in which each run is stored in a subfolder (default: .tau/runs); none to store nothing"),
+           help="folder in which each run is stored in a subfolder (default: .tau/runs), or a URL such as "
+                "s3://bucket/runs (needs pytest-tau[store]); none to store nothing"),
     Option("run-name", run_name, "output", "NAME",
            help="name of the run's folder (default: date, time, process and domains)"),
     Option("log", Path, "output", "DIR", path=True,

@@ -37,6 +37,7 @@ class WorkerInput(NamedTuple):
         started: The start of the run, ISO 8601.
         shared: The folder that controller and local workers share; empty for a remote worker.
         results: The run's folder; empty if nothing is stored, and for a remote worker.
+        part: The name of the controller's part of a run in a store.
         sharers: The number of workers that have an equal share of the budget each; 1 if all share one budget.
         spent: USD that workers with this number have spent before.
         baseline: The name of the run that decides by a comparison, and its groups, each with the numbers of trials that
@@ -51,6 +52,7 @@ class WorkerInput(NamedTuple):
     started: str
     shared: str
     results: str
+    part: str
     sharers: int
     spent: float
     baseline: tuple[str, list[tuple[str, str, str, str, int, int]]] | None
@@ -63,6 +65,7 @@ class WorkerOutput(TypedDict, total=False):
         has_context: Whether tasks were to be run.
         planned: The group of each planned trial, by node id.
         deselected: The number of deselected trials.
+        store_problems: Why results are not in the store.
         shard: The number of trials in this shard, of all trials, and of other tests.
         capabilities: What capabilities have found out, by their names.
         unchecked: The ids of tasks that check nothing.
@@ -75,6 +78,7 @@ class WorkerOutput(TypedDict, total=False):
     has_context: bool
     planned: PlannedGroups
     deselected: int
+    store_problems: list[str]
     shard: list[int]
     capabilities: dict[str, Any]
     unchecked: list[str]

@@ -18,6 +18,8 @@ from ..models import ModelUsage, Simulation
 from ..validity import UserValidity
 from .jsonl import Place, copy_lines, read_lines
 from .layout import SIMULATION_FILES
+from .manifest import read_manifest
+from .parts import JoinedParts, Part
 from .results.messages import first_problem
 
 if TYPE_CHECKING:
@@ -45,12 +47,19 @@ class JoinedTrial(NamedTuple):
         digest: The digest of its line.
         counted_as: The outcome, or that it is excluded from rates because of a fault of the simulated user.
         usage: The usage of its model calls, by role.
+        ended: Its end, ISO 8601; empty if that is not known.
     """
 
     line: Place
     digest: str
     counted_as: Literal["passed", "failed", "error", "excluded"]
     usage: Mapping[str, ModelUsage]
+    ended: str = ""
+
+    @property
+    def order(self) -> tuple[bool, str]:
+        """Return what the first complete one of several is the least by."""
+        return self.counted_as == "error", self.ended
 
 
 @dataclass
@@ -74,12 +83,13 @@ class JoinedRuns:
     stored: dict[Path, set[TrialKey]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, files: list[Path], *, last: bool = False) -> JoinedRuns:
+    def of(cls, files: list[Path], *, which: Literal["last", "first"] | None = None) -> JoinedRuns:
         """Read files.
 
         Args:
             files: The files, in this order.
-            last: Whether the later one of two trials that differ is taken.
+            which: Of two trials that differ, the one that is taken: the last in the order of the files, or the one that
+                was complete first, where one without an error precedes any other; None to refuse them.
 
         Raises:
             ConfigurationError: A line is not a simulation, or trials differ; the error names file and line.
@@ -94,11 +104,12 @@ class JoinedRuns:
                 continue
             # A test that was run again in the same run stands there twice; the later one is what counted.
             again = there is not None and bool(key.test) and there.line.file == trial.line.file
-            if there is not None and not last and not again:
+            if there is not None and which is None and not again:
                 differing.append(f"{key} occurs twice and differs: {there.line} and {trial.line}")
                 continue
             joined.replaced += there is not None
-            joined.trials[key] = trial
+            keeps = which == "first" and there is not None and not again and there.order <= trial.order
+            joined.trials[key] = there if keeps and there is not None else trial
         if differing:
             others = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
             raise ConfigurationError(f"{differing[0]}{others}; add --last to use the later ones")
@@ -127,6 +138,22 @@ class JoinedRuns:
                         continue
                     raise ConfigurationError(f"{line}: {error}") from None
                 yield _trial(line, entry, digest(text.strip()))
+
+
+def joined_parts(joined: JoinedRuns, folders: Iterable[Path]) -> JoinedParts:
+    """Return the runs that were joined, each with its manifest.
+
+    Args:
+        joined: Their simulations.
+        folders: The folders of the runs.
+
+    Raises:
+        ConfigurationError: A manifest cannot be read.
+    """
+    found = [(each, read_manifest(each, whole=True), len(joined.stored.get(each, ()))) for each in folders]
+    # A baseline of a result file has the header of that file.
+    parts = [Part(str(each), manifest if "format" in manifest else {}, stored) for each, manifest, stored in found]
+    return JoinedParts(parts, overlap=bool(joined.repeated or joined.replaced))
 
 
 def run_files(paths: Iterable[Path]) -> list[Path]:
@@ -169,4 +196,5 @@ def _trial(line: Place, entry: object, found: str) -> tuple[TrialKey, JoinedTria
     key = TrialKey(domain, simulation.task_id, simulation.trial, test if isinstance(test, str) else "")
     validity = UserValidity.of(simulation)
     excluded = validity is not None and validity.excluded and simulation.outcome != "error"
-    return key, JoinedTrial(line, found, "excluded" if excluded else simulation.outcome, simulation.model_usage)
+    counted_as = "excluded" if excluded else simulation.outcome
+    return key, JoinedTrial(line, found, counted_as, simulation.model_usage, simulation.end_time)

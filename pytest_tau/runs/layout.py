@@ -16,6 +16,8 @@ BASELINE: Final = Path(".tau", "baseline")
 
 #: Settings, versions, commit, hashes and counts of a run.
 MANIFEST: Final = "run.json"
+#: The trials of a run that several machines run parts of, and what they are run with: stored first.
+PLAN: Final = "plan.json"
 #: The simulations of a run, a JSON line each. No xdist worker writes it.
 SIMULATIONS: Final = "simulations.jsonl"
 #: A pattern of the files that xdist workers write until the controller merges them, and of all files of simulations.

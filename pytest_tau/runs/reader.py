@@ -18,6 +18,7 @@ from .results.entries import Unreadable
 from .results.files import ResultFile
 from .results.own_lines import own_simulations
 from .reviews import attach_reviews, read_reviews
+from .store import is_url, public_url
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -56,6 +57,7 @@ class Run:
     Attributes:
         name: The folder's name, or the file's without its suffixes.
         path: As given.
+        shown: The path, or the URL of which it has a copy, without credentials.
         info: The run's manifest, or the ``info`` of a τ²-bench file; empty if there is none.
         kind: Whose format the file has, in words, once something was read.
         problems: What could not be read, once something was read.
@@ -66,7 +68,7 @@ class Run:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.shown = path, str(path)
         self.name = path.name if path.is_dir() else path.name.partition(".json")[0]
         self.kind = ""
         self.problems: list[str] = []
@@ -150,13 +152,17 @@ def open_run(spec: str | Path | None = None, root: Path | None = None) -> Run:
     """Return a stored run.
 
     Args:
-        spec: A folder or a result file; the name of a run; ``baseline`` for the blessed one; None for the latest.
+        spec: A folder or a result file, or a URL of one; the name of a run; ``baseline`` for the blessed one; None for
+            the latest.
         root: The folder whose ``.tau`` is meant, and from which relative paths start; the current one by default.
 
     Raises:
         ConfigurationError: There is no such run, or its manifest cannot be read.
     """
-    return Run(find_run(spec, root))
+    run = Run(find_run(spec, root))
+    if isinstance(spec, str) and is_url(spec):
+        run.shown = public_url(spec)
+    return run
 
 
 def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
@@ -169,6 +175,10 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
     Raises:
         ConfigurationError: There is no such run.
     """
+    if isinstance(spec, str) and is_url(spec):
+        from .fetch import fetch_run
+
+        return fetch_run(spec)
     root = root or Path.cwd()
     names = _runs_in(root / RUNS)
     if spec is None:

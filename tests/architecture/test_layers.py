@@ -106,7 +106,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "participants": {"aiohttp", "pydantic", "pydantic_core", "tau2"},
     "attacks": {"pydantic"},
     "runner": {"pydantic"},
-    "runs": {"pydantic"},
+    "runs": {"pydantic", "fsspec"},
     "capabilities": {"pydantic", "pytest"},
     "submission": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -104,7 +103,7 @@ class ChangedSince:
         values = OptionValues(self._config)
         homes = [values.folder("changed_since"), run_state(self._config).paths.home]
         paths = [home / self._spec for home in homes if home is not None]
-        run = open_run(next((path for path in paths if path.exists()), Path(self._spec)), self._config.rootpath)
+        run = open_run(next((path for path in paths if path.exists()), self._spec), self._config.rootpath)
         self._name = run.name
         for trial in run.trials():
             self._facts.setdefault((trial.domain, trial.simulation.task_id), StoredFacts()).add(trial)

@@ -68,7 +68,12 @@ def run(args: argparse.Namespace) -> int:
         OSError: A file cannot be opened or written.
     """
     from ...runs.reader import open_run
+    from ...runs.store import is_url
 
+    if is_url(args.run_name):
+        raise ConfigurationError(
+            "reviews are stored in the folder of the run: copy it to this machine with tau merge URL -o DIR"
+        )
     opened = open_run(args.run_name)
     settings = _settings(args)
     project = Project(_data(args.data, opened), args.plugins, args.rootdir)

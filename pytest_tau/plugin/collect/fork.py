@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -83,7 +82,7 @@ class Fork:
         values = OptionValues(self._config)
         homes = [values.folder("fork"), run_state(self._config).paths.home]
         paths = [home / self._spec for home in homes if home is not None]
-        run = open_run(next((path for path in paths if path.exists()), Path(self._spec)), self._config.rootpath)
+        run = open_run(next((path for path in paths if path.exists()), self._spec), self._config.rootpath)
         self.name = run.name
         for each in run.trials():
             key, simulation = (each.domain, each.simulation.task_id), each.simulation

@@ -67,6 +67,7 @@ class Controller:
             started=paths.started,
             shared=str(paths.make_shared()) if here else "",
             results=str(paths.results or "") if here else "",
+            part=paths.part,
             sharers=self._sharers,
             spent=self._spent.get(place, 0.0),
             baseline=self._baseline,
@@ -163,12 +164,15 @@ class ResultMerger:
             self._problems[problem] = None
 
     def _unpack(self, attachments: dict[str, Any], worker: str) -> None:
-        folder = run_state(self._config).paths.results
+        paths = run_state(self._config).paths
+        folder = paths.results
         if "run" in attachments and folder is not None:
-            self._add_problem(write_remote_manifest(self._config, folder, attachments["run"]))
+            self._add_problem(write_remote_manifest(self._config, paths, attachments["run"]))
         if "line" in attachments and folder is not None:
             file = self._files.setdefault(worker, SimulationFile(folder, worker))
             self._add_problem(file.append(attachments["line"]))
+            if paths.publisher is not None:
+                paths.publisher.send_line(worker, attachments["line"])
         home = cassette_home(self._config)
         for name, content in attachments.get("files", ()):
             self._add_problem(_refused(home, name, worker) or _written(home / name, content))

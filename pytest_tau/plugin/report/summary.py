@@ -252,7 +252,8 @@ class Summary:
             yield SummaryLine(f"{_PREFIX} not counted in the budget: {calls} of unknown cost", {"yellow": True})
         folder = run_state(self._config).paths.results if self._stored and not quiet else None
         if folder is not None:
-            shown = relative_path(folder, self._config.invocation_params.dir)
+            publisher = run_state(self._config).paths.publisher
+            shown = publisher.store.shown if publisher else relative_path(folder, self._config.invocation_params.dir)
             yield SummaryLine(f"{_PREFIX} simulations stored in {shown}")
         if self._comparability and not quiet:
             yield SummaryLine(f"{_PREFIX} comparability: {self._comparability}")

@@ -108,17 +108,19 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any], *, resumes: bool) 
         write_file(folder, manifest)
 
 
-def write_remote_manifest(config: pytest.Config, folder: Path, info: dict[str, Any]) -> str | None:
+def write_remote_manifest(config: pytest.Config, paths: RunPaths, info: dict[str, Any]) -> str | None:
     """Write the ``run.json`` that a worker on another machine has built; return why that failed, if it did."""
     from ...runs.manifest import write_manifest as write_file
     from ...runs.provenance import Commit
 
-    if (folder / MANIFEST).is_file():
+    folder = paths.results
+    if folder is None or (folder / MANIFEST).is_file():
         return None
     try:
         make_folder(folder)
         # The worker has a copy of the project, without its repository.
-        write_file(folder, info | Commit.of(config.rootpath)._asdict())
+        info = info | Commit.of(config.rootpath)._asdict()
+        write_file(folder, info)
     except OSError as error:
         return f"run.json cannot be written to {folder}: {error.strerror}"
     return None
@@ -285,6 +287,8 @@ class ManifestEnd:
             # Every verdict is reported by now; if this fails, only the time of the end is lost.
             with contextlib.suppress(OSError, TauError):
                 self._end(folder, complete=exitstatus not in INTERRUPTED)
+                if self._paths.publisher is not None:
+                    self._paths.publisher.send_manifest(folder)
 
     def _end(self, folder: Path, *, complete: bool) -> None:
         from ...runs.manifest import add_usage, read_manifest, write_manifest as write_file

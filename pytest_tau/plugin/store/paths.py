@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import tempfile
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ import pytest
 
 from ...files import file_name_of
 from ...runs.layout import MANIFEST, RUNS, ignore_in_git, latest_last
+from ...runs.store import is_url, name_in
 from ...text import relative_path
 from ..options import OptionValues, named_domains
 from ..wire import is_worker, worker_input, worker_name
@@ -22,6 +24,8 @@ from .lock import PATIENCE, FolderInUseError, RunLock, check_controller, wait_fo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from .publish import Publisher
 
 #: The value of ``--tau-resume`` without a value.
 _LATEST = "latest"
@@ -55,6 +59,8 @@ class RunPaths:
         given = self._values.get("results")
         if given == "none":
             return None
+        if is_url(given):
+            return self._config.rootpath / RUNS
         return self._values.folder("results") / given if given else self._config.rootpath / RUNS
 
     @property
@@ -72,6 +78,47 @@ class RunPaths:
         if is_worker(self._config):
             return Path(self._input.results) if self._input and self._input.results else None
         return self._previous() if self.resumes else self._new()
+
+    @cached_property
+    def publisher(self) -> Publisher | None:
+        """Return what sends results to a store that is a URL; None if they stay here, or another process sends them.
+
+        Raises:
+            pytest.UsageError: The store cannot be used.
+        """
+        from ...errors import ConfigurationError
+        from ...runs.store import open_store
+        from .publish import Publisher
+
+        if is_worker(self._config) and (self._input is None or self._input.remote):
+            return None
+        url, below = self._place
+        if url is None:
+            return None
+        label = self._values.label("results" if is_url(self._values.get("results")) else "resume")
+        try:
+            return Publisher(open_store(url, below), self.part)
+        except ConfigurationError as error:
+            raise pytest.UsageError(f"{label}: {error}") from None
+
+    @cached_property
+    def part(self) -> str:
+        """Return the name of this machine's part of the run in a store, the same in all processes of the machine."""
+        if is_worker(self._config):
+            return self._input.part if self._input else ""
+        now = datetime.fromisoformat(self.started).strftime("%Y%m%d-%H%M%S")
+        return f"{now}-{secrets.token_hex(4)}"
+
+    @cached_property
+    def _place(self) -> tuple[str | None, str]:
+        """Return the URL at which the results are stored, and the name of the run below it; None for no store."""
+        given, resumed = self._values.get("results"), self._values.get("resume")
+        url = resumed if is_url(resumed) else given if is_url(given) else None
+        folder = self.results if url is not None else None
+        if folder is None:
+            return None, ""
+        name = folder.name.removesuffix(f"-{self.part}")
+        return url, "" if url == resumed and name_in(url) == name else name
 
     @property
     def used_results(self) -> Path | None:
@@ -131,6 +178,8 @@ class RunPaths:
             raise pytest.UsageError(f"{self._values.label('run_name')}: nothing is stored (--tau-results none)")
         if home is None:
             return None
+        if name and is_url(self._values.get("results")):
+            return home / f"{name}-{self.part}"  # other machines run parts of the same run
         if name:
             return self._new_named(home / name)
         now = datetime.fromisoformat(self.started).strftime("%Y%m%d-%H%M%S")
@@ -156,6 +205,8 @@ class RunPaths:
 
         label, home = self.resume_label, self.home
         given = self._values.get("resume") or _LATEST
+        if home is not None and (url := self._url_of(given)) is not None:
+            return self._fetched(url, home)
         names = _resumable(home) if home else []
         if given == _LATEST:
             if home is None or not names:
@@ -166,6 +217,28 @@ class RunPaths:
             if (folder / MANIFEST).is_file():
                 return folder.resolve()
         raise pytest.UsageError(f"{label}: {unknown_name('run', given, names, names[::-1][:_MOST_NAMED])}")
+
+    def _url_of(self, given: str) -> str | None:
+        """Return the URL of the run that is resumed; None if it is a folder."""
+        results = self._values.get("results")
+        if is_url(given) or not is_url(results):
+            return given if is_url(given) else None
+        return str(results) if given == _LATEST else f"{results.rstrip('/')}/{given}"
+
+    def _fetched(self, url: str, home: Path) -> Path:
+        """Return a copy of the run at a URL, which this machine continues.
+
+        Raises:
+            pytest.UsageError: There is none, or it cannot be read.
+        """
+        from ...errors import ConfigurationError
+        from ...runs.fetch import fetch_run
+
+        try:
+            found = fetch_run(url)
+            return Path(shutil.copytree(found, home / f"{found.name}-{self.part}"))
+        except (ConfigurationError, OSError) as error:
+            raise pytest.UsageError(f"{self.resume_label}: {error}") from None
 
 
 def _resumable(home: Path) -> list[str]:

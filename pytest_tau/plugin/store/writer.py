@@ -78,7 +78,7 @@ class ResultWriter:
     """
 
     def __init__(self, paths: RunPaths, counts: RunCounts, worker: str = "") -> None:
-        self._paths, self._counts = paths, counts
+        self._paths, self._counts, self._worker = paths, counts, worker
         self._file = SimulationFile(paths.results, worker) if paths.results else None
         self._started = False
 
@@ -102,6 +102,9 @@ class ResultWriter:
                 self._paths.use()
                 manifest = build_manifest(session, run, self._paths, self._counts)
                 write_manifest(folder, manifest, resumes=self._paths.resumes)
+                if self._paths.publisher is not None:
+                    self._paths.publisher.send_plan(manifest, self._counts.planned)
+                    self._paths.publisher.send_manifest(folder)
 
     def write(self, test: str, spec: TaskSpec, simulation: Simulation) -> str | None:
         """Store a simulation; return why that failed, if it did.
@@ -114,7 +117,10 @@ class ResultWriter:
         if self._file is None:
             return None
         try:
-            return self._file.append(_line(test, spec, simulation))
+            line = _line(test, spec, simulation)
+            if self._paths.publisher is not None:
+                self._paths.publisher.send_line(self._worker, line)
+            return self._file.append(line)
         except ValueError as error:
             return f"a simulation cannot be stored in {self._file.path}: {str(error).splitlines()[0]}"
 

@@ -1,0 +1,195 @@
+"""The results of a run in a store that is a URL: copies of what this process writes into the run's folder here.
+
+Simulations are collected into pieces, each an object that is written again with every simulation that it gets, until it
+is large. So there is at most one request for each trial, readers see whole lines only, and a killed process loses
+at most what is on its way. What a store has refused is sent again with the next simulation, and is in the folder here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ...runs.layout import MANIFEST, PLAN, worker_file
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import give_output, output_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from ...runs.store import Store
+
+#: Bytes after which a piece is closed.
+PIECE = 256 << 10
+#: Seconds at the end of the run in which the store must have taken the last piece.
+PATIENCE = 60.0
+
+
+class Pieces:
+    """Sends the lines of one file of simulations, from a thread of its own.
+
+    Args:
+        store: The store of the run.
+        name: The name of the file, after the part of the run: ``PART/simulations.jsonl``.
+
+    Attributes:
+        problem: Why the store has not taken the last lines; None if it has.
+    """
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store, self._name = store, name.removesuffix(".jsonl")
+        self.problem: str | None = None
+        self._waiting: list[bytes] = []
+        self._piece, self._number = b"", 1
+        self._changed = threading.Condition()
+        self._ended = False
+        self._thread = threading.Thread(target=self._send_all, name="tau-store", daemon=True)
+        self._thread.start()
+
+    def add(self, line: str) -> None:
+        """Have a line sent."""
+        with self._changed:
+            self._waiting.append(line.encode())
+            self._changed.notify()
+
+    def close(self) -> str | None:
+        """Wait until the store has all lines; return why it has not."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+        self._thread.join(PATIENCE)
+        if self._thread.is_alive():
+            return f"{self._store.shown}: no answer within {PATIENCE:g} seconds"
+        return self.problem
+
+    def _send_all(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting and not self._ended:
+                    self._changed.wait()
+                waiting, self._waiting = self._waiting, []
+            if not waiting and self.problem is None:
+                return
+            self._send(waiting)
+            if self.problem is not None and self._ended and not self._waiting:
+                return
+
+    def _send(self, lines: list[bytes]) -> None:
+        self._piece += b"".join(lines)
+        try:
+            self._store.write(f"{self._name}-{self._number:04d}.jsonl", self._piece)
+        except OSError as error:
+            self.problem = f"not all simulations are in the store: {error}"
+            return
+        self.problem = None
+        if len(self._piece) >= PIECE:
+            self._piece, self._number = b"", self._number + 1
+
+
+class Publisher:
+    """Sends the plan, the manifest and the simulations of this process.
+
+    Args:
+        store: The store of the run.
+        part: The name of this part of the run.
+    """
+
+    def __init__(self, store: Store, part: str) -> None:
+        self.store, self.part = store, part
+        self._pieces: dict[str, Pieces] = {}
+        self.problems: dict[str, None] = {}
+
+    def send_plan(self, manifest: Mapping[str, Any], trials: Iterable[str]) -> None:
+        """Store which trials the whole run has, unless another machine has done so."""
+        plan = {"format": 1, "manifest": dict(manifest), "trials": list(trials)}
+        try:
+            self.store.create(PLAN, _json(plan))
+        except OSError as error:
+            self.add_problem(f"the plan is not in the store: {error}")
+
+    def send_manifest(self, folder: Path) -> None:
+        """Store the manifest as it is in the run's folder."""
+        try:
+            self.store.write(f"{self.part}/{MANIFEST}", (folder / MANIFEST).read_bytes())
+        except OSError as error:
+            self.add_problem(f"{MANIFEST} is not in the store: {error}")
+
+    def send_line(self, worker: str, line: str) -> None:
+        """Have a simulation sent."""
+        if worker not in self._pieces:
+            self._pieces[worker] = Pieces(self.store, f"{self.part}/{worker_file(worker)}")
+        self._pieces[worker].add(line)
+
+    def add_problem(self, problem: str | None) -> None:
+        """Note why something is not in the store."""
+        if problem is not None:
+            self.problems[problem] = None
+
+    def close(self) -> None:
+        """Wait until the store has all simulations."""
+        for pieces in self._pieces.values():
+            self.add_problem(pieces.close())
+        self._pieces = {}
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+def register(config: pytest.Config, publisher: Publisher | None, folder: Path | None) -> None:
+    """Register what waits for the store at the end of the run, if the results go to one.
+
+    Args:
+        config: pytest's configuration.
+        publisher: What sends the results of this process.
+        folder: The run's folder on this machine.
+    """
+    if publisher is not None:
+        config.pluginmanager.register(_End(config, publisher, folder), "tau-store")
+
+
+class _End:
+    """Waits for the store at the end of the run, and reports what it has not taken."""
+
+    def __init__(self, config: pytest.Config, publisher: Publisher, folder: Path | None) -> None:
+        self._config, self._publisher, self._folder = config, publisher, folder
+
+    def pytest_report_header(self) -> str:
+        """Show where the run is stored."""
+        return f"tau: store: {self._publisher.store.shown}"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Wait for the store; a worker leaves the report to its controller."""
+        self._publisher.close()
+        give_output(self._config, store_problems=list(self._publisher.problems))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take the problems of a worker."""
+        for problem in output_of(node).get("store_problems", []):
+            self._publisher.add_problem(problem)
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return what the store has not taken, and where it is."""
+        return SummaryBlock("stored results", self._lines())
+
+    def _lines(self) -> Iterable[SummaryLine]:
+        for problem in self._publisher.problems:
+            yield SummaryLine(f"tau: {problem}", {"red": True})
+        if self._publisher.problems:
+            yield SummaryLine(f"tau: all of them are in {self._folder}", {"red": True})
+
+    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+        """Let the run fail if its results could not be stored."""
+        return pytest.ExitCode.TESTS_FAILED if self._publisher.problems else None
+
+    def pytest_unconfigure(self) -> None:
+        """Send what an interrupted session has left."""
+        with contextlib.suppress(OSError):
+            self._publisher.close()

@@ -1,0 +1,155 @@
+"""Runs behind a URL, copied to this machine and, if several machines have stored parts of one, joined.
+
+The layout below the URL of a run: ``plan.json``, and a folder for each part with its ``run.json`` and its simulations
+in pieces, as a process has written them: ``simulations-0001.jsonl``, of an xdist worker ``simulations-gw0-0001.jsonl``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import json
+import shutil
+import tempfile
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from ..errors import ConfigurationError
+from .layout import MANIFEST, PLAN, RECORDS, RESULTS_FOLDER, RESULTS_INDEX, SIMULATION_FILES, SIMULATIONS
+from .store import name_in, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .store import Store
+
+
+def fetch_run(url: str) -> Path:
+    """Return a copy of the run or the result file at a URL; of a folder of runs, of the latest one.
+
+    The copy is deleted when the process ends.
+
+    Raises:
+        ConfigurationError: There is no run, or the store cannot be read.
+    """
+    try:
+        return _fetched(url, "")
+    except OSError as error:
+        raise ConfigurationError(str(error)) from None
+
+
+@functools.cache
+def fetch_folder(url: str) -> Path:
+    """Return a copy of all that is below a URL, made once; it is deleted when the process ends.
+
+    Raises:
+        ConfigurationError: There is nothing, or the store cannot be read.
+    """
+    folder, store = _temporary_folder(), open_store(url)
+    try:
+        names = store.names()
+        download(store, names, folder)
+    except OSError as error:
+        raise ConfigurationError(str(error)) from None
+    if not names:
+        raise ConfigurationError(f"{store.shown}: there is nothing")
+    return folder
+
+
+def fetch_parts(store: Store, names: Iterable[str], target: Path) -> list[Path]:
+    """Copy the parts of a run to folders in a folder; return these, in the order of their names.
+
+    Args:
+        store: The store of the run.
+        names: The objects in it.
+        target: The folder; made if it is missing.
+
+    Raises:
+        OSError: The store cannot be read, or the folder cannot be written.
+    """
+    wanted = [name for name in names if name.count("/") == 1 and _is_of_run(name.rpartition("/")[2])]
+    download(store, wanted, target)
+    return [target / part for part in sorted({name.partition("/")[0] for name in wanted})]
+
+
+def download(store: Store, names: Iterable[str], target: Path) -> None:
+    """Copy objects to a folder, under their names.
+
+    Raises:
+        OSError: The store cannot be read, or the folder cannot be written.
+    """
+    safe = (name for name in names if not {"..", ""} & {*PurePosixPath(name).parts, name})
+    for name, content in store.read(safe):
+        file = target / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+
+def _is_of_run(name: str) -> bool:
+    return name in (MANIFEST, "reviews.jsonl") or fnmatch(name, SIMULATION_FILES)
+
+
+def _is_result(name: str) -> bool:
+    return name in (RECORDS, RESULTS_INDEX) or fnmatch(name, SIMULATION_FILES)
+
+
+def _fetched(url: str, below: str) -> Path:
+    store = open_store(url, below)
+    names, home = store.names(), _temporary_folder()
+    folder = home / (name_in(store.shown) or "run")
+    if names == [""]:  # a file
+        for _, content in store.read(names):
+            folder.write_bytes(content)
+        return folder
+    tops = {name for name in names if "/" not in name}
+    if PLAN in tops:
+        return _joined(store, names, home, folder)
+    if any(map(_is_result, tops)):
+        download(store, [name for name in names if name in tops or name.startswith(f"{RESULTS_FOLDER}/")], folder)
+        return folder
+    runs = {name.partition("/")[0] for name in names if name.count("/") == 1 and _marks_run(name.rpartition("/")[2])}
+    if not runs or below:
+        raise ConfigurationError(f"{store.shown}: expected {PLAN}, {SIMULATION_FILES}, {RECORDS} or {RESULTS_INDEX}")
+    return _fetched(url, _latest(store, runs))
+
+
+def _marks_run(name: str) -> bool:
+    return name == PLAN or _is_result(name)
+
+
+def _latest(store: Store, runs: Iterable[str]) -> str:
+    """Return the run that was started last."""
+    started = dict.fromkeys(sorted(runs), "")
+    for name, content in store.read([f"{run}/{file}" for run in started for file in (PLAN, MANIFEST)]):
+        with contextlib.suppress(ValueError, AttributeError):
+            found = json.loads(content)
+            started[name.partition("/")[0]] = str(found.get("manifest", found).get("started", ""))
+    return max(started, key=lambda run: (started[run], run))
+
+
+def _joined(store: Store, names: list[str], home: Path, folder: Path) -> Path:
+    from .join import JoinedRuns, joined_parts, run_files
+    from .manifest import write_manifest
+    from .reviews import join_reviews
+
+    parts = fetch_parts(store, names, home / "parts")
+    parts = [part for part in parts if any(part.glob(SIMULATION_FILES))]  # one may have had nothing to run
+    if not parts:
+        raise ConfigurationError(f"{store.shown}: no trial is stored yet")
+    if len(parts) == 1:
+        return parts[0].rename(folder)
+    joined = JoinedRuns.of(run_files(parts), which="first")
+    joined.write(folder / SIMULATIONS)
+    manifest = joined_parts(joined, parts).manifest()
+    if manifest is not None:
+        write_manifest(folder, manifest)
+    join_reviews(parts, folder)
+    return folder
+
+
+def _temporary_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="tau-run-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
