@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import MISSING, field, fields
+from dataclasses import asdict, field, fields, is_dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -45,6 +45,8 @@ class Option(NamedTuple):
         selects: A run with it has fewer than all tasks and trials.
         rerun: The group of options in a command that runs a trial again, from 1; 0 if it is not repeated there.
         recorded_as: The key of ``run.json`` if it is not the name.
+        common: Everybody needs it: ``--help`` has it in the first group.
+        field: The field of the settings class; empty for the key.
     """
 
     name: str
@@ -61,6 +63,8 @@ class Option(NamedTuple):
     selects: bool = False
     rerun: int = 0
     recorded_as: str | None = None
+    common: bool = False
+    field: str = ""
 
     @property
     def key(self) -> str:
@@ -104,31 +108,39 @@ def option(type: Callable[[Any], Any], affects: Affects, metavar: str | None = N
         type: A function from the text to the value.
         affects: What the value affects (:data:`Affects`).
         metavar: The placeholder of the value in ``--help``.
-        row: Further attributes of :class:`Option`, such as ``help``. The command that runs a trial again has
-            the option unless ``rerun`` is 0.
+        row: Further attributes of :class:`Option`, such as ``help``; ``name`` if it is not that of the field. The
+            command that runs a trial again has the option unless ``rerun`` is 0.
     """
-    made = Option("", type, affects, metavar, **{"rerun": 1, **row})
+    made = Option(**{"name": "", "type": type, "affects": affects, "metavar": metavar, "rerun": 1, **row})
+    if made.default == {}:  # dataclasses refuse a mutable default
+        return field(default_factory=dict, metadata={_OPTION: made})
     return field(default=made.default, metadata={_OPTION: made})
 
 
 def options_of(settings: Any) -> tuple[Option, ...]:
-    """Return the options of a settings class, or of an object of one, in the order of its fields.
+    """Return the options of a settings class, or of an object of one, in the order of its fields."""
+    return tuple(
+        row._replace(name=row.name or each.name.replace("_", "-"), field=each.name)
+        for each in fields(settings)
+        if (row := each.metadata.get(_OPTION))
+    )
+
+
+def check_fields(settings: type) -> None:
+    """Check that each field of a settings class is an option.
 
     Raises:
         TypeError: A field was not declared with :func:`option`.
     """
-    found = []
     for each in fields(settings):
-        if _OPTION not in each.metadata or each.default is MISSING:
+        if _OPTION not in each.metadata:
             raise TypeError(f"{settings}: declare the field {each.name!r} with pytest_tau.option()")
-        found.append(each.metadata[_OPTION]._replace(name=each.name.replace("_", "-")))
-    return tuple(found)
 
 
 def changed_values(settings: Any) -> Iterable[tuple[Option, Any]]:
     """Yield the options of a settings object whose values are not their defaults, each with its value as JSON."""
     for each in options_of(settings):
-        value = getattr(settings, each.key)
+        value = getattr(settings, each.field)
         if value != each.default:
             yield each, as_json(value)
 
@@ -139,6 +151,8 @@ def as_json(value: Any) -> Any:
         return [as_json(each) for each in value]
     if isinstance(value, dict):
         return {str(name): as_json(each) for name, each in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return as_json(asdict(value))
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 

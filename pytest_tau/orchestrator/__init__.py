@@ -1,7 +1,8 @@
 """The loop of a conversation and its endings."""
 
+from ..run_settings import Limits
 from .clock import Clock
-from .conversation import Conversation, Ending, Limits, ending_by, reason_of
+from .conversation import Conversation, Ending, ending_by, reason_of
 
 __all__ = [
     "Clock",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..background import in_thread
@@ -24,28 +23,11 @@ if TYPE_CHECKING:
     from ..environment import Environment
     from ..models import Message, Task, TerminationReason, ToolCall, ToolMessage
     from ..participants import Incoming, Participant, Reply, Side
+    from ..run_settings import Limits
 
 #: Seconds for a participant to handle its cancellation.
 _GRACE = 1.0
 _FAULT: dict[Side, TerminationReason] = {"agent": "agent_error", "user": "user_error"}
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The limits of a conversation.
-
-    Attributes:
-        max_steps: Steps: deliveries of a message, or of a message's tool results, to the agent, the user or the
-            environment.
-        max_errors: Failed tool calls over the whole conversation, of both sides.
-        timeout: Wall-clock seconds; None for no limit.
-
-    Source: τ²-bench v1.0.1, run defaults (it has no timeout by default).
-    """
-
-    max_steps: int = 200
-    max_errors: int = 10
-    timeout: float | None = None
 
 
 class Ending(NamedTuple):

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..capability import ActiveCapability, Capability, bundled, columns_of, installed
-from ..settings import options_of
+from ..settings import check_fields, options_of
 from .options import CAPABILITIES, OptionValues, add_option
 from .options_table import OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ..analysis.gates import Gate
     from ..settings import Option
 
@@ -83,9 +81,11 @@ class RunCapabilities:
             raise pytest.UsageError(f"{place}: there are two capabilities of the name {name!r}")
         self.found.append(capability)
         try:
-            options = options_of(capability.settings) if capability.settings else ()
+            if capability.settings:
+                check_fields(capability.settings)
         except TypeError as error:
             raise pytest.UsageError(f"{place}: capability {name!r}: {error}") from None
+        options = options_of(capability.settings) if capability.settings else ()
         group = self._parser.getgroup(f"tau: {capability.label}") if options else None
         for option in options:
             if option.key in OPTIONS or option.key in self.options:
@@ -151,7 +151,4 @@ def gates_of(config: pytest.Config) -> list[Gate]:
 
 
 def _settings(capability: Capability, values: OptionValues) -> Any:
-    if capability.settings is None:
-        return None
-    options: Iterable[Option] = options_of(capability.settings)
-    return capability.settings(**{option.key: values.get(option.key) for option in options if values.has(option.key)})
+    return None if capability.settings is None else capability.settings(**values.of(capability.settings))

@@ -12,16 +12,24 @@ import pytest
 from ..chat import ModelArguments
 from ..chat.call_arguments import with_defaults
 from ..chat.prices import read_prices
-from ..environment import Difficulty, Retrieval
+from ..environment import Retrieval
 from ..errors import ConfigurationError
 from ..evaluation import PROFILES, Evaluation
-from ..orchestrator import Limits
 from ..participants import Prompting
 from ..participants.programs import KEY_VARIABLE
 from ..protocol import TAU, Protocol, data_folder, load_texts, read_checkout
-from ..runner import (
+from ..run_settings import (
     DEFAULT_CONCURRENCY,
     DEFAULT_TIMEOUT,
+    CallSettings,
+    ConversationSettings,
+    DomainSettings,
+    Limits,
+    ParticipantSettings,
+    PromptingSettings,
+    SelectionSettings,
+)
+from ..runner import (
     MODEL_ROLES,
     ModelSettings,
     ReviewSettings,
@@ -48,20 +56,13 @@ def run_config(config: pytest.Config) -> RunConfig:
     values = OptionValues(config)
     if values.given("domain") is not None and not named_domains(config):
         raise pytest.UsageError(f"{values.label('domain')}: expected the name of a domain")
+    _check_generated(values)
     data_dir = _data_dir(values)
     run = RunConfig(
-        domains=named_domains(config),
+        **values.of(SelectionSettings) | {"trials": values.get("trials") * (repetitions(config) or 1)},
+        **values.of(ParticipantSettings),
         data_dir=data_dir,
-        split=values.get("split"),
-        task_patterns=values.get("task"),
-        generate=_generate(values),
-        difficulty=_difficulty(values),
-        num_tasks=values.get("num_tasks"),
-        trials=values.get("trials") * (repetitions(config) or 1),
-        seed=values.get("seed"),
-        agent=values.get("agent"),
-        user=values.get("user"),
-        judge=values.get("judge"),
+        written=tuple(kind(**values.of(kind)) for kind in (DomainSettings, PromptingSettings)),
         attack_only=values.get("attack_only"),
         review=_review(values),
         folder=values.folder("agent"),
@@ -70,8 +71,7 @@ def run_config(config: pytest.Config) -> RunConfig:
     )
     with_models, without = DEFAULT_CONCURRENCY
     usual = with_models if any(run.choice(role) for role in MODEL_ROLES) else without
-    usual = 1 if is_played(values) else usual
-    return replace(run, concurrency=values.get("concurrency") or usual)
+    return replace(run, concurrency=run.concurrency or (1 if is_played(values) else usual))
 
 
 def _review(values: OptionValues) -> ReviewSettings | None:
@@ -83,43 +83,28 @@ def _review(values: OptionValues) -> ReviewSettings | None:
     return ReviewSettings(values.get("review"), values.get("review_mode"), values.get("reviewer"))
 
 
-def _generate(values: OptionValues) -> int | None:
-    count: int | None = values.get("generate")
-    if count is not None and values.get("split") is not None:
+def _check_generated(values: OptionValues) -> None:
+    generates = values.get("generate") is not None
+    if generates and values.get("split") is not None:
         raise pytest.UsageError(f"{values.label('generate')}: generated tasks are not in a split; remove --tau-split")
-    return count
-
-
-def _difficulty(values: OptionValues) -> Difficulty:
-    found: Difficulty | None = values.get("difficulty")
-    if found is None:
-        return Difficulty()
-    if values.get("generate") is None:
+    if not generates and values.get("difficulty") is not None:
         raise pytest.UsageError(f"{values.label('difficulty')}: applies to generated tasks only; add --tau-generate N")
-    return found
 
 
 def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettings:
     grading = PROFILES[values.get("grading")]
     solo = values.get("solo") or values.get("agent") == "llm-solo"
+    limits = Limits(**values.of(Limits))
     return SimulationSettings(
-        own_timeout=DEFAULT_TIMEOUT if values.get("timeout") is None and not is_played(values) else None,
-        limits=Limits(
-            timeout=values.get("timeout") or None,
-            max_steps=values.get("max_steps"),
-            max_errors=values.get("max_errors"),
-        ),
+        **values.of(ConversationSettings) | {"solo": solo},
+        own_timeout=DEFAULT_TIMEOUT if limits.timeout is None and not is_played(values) else None,
+        limits=replace(limits, timeout=limits.timeout or None),
         evaluation=Evaluation(grading, solo=solo),
-        solo=solo,
-        policy=values.get("policy"),
         policy_rules=values.get("policy_rules") == "on",
         protocol=_protocol(values),
         retrieval=_retrieval(values),
-        enforce_protocol=values.get("enforce_protocol"),
-        user_persona=values.get("user_persona") or {},
         prompting={"agent": _agent_prompting(values), "user": _user_prompting(values, data_dir)},
         user_fault=values.get("user_fault") or UserFault(),
-        program_env=values.get("program_env"),
     )
 
 
@@ -189,21 +174,12 @@ def _models(values: OptionValues) -> ModelSettings:
         names["reviewer"] = names["judge"]
         args["reviewer"] = args["reviewer"] if values.given("reviewer_llm_args") else args["judge"]
     return ModelSettings(
+        **values.of(CallSettings) | {"cassettes": _cassettes(values)},
         names=names,
         args=args,
         endpoint_key=os.environ.get(KEY_VARIABLE) or ModelSettings.endpoint_key,
-        timeout=values.get("llm_timeout"),
-        attempts=values.get("llm_retries") + 1,
-        first_wait=values.get("llm_retry_delay"),
-        max_in_flight=values.get("llm_concurrency"),
-        per_provider=values.get("provider_limit"),
         prices=_prices(values),
-        prompt_cache=values.get("prompt_cache"),
-        client=values.get("client"),
         tape=_tape(values),
-        cassettes=_cassettes(values),
-        budget=values.get("budget"),
-        trial_budget=values.get("trial_budget"),
     )
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..run_settings.types import difficulty, json_object, model_arguments
 from ..settings import flag
 from .hook_calls import domains_of_plugins, evaluators_of_plugins
-from .option_types import difficulty, json_object, model_arguments, outcome_names
+from .option_types import outcome_names
 from .options import named_domains, run_options
 
 if TYPE_CHECKING:

@@ -1,27 +1,19 @@
-"""Types of single options: functions that turn what a user wrote into a value, as argparse has them.
-
-Each takes the text of an option (of a repeated option, the list of its texts) and raises a ``ValueError`` whose text
-follows the name of the option in the usage error. They are called when a value is first used and not by argparse,
-because values come from ini files as well. What they need of the other packages is imported at that time.
-"""
+"""Values of TOML files, and the types of options that only the plugin reads (see ``pytest_tau.run_settings.types``)."""
 
 from __future__ import annotations
 
 import json
 import re
-from math import inf
 from typing import TYPE_CHECKING, Any
 
+from ..run_settings.types import difficulty, json_object, model_arguments, persona, provider_limits
 from ..settings import flag, names, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..environment import Difficulty
     from ..runner.config import UserFault
 
-#: Arguments of a model call that the request itself sets.
-_RESERVED = {"model", "messages", "tools", "tool_choice", "response_format", "stream", "n"}
 _OUTCOMES = ("failed", "error")
 
 
@@ -88,88 +80,6 @@ def outcome_names(value: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def model_name(value: str) -> str:
-    """Return the name of a model."""
-    if not value.strip():
-        raise ValueError("expected the name of a model")
-    return value
-
-
-def model_arguments(value: str) -> dict[str, Any]:
-    """Return the arguments of model calls in a JSON object.
-
-    Not a pydantic model, whose errors would have to be translated to these texts.
-    """
-    found = _object(value, '{"temperature": 0}')
-    for name in sorted(_RESERVED & set(found)):
-        raise ValueError(f"{name!r} cannot be set here: pytest-tau sets it")
-    return found
-
-
-def json_object(value: str) -> dict[str, Any]:
-    """Return a JSON object."""
-    return _object(value, '{"top_k": 5}')
-
-
-def _object(value: str, example: str) -> dict[str, Any]:
-    from ..documents import DocumentError, parse_json
-
-    try:
-        found = parse_json(value)
-    except DocumentError as error:
-        # The value is not quoted: it may contain a key.
-        raise ValueError(f"expected a JSON object, got text that is {error}") from None
-    if not isinstance(found, dict):
-        kind = type(found).__name__
-        # Not a TypeError: the text has the wrong content.
-        raise ValueError(f"expected a JSON object such as {example}, got a {kind}")  # noqa: TRY004
-    return found
-
-
-def persona(value: str) -> dict[str, dict[str, float]]:
-    """Return the weights of the values of a persona, by key, from JSON or from ``KEY=VALUE:WEIGHT,VALUE:WEIGHT``."""
-    given = _object(value, '{"verbosity": "minimal"}') if value.lstrip().startswith("{") else _persona_pairs(value)
-    return {key: _weights(key, weights) for key, weights in given.items()}
-
-
-def _persona_pairs(value: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    key = ""
-    for part in value.split(","):
-        before, equals, after = part.rpartition("=")
-        key = before.strip() if equals else key
-        name, colon, weight = after.partition(":")
-        if not key or not name.strip():
-            raise ValueError(f"expected KEY=VALUE, such as verbosity=minimal:0.8,standard:0.2, got {quoted(value)}")
-        found.setdefault(key, {})[name.strip()] = weight.strip() if colon else 1
-    return found
-
-
-def _weights(key: str, given: Any) -> dict[str, float]:
-    """Return the weights of a key's values, without those that are 0."""
-    from ..errors import unknown_name
-    from ..participants.personas import BEHAVIOUR, VALUES
-
-    if key not in VALUES:
-        raise ValueError(unknown_name("key", key, VALUES))
-    weights: dict[Any, Any] = given if isinstance(given, dict) else {str(given): 1}
-    found = {}
-    for name, weight in weights.items():
-        # The plugins that may add behaviours are asked later.
-        if name not in VALUES[key] and key != BEHAVIOUR:
-            raise ValueError(unknown_name(f"value of {key}", str(name), VALUES[key]))
-        try:
-            found[name] = float(weight)
-        except (TypeError, ValueError):
-            raise ValueError(f"{key}={name}: expected a weight such as 0.8, got {quoted(str(weight))}") from None
-        if not 0 <= found[name] < inf:
-            raise ValueError(f"{key}={name}: expected a weight of at least 0, got {quoted(str(weight))}")
-    kept = {name: weight for name, weight in found.items() if weight}
-    if not kept:
-        raise ValueError(f"{key}: expected a value with a weight above 0")
-    return kept
-
-
 def user_fault(value: str) -> UserFault:
     """Return what is done with trials in which the user makes a fault, from ``count``, ``exclude`` or ``rerun:N``."""
     from ..runner.config import UserFault
@@ -180,17 +90,6 @@ def user_fault(value: str) -> UserFault:
     if name != "rerun" or (colon and re.fullmatch(r"[1-9][0-9]?", number) is None):
         raise ValueError(f"expected count, exclude, rerun, or rerun:N with N from 1 to 99, got {quoted(value)}")
     return UserFault("rerun", int(number) if colon else 1)
-
-
-def provider_limits(value: str) -> dict[str, int]:
-    """Return the limits in a list such as ``openai=40,gemini=20``, by the names of the providers."""
-    found: dict[str, int] = {}
-    for part in value.split(","):
-        name, _, number = (each.strip() for each in part.partition("="))
-        if not name or re.fullmatch(r"[1-9][0-9]{0,5}", number) is None:
-            raise ValueError(f"expected a list of NAME=N, such as openai=40,gemini=20, got {quoted(part.strip())}")
-        found[name] = int(number)
-    return found
 
 
 def fork_turns(value: str) -> tuple[tuple[int, int], ...] | None:
@@ -218,31 +117,6 @@ def run_name(value: str) -> str:
     if not value or file_name_of(value) != value:
         raise ValueError(f"expected letters, digits and _.+-[], got {quoted(value)}")
     return value
-
-
-def difficulty(value: str) -> Difficulty:
-    """Return the difficulty in a list such as ``requests=2,faults=3``."""
-    from dataclasses import fields
-
-    from ..environment import Difficulty
-
-    known = [each.name for each in fields(Difficulty)]
-    found: dict[str, int] = {}
-    for part in value.split(","):
-        name, _, number = (each.strip() for each in part.partition("="))
-        if name not in known or re.fullmatch(r"[0-9]{1,3}", number) is None:
-            expected = ", ".join(f"{each}=N" for each in known)
-            raise ValueError(f"expected a list of {expected}, each N from 0 to 999, got {quoted(part.strip())}")
-        found[name] = int(number)
-    return Difficulty(**found)
-
-
-def shard(value: str) -> tuple[int, int]:
-    """Return the number of a part, from 1, and the number of parts."""
-    found = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})", value)
-    if found is None or int(found[1]) > int(found[2]):
-        raise ValueError(f"expected I/N with I from 1 to N, such as 2/4, got {value!r}")
-    return int(found[1]), int(found[2])
 
 
 def markdown_file(value: str) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..settings import flag
+from ..settings import flag, options_of
 from .compat import ini_keys, native_ini
 from .option_types import as_written
-from .options_table import OPTIONS
+from .options_table import OPTIONS, OPTIONS_OF_GROUPS
 
 if TYPE_CHECKING:
     from ..settings import Option
@@ -27,9 +27,11 @@ DEFAULT_FILES = ("*.tau.json",)
 
 def add_options(parser: pytest.Parser) -> None:
     """Add the ``--tau-…`` options of the core and their ``tau_…`` ini keys."""
-    group = parser.getgroup("tau", "agent evaluation (pytest-tau)")
-    for option in OPTIONS.values():
-        add_option(parser, group, option)
+    common = parser.getgroup("tau", "tau: agent evaluation (pytest-tau)")
+    for title, options in OPTIONS_OF_GROUPS.items():
+        group = parser.getgroup(f"tau: {title}")
+        for option in options:
+            add_option(parser, common if option.common else group, option)
     parser.addini("tau_files", "patterns of task files (default: *.tau.json)", type="args", default=list(DEFAULT_FILES))
     parser.addini("tau_tasks", "folders in which every JSON file is a task file", type="paths", default=[])
 
@@ -95,7 +97,8 @@ class OptionValues:
             pytest.UsageError: The type or the choices do not allow it.
         """
         option, written = self._options[name], self.given(name)
-        if written is None:
+        # An empty path is that of an unset variable of a CI job.
+        if written is None or (option.type is Path and not written):
             return option.default
         if option.choices:
             return self._choice(option, written)
@@ -106,6 +109,14 @@ class OptionValues:
         except ValueError as error:
             # Without the cause, whose traceback could show a key.
             raise pytest.UsageError(f"{self.label(name)}: {error}") from None
+
+    def of(self, settings: type) -> dict[str, Any]:
+        """Return the values of the options of a settings class that the run has, by field.
+
+        Raises:
+            pytest.UsageError: A value cannot be used.
+        """
+        return {each.field: self.get(each.key) for each in options_of(settings) if self.has(each.key)}
 
     def _choice(self, option: Option, written: str) -> str:
         if written in option.choices:

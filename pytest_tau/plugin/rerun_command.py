@@ -11,7 +11,7 @@ from typing import Any
 from ..chat.masking import is_secret
 from ..chat.requests import shown_arguments, without_login
 from ..documents import parse_json
-from .option_types import json_object, model_arguments
+from ..run_settings.types import json_object, model_arguments
 from .options import run_options
 from .options_table import OPTIONS
 

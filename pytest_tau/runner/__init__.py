@@ -1,9 +1,8 @@
 """Running trials: settings, plan, execution, metrics."""
 
+from ..run_settings import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT
 from .config import (
-    DEFAULT_CONCURRENCY,
     DEFAULT_SEED,
-    DEFAULT_TIMEOUT,
     MODEL_ROLES,
     ModelChoice,
     ModelSettings,

@@ -7,12 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..chat import ModelArguments, Role
-from ..environment import Difficulty
 from ..evaluation import Evaluation
-from ..orchestrator import Limits
 from ..participants import calls_no_model, is_endpoint
 from ..participants.behaviours import BEHAVIOURS
 from ..protocol import TAU, Protocol
+from ..run_settings import (
+    DEFAULT_TIMEOUT,
+    CallSettings,
+    ConversationSettings,
+    Limits,
+    ParticipantSettings,
+    SelectionSettings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,12 +35,7 @@ if TYPE_CHECKING:
 #: The roles whose models options name.
 MODEL_ROLES: tuple[Role, ...] = ("agent", "user", "judge", "reviewer")
 #: Seed of a run when none is given. Source: τ²-bench v1.0.1.
-DEFAULT_SEED = 300
-#: Conversations at the same time when a model is called, and when none is.
-DEFAULT_CONCURRENCY = (8, 1)
-#: Seconds after which a conversation with a participant of the user's own is cut off, without its model calls, so that
-#: an agent that hangs ends its trial. Each model call has a limit of its own.
-DEFAULT_TIMEOUT = 1800.0
+DEFAULT_SEED = SelectionSettings.seed
 
 
 class UserFault(NamedTuple):
@@ -53,47 +54,37 @@ class UserFault(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SimulationSettings:
+class SimulationSettings(ConversationSettings):
     """Settings of every simulation of a run.
 
     Attributes:
         limits: When a conversation is cut off.
         evaluation: How it is graded.
-        solo: The agent works alone, from the ticket.
-        policy: Variant of the domain's policy; None for its default.
         own_timeout: Wall-clock seconds of a conversation with a participant that is not built in, if ``limits`` have no
             timeout; without the time of model calls that are made through this package. None for no limit.
         retrieval: How the agent accesses the documents of the domain's knowledge base; None for the domain's default.
         llms: Models by role, for trials that are given none of their own.
         prompting: How models are made to play a side.
         protocol: The texts that models read, and the form in which they are sent.
-        enforce_protocol: A message with both text and tool calls is an error of its sender.
-        user_persona: How simulated users behave: by key, the weight of each value.
         attack: The attack by texts in tool results; None for none.
         policy_rules: Whether the rules of the domain's policy are checked; the reward does not depend on it.
         capabilities: The capabilities that are switched on, each with its settings.
         behaviours: The behaviours that a persona can have, by name.
         user_fault: What is done with trials in which the simulated user makes a fault.
-        program_env: The names of environment variables that an agent which is a program is given in addition.
     """
 
     limits: Limits = field(default_factory=Limits)
     own_timeout: float | None = DEFAULT_TIMEOUT
     evaluation: Evaluation = field(default_factory=Evaluation)
-    solo: bool = False
-    policy: str | None = None
     retrieval: Retrieval | None = None
     llms: Mapping[Role, LLM] = field(default_factory=dict)
     prompting: Mapping[Side, Prompting] = field(default_factory=dict)
     protocol: Protocol = TAU
-    enforce_protocol: bool = False
-    user_persona: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     attack: Attack | None = None
     policy_rules: bool = True
     capabilities: Sequence[ActiveCapability] = ()
     behaviours: Mapping[str, Behaviour] = field(default_factory=lambda: BEHAVIOURS)
     user_fault: UserFault = UserFault()  # noqa: RUF009 - immutable
-    program_env: Sequence[str] = ()
 
 
 class ModelChoice(NamedTuple):
@@ -107,43 +98,28 @@ class ModelChoice(NamedTuple):
 TapeMode: TypeAlias = Literal["missing", "all", "replay"]
 
 
-@dataclass(frozen=True)
-class ModelSettings:
+@dataclass(frozen=True, kw_only=True)
+class ModelSettings(CallSettings):
     """Settings of every model call of a run.
 
     Attributes:
         names: The models' names, by role.
         args: Arguments of each call, by role.
         endpoint_key: What an agent behind an endpoint is sent as its key.
-        timeout: Seconds that one attempt of a call may take.
-        attempts: The most attempts of a call that meets temporary faults.
-        first_wait: Seconds before the second attempt.
-        max_in_flight: Calls that one model answers at the same time.
-        per_provider: Calls that all models of a provider answer at the same time, by the provider's name.
         prices: The user's price list.
-        prompt_cache: Mark what Anthropic's models are to keep in their prompt cache.
-        client: Call servers with OpenAI's API without litellm (``auto``), or all models with it.
         tape: Whether calls are recorded or replayed; None for neither.
-        cassettes: Where cassettes lie; None to put them next to the tests.
-        budget: USD after which no model is called; None for no limit.
-        trial_budget: USD after which no model is called in a trial; None for no limit.
     """
 
     names: Mapping[Role, str] = field(default_factory=dict)
     args: Mapping[Role, Mapping[str, Any]] = field(default_factory=dict)
     endpoint_key: str = field(default="none", repr=False)
-    timeout: float = 600.0
-    attempts: int = 8
-    first_wait: float = 0.5
-    max_in_flight: int = 20
-    per_provider: Mapping[str, int] = field(default_factory=dict)
     prices: Mapping[str, Price] = field(default_factory=dict)
-    prompt_cache: bool = False
-    client: Literal["auto", "litellm"] = "auto"
     tape: TapeMode | None = None
-    cassettes: Path | None = None
-    budget: float | None = None
-    trial_budget: float | None = None
+
+    @property
+    def attempts(self) -> int:
+        """Return the most attempts of a call that meets temporary faults."""
+        return self.retries + 1
 
     @property
     def has_budget(self) -> bool:
@@ -165,46 +141,28 @@ class ReviewSettings(NamedTuple):
     reviewer: str | None = None
 
 
-@dataclass(frozen=True)
-class RunConfig:
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(SelectionSettings, ParticipantSettings):
     """Every setting of a run, checked; nothing below the plugin sees pytest's own configuration.
 
+    A marker may name an agent or a user that is a class or a function.
+
     Attributes:
-        domains: Domains named for the run; none where only files and marked tests are run.
         data_dir: Official data; None for the bundled data.
-        split: Which split of a domain runs; None if none was named.
-        task_patterns: Ids and globs that narrow the tasks; empty for all.
-        generate: How many fresh tasks each domain makes instead of its own; None for its own.
-        difficulty: How hard those are.
-        num_tasks: At most so many tasks of each domain, file or marked test.
-        trials: Repetitions of each task.
-        seed: Seed of the run, from which each trial's seed follows.
-        agent: Specification of the agent, or, from a marker, a class or function; None if none was named.
-        user: Specification of the user; None if none was named.
         own_agent: A hook or an overridden fixture may make the agent where none was named.
-        judge: Specification of the judge; None if none was named.
+        written: The settings that fields of ``simulation`` are made of, as they were written.
         review: Which trials are reviewed, and by whom; None for none.
         folder: What relative paths and modules are looked up in.
         attacks: The attacks that the run names, each a variant of every task.
         attack_only: The tasks are not run without an attack as well.
-        concurrency: Conversations that go on at the same time in one process.
+        concurrency: The number of concurrent conversations in one process.
         models: The settings of every model call.
         simulation: The settings of every simulation.
     """
 
-    domains: tuple[str, ...] = ()
     data_dir: Path | None = None
-    split: str | None = None
-    task_patterns: tuple[str, ...] = ()
-    generate: int | None = None
-    difficulty: Difficulty = field(default_factory=Difficulty)
-    num_tasks: int | None = None
-    trials: int = 1
-    seed: int = DEFAULT_SEED
-    agent: Any = None
-    user: Any = None
     own_agent: bool = False
-    judge: str | None = None
+    written: tuple[Any, ...] = ()
     review: ReviewSettings | None = None
     folder: Path = field(default_factory=Path.cwd)
     attacks: tuple[Attack, ...] = ()

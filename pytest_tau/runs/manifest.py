@@ -11,6 +11,7 @@ from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
 from ..files import atomic_write
 from ..models import ModelUsage  # noqa: TC001 - pydantic reads the annotation
+from ..run_settings import settings_that_affect
 from ..text import plural, shorten
 from .layout import MANIFEST
 
@@ -27,16 +28,11 @@ NO_REASON = "session ended early"
 #: Other reasons: the trial is in another shard, was not selected, or the run's budget was spent before.
 IN_OTHER_SHARDS, DESELECTED, BUDGET_SPENT = "in other shards", "deselected", "the budget is spent"
 #: Settings that no verdict depends on: the choice of tasks, speed, cost, and what fingerprints compare better.
-NON_VERDICT_SETTINGS = frozenset(
-    {
-        *("domains", "data", "split", "tasks", "num_tasks", "generate", "difficulty", "trials", "shard"),
-        *("attack", "attack_only"),
-        *("agent_prompt", "user_prompt", "texts"),
-        *("concurrency", "llm_concurrency", "provider_limit", "llm_timeout", "llm_retries", "llm_retry_delay"),
-        *("budget", "trial_budget", "prices", "prompt_cache", "client", "tape", "cassettes"),
-        *("review", "review_mode", "reviewer", "reviewer_llm", "reviewer_llm_args"),
-    }
-)
+NON_VERDICT_SETTINGS = {
+    *settings_that_affect("content", "selection", "calls", "speed"),
+    *("attack", "attack_only"),
+    *("review", "review_mode", "reviewer", "reviewer_llm", "reviewer_llm_args"),
+}
 
 
 class Words(NamedTuple):

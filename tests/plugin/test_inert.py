@@ -27,6 +27,8 @@ IMPORTED = [
     "pytest_tau.plugin.run",
     "pytest_tau.plugin.run.fixtures",
     "pytest_tau.plugin.seams",
+    "pytest_tau.run_settings",
+    "pytest_tau.run_settings.types",
     "pytest_tau.settings",
 ]
 

@@ -127,7 +127,7 @@ CLAIMS = {
     ),
     "Each attempt of a model call": (
         "tests/architecture/test_options_table.py",
-        "test_defaults_are_those_of_a_run_without_options",
+        "test_model_calls_have_the_defaults_of_the_docs",
     ),
     "A conversation of built-in": (LIMITS, "test_a_conversation_of_built_in_participants_has_no_limit_of_its_own"),
     "If the agent or the user is not built in": (

@@ -28,7 +28,7 @@ from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation, ToolMessage
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.record import TrialRecord
-from pytest_tau.settings import as_json, as_text, integer, options_of
+from pytest_tau.settings import as_json, as_text, check_fields, integer, options_of
 from pytest_tau.testing import ScriptedParticipant as Script, call
 
 from .tiny import action, task
@@ -198,7 +198,7 @@ def test_settings_are_options() -> None:
         number: int = 0
 
     with pytest.raises(TypeError, match=r"declare the field 'number' with pytest_tau\.option"):
-        options_of(Plain)
+        check_fields(Plain)
 
 
 def test_a_run_records_settings_and_columns_and_reads_them_without_the_capability() -> None:

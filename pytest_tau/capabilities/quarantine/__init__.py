@@ -17,7 +17,7 @@ class QuarantineSettings:
         quarantine: The file.
     """
 
-    quarantine: Path | None = option(  # noqa: RUF009 - it returns a field
+    quarantine: Path | None = option(
         Path,
         "session",
         "FILE",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...run_settings import MOST_TRIALS
 from ..attacks.variants import with_attacks
 from ..compat import fixture_info
 from ..context.run_state import run_state
 from ..items import attack_parameter, marker_arguments, tau_markers
 from ..makers import check_marker, own_parameters
-from ..options_table import MOST_TRIALS
 from .collectors import TaskCollector, usage_error
 from .default_user import settle_user
 

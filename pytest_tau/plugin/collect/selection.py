@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]+")
 #: What follows the task in the name of an item: parameters and trial. No trial has a number of more digits
-#: (``options_table.MOST_TRIALS``).
+#: (``run_settings.MOST_TRIALS``).
 _NAMED_TRIAL = re.compile(r"\[(?:.*-)?trial-([0-9]{1,4})\]")
 
 

@@ -66,14 +66,15 @@ class TaskSelector:
             ConfigurationError: There is no such split, or the domain cannot generate tasks.
             TaskFormatError: A task that does not follow the format, or is not sound.
         """
-        if self._context.config.generate is None:
+        run = self._context.config
+        if run.generate is None:
             return domain.tasks(split)
+        from ...environment import Difficulty
         from ...lint.generated import generated_tasks
 
         # Workers rely on the controller for that.
         verify = not is_worker(self.pytest_config)
-        run = self._context.config
-        return generated_tasks(domain, self._context.config.generate, run.seed, run.difficulty, verify=verify)
+        return generated_tasks(domain, run.generate, run.seed, run.difficulty or Difficulty(), verify=verify)
 
     def select(
         self,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...runs.layout import MANIFEST
+from ...settings import changed_values
 from ..items import spec_of
 from ..makers import SIDES, maker_of, named_participant, participant_of
-from ..options import OptionValues, runs_no_test
+from ..options import runs_no_test
 from .paths import make_folder
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
         "finished": None,
         "versions": versions(),
         **Commit.of(config.rootpath)._asdict(),
-        "settings": recorded_settings(run) | _of_plugin(config),
+        "settings": recorded_settings(run),
         "capabilities": recorded(run.simulation.capabilities),
         **_user_prompts(run),
         **_participants(session.items, run),
@@ -127,98 +127,71 @@ def write_remote_manifest(config: pytest.Config, paths: RunPaths, info: dict[str
 
 
 def recorded_settings(run: RunConfig) -> dict[str, Any]:
-    """Return the settings that have a value, flat and readable, without secrets."""
-    from ...chat.requests import public_arguments, without_login, without_secrets
-    from ...participants.personas import shown_persona
+    """Return the settings that are not their defaults, and those that are always shown, without secrets."""
+    from ...chat.requests import without_login, without_secrets
 
-    simulation, models = run.simulation, run.models
-    found: dict[str, Any] = {
-        "domains": list(run.domains),
-        "data": str(run.data_dir) if run.data_dir else None,
-        "split": run.split,
-        "tasks": list(run.task_patterns),
-        "num_tasks": run.num_tasks,
-        "generate": run.generate,
-        "difficulty": asdict(run.difficulty) if run.generate else None,
-        "trials": run.trials,
-        "seed": run.seed,
-        "agent": run.agent_spec,
-        "user": run.user_spec,
-        "judge": run.judge,
-        "attack": [attack.name for attack in run.attacks],
-        "attack_only": run.attack_only,
-        "review": run.review.only if run.review else None,
-        "review_mode": run.review.mode if run.review else None,
-        "reviewer": run.review.reviewer if run.review else None,
-        "solo": simulation.solo,
-        "policy": simulation.policy,
-        "protocol": simulation.protocol.name if simulation.protocol.is_official else None,
-        "texts": simulation.protocol.texts.place if simulation.protocol.texts else None,
-        "retrieval": simulation.retrieval.name if simulation.retrieval else None,
-        "retrieval_args": public_arguments(simulation.retrieval.args) if simulation.retrieval else None,
-        "enforce_protocol": simulation.enforce_protocol,
-        "user_persona": shown_persona(simulation.user_persona) or None,
-        "program_env": [*simulation.program_env],
-        "user_fault": None if simulation.user_fault.mode == "count" else str(simulation.user_fault),
-        "grading": simulation.evaluation.grading.name,
-        "max_steps": simulation.limits.max_steps,
-        "max_errors": simulation.limits.max_errors,
-        "timeout": _timeout(simulation),
-        "concurrency": run.concurrency,
-        "budget": models.budget,
-        "trial_budget": models.trial_budget,
-        "tape": models.tape,
-    }
-    found |= _of_models(run) | _strategy(simulation) | _of_capabilities(simulation)
+    simulation = run.simulation
+    core = (run, simulation, simulation.limits, run.models, *run.written)
+    found = {option.setting: value for part in core for option, value in changed_values(part)}
+    # The others are with the capability itself.
+    ideas = [each.settings for each in simulation.capabilities if each.settings is not None]
+    found |= {row.setting: value for part in ideas for row, value in changed_values(part) if row.affects == "verdict"}
+    found |= _resolved(run) | _of_models(run)
     # Not by equality alone: a seed of 0 equals False.
     given = {name: value for name, value in found.items() if value not in (None, [], {}) and value is not False}
     public: dict[str, Any] = without_secrets(json.loads(without_login(json.dumps(given, default=repr))))
     return public
 
 
+def _resolved(run: RunConfig) -> dict[str, Any]:
+    """Return the settings that are always shown, and those that are recorded in another form than they are written."""
+    from ...chat.requests import public_arguments
+    from ...participants.personas import shown_persona
+
+    simulation = run.simulation
+    examples = simulation.prompting["agent"].examples if "agent" in simulation.prompting else None
+    return {
+        "data": str(run.data_dir) if run.data_dir else None,
+        "trials": run.trials,
+        "shard": "/".join(map(str, run.shard)) if run.shard else None,
+        "seed": run.seed,
+        "agent": run.agent_spec,
+        "user": run.user_spec,
+        "attack": [attack.name for attack in run.attacks],
+        "attack_only": run.attack_only,
+        "review": run.review.only if run.review else None,
+        "review_mode": run.review.mode if run.review else None,
+        "reviewer": run.review.reviewer if run.review else None,
+        "texts": simulation.protocol.texts.place if simulation.protocol.texts else None,
+        "retrieval_args": public_arguments(simulation.retrieval.args) if simulation.retrieval else None,
+        "user_persona": shown_persona(simulation.user_persona),
+        "user_fault": None if simulation.user_fault.mode == "count" else str(simulation.user_fault),
+        "agent_examples": _named_examples(examples) if examples else None,
+        "grading": simulation.evaluation.grading.name,
+        "max_steps": simulation.limits.max_steps,
+        "max_errors": simulation.limits.max_errors,
+        "timeout": _timeout(simulation),
+        "concurrency": run.concurrency,
+        "tape": run.models.tape,
+        # Of one process, the controller's or a worker's.
+        **dict.fromkeys(("llm_concurrency", "provider_limit")),
+    }
+
+
 def _of_models(run: RunConfig) -> dict[str, Any]:
-    """Return the settings of each role that a model plays."""
+    """Return the models and prompts of the roles that a model plays."""
     from ...chat.requests import public_arguments
     from ...runner import MODEL_ROLES
 
     found: dict[str, Any] = {}
     for role in MODEL_ROLES:
-        if choice := run.choice(role):
-            found[f"{role}_llm"] = choice.name
-            # Also without where and how patiently it is asked.
-            found[f"{role}_llm_args"] = public_arguments(choice.args)
-    for side, prompting in run.simulation.prompting.items():
-        if run.choice(side):
-            found[f"{side}_prompt"] = prompting.name
-            found[f"{side}_context"] = prompting.context_tokens
-            found[f"{side}_tool_calls"] = "text" if prompting.text_tools else None
-    return found
-
-
-def _strategy(simulation: SimulationSettings) -> dict[str, Any]:
-    """Return the settings of strategies; those that have their default only with the others."""
-    from ...participants import Prompting
-
-    agent, user = (simulation.prompting.get(side, Prompting()) for side in SIDES)
-    return {
-        "agent_one_call": agent.one_call,
-        "agent_text_protocol": agent.text_protocol if agent.text_protocol != Prompting.text_protocol else None,
-        "agent_examples": _named_examples(agent.examples) if agent.examples else None,
-        "agent_num_examples": agent.num_examples if agent.examples else None,
-        "user_attempts": user.attempts,
-    }
-
-
-def _of_capabilities(simulation: SimulationSettings) -> dict[str, Any]:
-    """Return the settings of capabilities that verdicts depend on, if they are not their defaults."""
-    from ...settings import changed_values
-
-    return {
-        option.setting: value
-        for each in simulation.capabilities
-        if each.settings is not None
-        for option, value in changed_values(each.settings)
-        if option.affects == "verdict"
+        choice = run.choice(role)
+        found[f"{role}_llm"] = choice and choice.name
+        # Also without where and how patiently it is asked.
+        found[f"{role}_llm_args"] = choice and public_arguments(choice.args)
+    return found | {
+        f"{side}_prompt": prompting.name if run.choice(side) else None
+        for side, prompting in run.simulation.prompting.items()
     }
 
 
@@ -256,12 +229,6 @@ def _user_prompts(run: RunConfig) -> dict[str, dict[str, str]]:
     if run.user_spec != "llm" or run.choice("user") is None:
         return {}
     return {"user_prompts": user_templates(run.simulation.prompting.get("user"), run.simulation.protocol)}
-
-
-def _of_plugin(config: pytest.Config) -> dict[str, Any]:
-    """Return the settings that are not part of ``RunConfig``."""
-    values = OptionValues(config)
-    return {"shard": values.given("shard")} if values.given("shard") is not None else {}
 
 
 class ManifestEnd:
