@@ -212,6 +212,8 @@ class Capability:
         trial: Makes the stages of a trial.
         hooks: Makes an object with hooks of pytest, given pytest's configuration and the settings; it is registered as
             ``tau_NAME``; None for none. Raises a ``pytest.UsageError`` for settings that cannot be used.
+        fixtures: Makes an object with fixtures, and with hooks for every run, whatever the settings are; it is
+            registered as ``tau_NAME_fixtures`` at the start of pytest. Every run imports its module.
         facts: Makes the facts of their stored form, a mapping; None to leave them as they are.
         columns: The columns of the facts.
         summary: Returns the lines of the summary, given the trials that have facts.
@@ -230,6 +232,7 @@ class Capability:
     check: Callable[[Any, Iterable[tuple[Requestor, str]]], None] | None = None
     trial: Callable[[TrialView], TrialStages] | None = None
     hooks: Callable[[Any, Any], object | None] | None = None
+    fixtures: Callable[[], object] | None = None
     facts: Callable[..., Any] | None = None
     columns: tuple[FactColumn, ...] = ()
     summary: Callable[[Sequence[Measured]], Iterable[str]] | None = None

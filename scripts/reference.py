@@ -25,6 +25,7 @@ import pytest
 from pydantic import BaseModel
 
 import pytest_tau.plugin
+from pytest_tau.capability import bundled
 from pytest_tau.cli import all_commands, command_parser
 from pytest_tau.plugin import hookspecs
 from pytest_tau.plugin.collect.parametrize import _MARKER_KEYS
@@ -230,9 +231,11 @@ def hook_text(name: str, hook: Any) -> str:
 
 def fixtures_chapter() -> str:
     """Describe the fixtures."""
-    plugin = vars(pytest_tau.plugin)
-    names = [name for name in pytest_tau.plugin.__all__ if name.startswith("tau_")]
-    return "\n".join(f"## `{name}`\n\n{summary(plugin[name])}" for name in names)
+    found = {name: each for name, each in vars(pytest_tau.plugin).items() if name in pytest_tau.plugin.__all__}
+    for capability in bundled():
+        found |= vars(type(capability.fixtures())) if capability.fixtures is not None else {}
+    names = sorted(name for name in found if name.startswith("tau_"))
+    return "\n".join(f"## `{name}`\n\n{summary(found[name])}" for name in names)
 
 
 def marker_chapter() -> str:

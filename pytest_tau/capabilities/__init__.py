@@ -6,6 +6,7 @@ BUNDLED = (
     "quarantine",
     "changed",
     "stopping",
+    "snapshots",
     "serving",
     "traces",
     "voice",

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from ..integrations.syrupy import TrajectorySnapshot
 
 __all__ = [
     "_tau_models",
@@ -44,7 +43,6 @@ __all__ = [
     "tau_model",
     "tau_run",
     "tau_simulation",
-    "tau_snapshot",
     "tau_task",
     "tau_trial",
     "tau_user",
@@ -52,8 +50,6 @@ __all__ = [
 
 #: A part of every run that has begun.
 _PART = "tau-records"
-#: The suffix of stored trajectories, ``integrations.syrupy.extension.SUFFIX``.
-_SNAPSHOTS = "tausnap"
 
 
 # The start of pytest
@@ -96,10 +92,6 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker; begin a run whose settings ask for trials."""
     config.addinivalue_line("markers", MARKER)
-    if hasattr(config.option, "ignore_file_extensions"):
-        # Else syrupy's own format considers our files unused, and ``--snapshot-update`` deletes them.
-        ignored = config.option.ignore_file_extensions or ()
-        config.option.ignore_file_extensions = list(dict.fromkeys([*ignored, _SNAPSHOTS]))
     if repetitions(config) is not None:
         from .collect import repeat
 
@@ -138,7 +130,6 @@ def _begin(config: pytest.Config) -> None:
     _register_if_given(config, "report.dry_run", "dry_run")
     _register_if_given(config, "collect.shard", "shard")
     _register(config, "distributed.setup")
-    _register_if_given(config, "snapshots.plugin", "snapshot")
     _register(config, "run.setup", "collect.collectors", "report.records", "report.exit_status", "report.terminal")
     _register(config, "report.junit")
     _register(config, "collect.participants", "report.sections.serial_trials", "report.sections.late_calls")
@@ -249,14 +240,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         selection.pytest_collection_modifyitems(config, items)
 
 
-def pytest_deselected(items: list[pytest.Item]) -> None:
-    """Record that the run has only some of the tests."""
-    if items and _has_begun(items[0].config):
-        from .snapshots import unused
-
-        unused.pytest_deselected(items)
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Exclude thousands of tasks and items from garbage collection."""
@@ -350,14 +333,6 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     if trial is not None and not getattr(trial, "ended", True):
         pytest.fail("no trial was run: the test requests tau_run but does not await tau_run()", pytrace=False)
     return result
-
-
-@pytest.fixture
-def tau_snapshot(request: pytest.FixtureRequest) -> TrajectorySnapshot:
-    """Return the stored trajectory of this test: ``assert tau_simulation == tau_snapshot``."""
-    from .snapshots.plugin import stored_trajectory
-
-    return stored_trajectory(request.node)
 
 
 # The command ``tau``

@@ -80,6 +80,8 @@ class RunCapabilities:
         if any(each.name == name for each in self.found):
             raise pytest.UsageError(f"{place}: there are two capabilities of the name {name!r}")
         self.found.append(capability)
+        if capability.fixtures is not None:
+            self._manager.register(capability.fixtures(), f"tau_{name}_fixtures")
         try:
             if capability.settings:
                 check_fields(capability.settings)

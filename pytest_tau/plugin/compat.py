@@ -108,6 +108,11 @@ def fixture_info(item: Any) -> Any:
     return getattr(item, "_fixtureinfo", None)
 
 
+def is_own_fixture(definition: Any) -> bool:
+    """Return whether a fixture is one of this package."""
+    return str(definition.func.__module__).startswith(("pytest_tau.plugin", "pytest_tau.capabilities"))
+
+
 def with_whole_trial(info: Any, whole: Any) -> Any:
     """Return the fixtures of a test in which one fixture runs the whole trial, under the name ``tau_simulation``.
 

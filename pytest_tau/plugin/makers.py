@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .compat import fixture_info
+from .compat import fixture_info, is_own_fixture
 from .items import spec_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def maker(side: Side, hooks: Any, fixtures: Mapping[str, Any], parameters: Colle
     if fixture in parameters:
         return f"parameter {fixture}"
     definitions = fixtures.get(fixture, ())
-    if any(not definition.func.__module__.startswith("pytest_tau.plugin") for definition in definitions):
+    if not all(map(is_own_fixture, definitions)):
         return f"fixture {fixture}"
     if len(getattr(hooks, hook).get_hookimpls()) > 1:
         return f"hook {hook}"

@@ -85,8 +85,6 @@ _ROWS = (
     Option("fork-restore", fork_restore, "session", "HOW", default={}, example="agent=replay", rerun=1,
            help="with --tau-fork, how a side gets the messages so far: history (it is created with them), or replay "
                 "(it is sent them again), such as agent=replay (default: replay for sides without a model)"),
-    Option("snapshot", text, "session", "WHAT", choices=("calls", "messages"), bare="calls",
-           help="compare each passed task with its stored trajectory: calls or messages"),
     Option("partial", flag, "output", default=False,
            help="show partial credit, such as the share of reference actions that were made, in the summary and in "
                 "failure reports"),

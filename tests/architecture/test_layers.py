@@ -89,7 +89,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},
     "cli": {*_LAYERS, *_STORED, "submission", "domains", "episodes", "play", "integrations"},
     # Ideas: each imports the core, and no other idea.
-    "capabilities": {*_LAYERS, *_STORED, "plugin", "cli"},
+    "capabilities": {*_LAYERS, *_STORED, "integrations", "plugin", "cli"},
     # The public names, resolved at first use.
     "__init__": {*_LAYERS, "domains", "episodes", "integrations"},
     "__main__": {"cli"},

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pytest_tau.plugin
+from pytest_tau.capability import bundled
 from pytest_tau.cli import main
 from pytest_tau.plugin import hookspecs
 
@@ -65,7 +66,15 @@ def test_the_classes_that_hooks_receive_exist() -> None:
 
 
 def test_the_fixtures_are_listed() -> None:
-    assert entries("Fixtures") == [name for name in pytest_tau.plugin.__all__ if name.startswith("tau_")]
+    of_core = [name for name in pytest_tau.plugin.__all__ if name.startswith("tau_")]
+    of_capabilities = [
+        name
+        for each in bundled()
+        if each.fixtures is not None
+        for name in vars(type(each.fixtures()))
+        if name.startswith("tau_")
+    ]
+    assert entries("Fixtures") == sorted([*of_core, *of_capabilities])
 
 
 def test_the_options_and_ini_keys_are_listed(pytestconfig: pytest.Config) -> None:

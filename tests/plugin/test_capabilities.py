@@ -139,6 +139,32 @@ def test_one_is_removed_by_its_name(project):
     project.run(*arguments, "-p", "no:tau_heard").lacks("tau: heard")
 
 
+def test_it_has_fixtures_and_hooks_of_every_run(project):
+    project.write(
+        "conftest.py",
+        """
+        import pytest
+        from pytest_tau import Capability
+
+        class Fixtures:
+            @pytest.fixture
+            def heard(self):
+                return ["nothing"]
+
+            def pytest_report_header(self):
+                return "there are fixtures"
+
+        def pytest_tau_capabilities():
+            return [Capability("heard", fixtures=Fixtures)]
+        """,
+    )
+    project.write("test_it.py", "def test_it(heard):\n    assert heard == ['nothing']\n")
+    run = project.run("test_it.py")
+    run.outcomes(passed=1)
+    run.line("there are fixtures")
+    project.run("test_it.py", "-p", "no:tau_heard").outcomes(errors=1)
+
+
 def test_a_bundled_one_is_removed_with_its_options(project):
     run = project.run("--tau-domain", "mock", "-p", "no:tau_tool_faults", "--tau-tool-faults", "x:1")
     run.usage_error("unrecognized arguments: --tau-tool-faults")

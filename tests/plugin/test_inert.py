@@ -15,7 +15,7 @@ from pytest_tau.capabilities import BUNDLED
 IMPORTED = [
     "pytest_tau",
     "pytest_tau.capabilities",
-    *sorted(f"pytest_tau.capabilities.{name}" for name in BUNDLED),
+    *sorted([*(f"pytest_tau.capabilities.{name}" for name in BUNDLED), "pytest_tau.capabilities.snapshots.fixtures"]),
     "pytest_tau.capability",
     "pytest_tau.plugin",
     "pytest_tau.plugin.capabilities",

@@ -108,15 +108,3 @@ def test_the_marker_of_pytest_repeat_is_a_usage_error(project):
     run = project.run("-p", "pytest_repeat")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.line("the marker repeat(N) does not repeat trials")
-
-
-def test_a_snapshot_that_a_plain_test_asks_for_while_it_runs_is_given(project):
-    pytest.importorskip("syrupy")
-    project.write(
-        "test_it.py",
-        """
-        def test_it(request):
-            assert request.getfixturevalue("tau_snapshot") != None
-        """,
-    )
-    project.run("-p", "syrupy").outcomes(passed=1)

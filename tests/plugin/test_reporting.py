@@ -301,7 +301,6 @@ class TestNativeValues:
         "user_tool_calls": ('"native"', "native"),
         "record": ("true", "missing"),
         "resume": ("true", "latest"),
-        "snapshot": ('"messages"', "messages"),
         "rerun": ('["failed", "error"]', "failed,error"),
         "grading": ('"strict"', "strict"),
         "client": ('"litellm"', "litellm"),

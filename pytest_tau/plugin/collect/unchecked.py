@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...text import listed, plural, printable
-from ..compat import fixture_info
+from ..compat import fixture_info, is_own_fixture
 from ..context.run_state import MarkedNode
 from ..items import TaskSpec, spec_of
 from ..seams import SummaryBlock, SummaryLine
@@ -168,7 +168,7 @@ def _uses_plugin(item: pytest.Item) -> bool:
     info, names = fixture_info(item), getattr(item, "fixturenames", ())
     found = info.name2fixturedefs if info is not None else {}
     last = [found[name][-1] for name in names if name.startswith("tau_") and found.get(name)]
-    return "_tau_spec" in names or any(str(each.func.__module__).startswith("pytest_tau.plugin") for each in last)
+    return "_tau_spec" in names or any(map(is_own_fixture, last))
 
 
 def _is_marked(node: Any) -> bool:

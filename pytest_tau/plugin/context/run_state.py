@@ -55,7 +55,6 @@ class RunState:
         selection: The domains that are collected, by name; set once, before collection.
         excluded: The named domains that are not collected, because the command line names paths below the project.
         previous: The run that this one continues.
-        deselected: Whether tests were deselected after they had been collected.
         header_shown: Whether the settings were shown.
         usage_errors: The first collector with each mistake, by the text of the mistake.
         marked: The classes and modules with a marker ``tau``.
@@ -73,7 +72,6 @@ class RunState:
     selection: dict[str, SelectedDomain] = field(default_factory=dict)
     excluded: tuple[str, ...] = ()
     previous: PreviousRun | None = None
-    deselected: bool = False
     header_shown: bool = False
     usage_errors: dict[str, str] = field(default_factory=dict)
     marked: dict[pytest.Collector, MarkedNode] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..compat import fixture_info
+from ..compat import fixture_info, is_own_fixture
 from ..context.run_state import will_be_restored
 from ..items import item_state, spec_of, trial_of
 from .asyncio_fixtures import is_async_fixture
@@ -162,7 +162,7 @@ def _blocking_fixtures(item: pytest.Item) -> list[str]:
     for name in info.names_closure:
         definitions = info.name2fixturedefs.get(name, ())
         if name in _OWN:
-            if any(not is_own(definition) for definition in definitions):
+            if any(not is_own_fixture(definition) for definition in definitions):
                 found.append(str(name))
         # Fixtures are set up in this order: those after the trial do not affect it.
         elif before and not all(
@@ -176,11 +176,6 @@ def _blocking_fixtures(item: pytest.Item) -> list[str]:
 def _is_not_run(item: pytest.Item) -> bool:
     """Return whether the item is marked as expected to fail without being run."""
     return any(marker.kwargs.get("run") is False for marker in item.iter_markers("xfail"))
-
-
-def is_own(definition: Any) -> bool:
-    """Return whether a fixture is one of this plugin."""
-    return str(definition.func.__module__).startswith("pytest_tau.plugin")
 
 
 def _is_ready(definition: Any) -> bool:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...models import clone
-from ..compat import active_fixtures, expand_parameters, fixture_info, with_whole_trial
+from ..compat import active_fixtures, expand_parameters, fixture_info, is_own_fixture, with_whole_trial
 from ..items import item_state
 from .models import affordable_models
-from .prefetch import is_own
 from .setup import make_environment, make_participant
 from .tau_trial import TauTrial
 from .trials import TrialInputs, run_trial
@@ -41,11 +40,11 @@ def whole_fixtures(item: pytest.Function, collector: pytest.Module) -> Any:
     """
     info, options = fixture_info(item), item.config.option
     found = info.name2fixturedefs
-    foreign = [each for name in found for each in found[name] if not is_own(each)]
+    foreign = [each for name in found for each in found[name] if not is_own_fixture(each)]
     if (
         hasattr(item, "callspec")
         or (options.setupshow or options.setuponly or options.setupplan)
-        or any(len(found.get(name, ())) != 1 or not is_own(found[name][0]) for name in _PARTS)
+        or any(len(found.get(name, ())) != 1 or not is_own_fixture(found[name][0]) for name in _PARTS)
         or any(not {*each.argnames}.isdisjoint(_PARTS) for each in foreign)
     ):
         return info

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...documents import parse_json
 from ...runs.layout import simulation_files
-from ..compat import fixture_info
+from ..compat import fixture_info, is_own_fixture
 from ..items import spec_of, trial_of
 from .manifest import unique_tasks
 
@@ -121,7 +121,7 @@ def _can_be_restored(item: pytest.Item) -> bool:
     asked, made = set(info.argnames), set[str]()
     for name in info.names_closure:
         for definition in info.name2fixturedefs.get(name, ()):
-            if not str(definition.func.__module__).startswith("pytest_tau.plugin"):
+            if not is_own_fixture(definition):
                 made.add(name)
                 asked |= {*definition.argnames} - {name}
     return not asked & {"tau_agent", "tau_agent_client", "tau_user", "tau_model", "_tau_models"} and not made & {

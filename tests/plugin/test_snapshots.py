@@ -414,3 +414,14 @@ def test_generated_ids_and_times_are_replaced_by_stable_words(snap):
     assert '    -> {"note_id": "<id 1>", "made": "<now>"}\n' in text
     assert '  agent notes/<id 1>: added {"made": "<now>", "note_id": "<id 1>"}\n' in text
     snap(*args).outcomes(passed=1)
+
+
+def test_a_snapshot_that_a_plain_test_asks_for_while_it_runs_is_given(project):
+    project.write(
+        "test_it.py",
+        """
+        def test_it(request):
+            assert request.getfixturevalue("tau_snapshot") != None
+        """,
+    )
+    project.run("-p", "syrupy").outcomes(passed=1)

@@ -10,10 +10,10 @@ import pytest
 
 from ...errors import install_extra
 from ...files import ambiguous_names
-from ..context.run_state import require_context
-from ..items import get_item_state, is_task_item, item_state, spec_of
-from ..options import OptionValues
-from ..run.setup import make_environment
+from ...plugin.context.run_state import require_context
+from ...plugin.items import get_item_state, is_task_item, item_state, spec_of
+from ...plugin.options import OptionValues
+from ...plugin.run.setup import make_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ...evaluation.component_reports import Line
     from ...integrations.syrupy import StateChange, TrajectorySnapshot
     from ...models import Simulation
-    from ..items import TaskSpec
+    from ...plugin.items import TaskSpec
+    from . import SnapshotSettings
 
 _NEEDED = f"needs syrupy: {install_extra('snapshot')}"
 _BLOCKED = "needs syrupy, which is disabled by -p no:syrupy"
@@ -54,16 +55,17 @@ def stored_trajectory(item: pytest.Item) -> TrajectorySnapshot:
     return _snapshot(item, "calls")
 
 
-def register(config: pytest.Config) -> None:
-    """Register the comparison that ``--tau-snapshot`` asks for.
+def make_snapshots(config: pytest.Config, settings: SnapshotSettings) -> TaskSnapshots:
+    """Return the comparison that ``--tau-snapshot`` asks for.
 
     Raises:
-        pytest.UsageError: The option's value is unknown, or syrupy is not installed, or blocked.
+        pytest.UsageError: syrupy is not installed, or blocked.
     """
-    values, problem = OptionValues(config), _problem(config)
+    problem = _problem(config)
     if problem is not None:
-        raise pytest.UsageError(f"{values.label('snapshot')} {problem}")
-    config.pluginmanager.register(TaskSnapshots(values.get("snapshot")), "tau-snapshots")
+        raise pytest.UsageError(f"{OptionValues(config).label('snapshot')} {problem}")
+    assert settings.snapshot is not None, "the capability is on"
+    return TaskSnapshots(settings.snapshot)
 
 
 class TaskSnapshots:
@@ -93,7 +95,7 @@ class TaskSnapshots:
         report = yield
         mismatch = call.excinfo.value if call.excinfo is not None else None
         if isinstance(mismatch, SnapshotMismatch):
-            from ..failure_repr import FailureRepr
+            from ...plugin.failure_repr import FailureRepr
 
             style = getattr(item.config.option, "tbstyle", "auto")
             report.longrepr = FailureRepr(str(mismatch), mismatch.lines, item.nodeid, style)
@@ -148,7 +150,7 @@ def _difference(item: pytest.Item, preset: str, stored: str | None, got: str) ->
     import difflib
 
     from ...evaluation.component_reports import Line
-    from ..rerun_command import rerun_command
+    from ...plugin.rerun_command import rerun_command
 
     lines: list[Line] = []
     if stored is not None:

@@ -7,23 +7,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...files import file_name_of
-from ..context.run_state import RUN, run_state
-from ..items import is_task_item, spec_of
-from ..options import run_options
+from ...plugin.context.run_state import RUN
+from ...plugin.items import is_task_item, spec_of
+from ...plugin.options import run_options
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def pytest_deselected(items: list[pytest.Item]) -> None:
-    """Record that the run has only some of the tests."""
-    if items:
-        run_state(items[0].config).deselected = True
 
 
 def is_subset(config: pytest.Config) -> bool:
@@ -32,7 +26,12 @@ def is_subset(config: pytest.Config) -> bool:
     asked = any(config.getoption(name, None) for name in subset) or any("::" in given for given in config.args)
     replayed = str(config.getoption("tau_agent", None)).startswith("replay:")  # runs only the tasks of a recording
     # Without a state, a plain test has asked for the fixture while it ran, and nothing was recorded.
-    return asked or replayed or RUN not in config.stash or run_state(config).deselected
+    return asked or replayed or RUN not in config.stash or _has_deselected(config)
+
+
+def _has_deselected(config: pytest.Config) -> bool:
+    fixtures: Any = config.pluginmanager.get_plugin("tau_snapshots_fixtures")
+    return bool(fixtures.deselected)
 
 
 class UnusedCheck:
