@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from ...capability import Capability
+from ...capability import Capability, Command, deferred
 
-# It has nothing to do in a trial.
-capability = Capability(name="traces", on=bool)
+_WORK_WITH_RUNS = "work with runs"
+
+capability = Capability(
+    name="traces",
+    on=bool,  # it has nothing to do in a trial
+    facts=deferred(f"{__name__}.facts:TraceFacts"),
+    failure=deferred(f"{__name__}.facts:failure"),
+    commands=(Command("import", _WORK_WITH_RUNS, deferred(f"{__name__}.reading.command:add_parser")),),
+)

@@ -66,7 +66,7 @@ def pieces(path: Path) -> Iterator[Piece]:
     Raises:
         OSError: The file cannot be opened.
     """
-    text = _Text(path)
+    text = JsonText(path)
     first = text.peek()
     if first == "[":
         yield from _elements(text, "")
@@ -137,7 +137,7 @@ class _Brackets:
         return at
 
 
-class _Text:
+class JsonText:
     """The text read so far and not yet consumed.
 
     Attributes:
@@ -146,6 +146,7 @@ class _Text:
 
     def __init__(self, path: Path) -> None:
         self._chunks, self._buffer, self._at, self._before = chunks(path), "", 0, 0
+        self._lines = 0
         self.why = ""
 
     @property
@@ -153,11 +154,17 @@ class _Text:
         """Return the number of characters consumed."""
         return self._before + self._at
 
+    @property
+    def line_number(self) -> int:
+        """Return the number of the line of the next character, from 1."""
+        return self._lines + self._buffer.count("\n", 0, self._at) + 1
+
     def more(self) -> bool:
         """Read on, as much as there is already, so that large values cost no more than their size."""
         there = len(self._buffer) - self._at
         wanted, parts = max(_CHUNK, min(there, LARGEST - there)), [self._buffer[self._at :]]
         self._before += self._at
+        self._lines += self._buffer.count("\n", 0, self._at)
         self._buffer, self._at = "", 0
         while wanted > 0 and (chunk := self._next()) is not None:
             parts.append(chunk)
@@ -296,7 +303,7 @@ def _checked(value: Any) -> tuple[Any, str | None]:
     return (None, _TOO_DEEP) if nested_too_deep(value) else (value, None)
 
 
-def _elements(text: _Text, key: str) -> Generator[Piece, None, bool]:
+def _elements(text: JsonText, key: str) -> Generator[Piece, None, bool]:
     """Yield the elements of an array; return whether it was read to its end."""
     text.take("[")
     if text.take("]"):
@@ -319,7 +326,7 @@ def _elements(text: _Text, key: str) -> Generator[Piece, None, bool]:
         number += 1
 
 
-def _members(text: _Text) -> Iterator[Piece]:
+def _members(text: JsonText) -> Iterator[Piece]:
     text.take("{")
     whole, size = text.take("}"), 0
     while not whole:
@@ -346,13 +353,13 @@ def _members(text: _Text) -> Iterator[Piece]:
             return
 
 
-def _stuck(text: _Text, expected: str) -> str:
+def _stuck(text: JsonText, expected: str) -> str:
     found = text.peek()
     problem = f"expected {expected}, got {found!r}" if found else f"the file ends{text.why}"
     return f"nothing after this can be read: {problem}"
 
 
-def _lines(text: _Text) -> Iterator[Piece]:
+def _lines(text: JsonText) -> Iterator[Piece]:
     number, start = 0, text.position
     while (found := text.line()) is not None:
         line, problem = found

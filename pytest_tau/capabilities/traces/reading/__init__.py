@@ -1,1 +1,77 @@
 """Reading traces: files into spans, spans into conversations, conversations into a stored run."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from .conversations import Conversation, conversations_of
+from .files import read_spans
+from .spans import log_of, span_of
+from .spool import Spool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+__all__ = ["Conversation", "Problem", "read_traces"]
+
+
+class Problem(NamedTuple):
+    """What cannot be read, or is not a conversation, and where."""
+
+    where: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}"
+
+
+def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | Problem]:
+    """Yield the conversations of files, in the order of their starts, and what cannot be read.
+
+    Spans lie on disk in between, so that files may be larger than memory.
+
+    Args:
+        files: Files of traces, and of log records; what they have is joined.
+        folder: An empty folder for what lies on disk.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    spool = Spool(folder)
+    try:
+        for file in files:
+            spans = 0
+            for found in read_spans(file):
+                if found.problem:
+                    yield Problem(f"{file}, line {found.line}", found.problem)
+                    continue
+                spans += 1
+                span = (log_of if found.is_log else span_of)(found.value, found.around)
+                if span.trace and span.id:
+                    spool.add(span, log=found.is_log)
+            if not spans:
+                yield Problem(str(file), "no spans in a known format; docs/traces.md lists the formats")
+        spool.sort()
+        names = ", ".join(map(str, files))
+        empty = True
+        for group in spool.groups():
+            conversations, problems = conversations_of(group)
+            yield from conversations
+            yield from (Problem(names, problem) for problem in problems)
+            empty = False
+        if empty:
+            yield Problem(names, "no conversation: no span is a call of a model, an agent or a tool")
+    finally:
+        spool.close()
+
+
+def digest_of(file: Path) -> str:
+    """Return the first 16 hex digits of a file's SHA-256.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()[:16]

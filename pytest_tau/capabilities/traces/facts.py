@@ -1,0 +1,62 @@
+"""What is known of a conversation that was imported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...models import Simulation
+
+
+class SourceFile(BaseModel):
+    """A file of traces: its name, and the first digits of its SHA-256."""
+
+    name: str
+    digest: str
+
+
+class TraceFacts(BaseModel):
+    """Where an imported conversation comes from, and what is missing in it.
+
+    Attributes:
+        files: The files that were read together.
+        scopes: The libraries that have recorded it.
+        key: The session or thread; None if nothing identifies it.
+        trace_ids: Its traces.
+        span_ids: The span of each message; empty for one that only histories have.
+        agents: The name of the agent of each message; empty for messages of others.
+        system: The instructions of the agent.
+        tools: Definitions of its tools.
+        notes: What is missing or was decided, with numbers of messages.
+        handoffs: The numbers of messages that hand the conversation over to another agent.
+        complete: Whether it ends with an answer of the agent.
+        unknown: Fields of the simulation that the trace does not say.
+        origin: What an export of pytest-tau has said of its trial.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    files: list[SourceFile] = []
+    scopes: list[str] = []
+    key: str | None = None
+    trace_ids: list[str] = []
+    span_ids: list[str] = []
+    agents: list[str] = []
+    system: str | None = None
+    tools: list[Any] = []
+    notes: list[str] = []
+    handoffs: list[int] = []
+    complete: bool = True
+    unknown: list[str] = []
+    origin: dict[str, Any] = {}
+
+
+def failure(facts: TraceFacts, _simulation: Simulation) -> Iterator[str]:
+    """Yield what is missing in an imported conversation."""
+    yield from facts.notes
+    if "termination_reason" in facts.unknown:
+        yield "who has ended the conversation is not recorded"

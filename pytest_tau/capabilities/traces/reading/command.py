@@ -1,0 +1,137 @@
+"""``tau import``: conversations of traces as a stored run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from ....cli.options import add_options
+from ....errors import ConfigurationError
+from ....runs.layout import RUNS, SIMULATIONS, ignore_in_git
+from ....text import plural, printable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from . import Problem
+
+#: The problems that are printed.
+_MOST: Final = 20
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "import",
+        help="make a run of the traces of an agent in production",
+        description="Read conversations from traces, and store them as a run without verdicts, for tau view, tau show, "
+        "tau review and tau export. Formats are recognised: OpenTelemetry (OTLP JSON, with the GenAI conventions, "
+        "OpenInference or OpenLLMetry), Jaeger, Phoenix, Langfuse, LangSmith, MLflow, Logfire and OpenAI Agents.",
+        statuses={
+            0: "all conversations were read",
+            1: "a part of a file, or a conversation, could not be read; the others were",
+            2: "no conversation was read, or the command cannot be used",
+        },
+        examples=[
+            ("tau import traces.jsonl", "a file of the OpenTelemetry collector"),
+            ("tau import spans.json logs.json -o runs/monday", "spans, and texts in log records"),
+        ],
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", type=Path, help="a file of traces or of log records")
+    output = parser.add_argument_group("output")
+    add_options(output, "out", help=f"the folder of the run (default: a new one in {RUNS})")
+    add_options(output, "domain", help="the domain of the conversations, if they are of one that is installed")
+    add_options(output, "json", help="print what is read as JSON, and store nothing")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: The folder exists, or there is no conversation.
+        OSError: A file cannot be read or written.
+    """
+    for file in args.files:
+        if not file.is_file():
+            raise ConfigurationError(f"{file}: {'a folder' if file.is_dir() else 'there is no such file'}")
+    return (
+        _print_json(args.files) if args.json else _store(args.files, Path(args.out) if args.out else None, args.domain)
+    )
+
+
+def _print_json(files: list[Path]) -> int:
+    """Print conversations one by one: there may be more than fit into memory."""
+    from . import Conversation, read_traces
+
+    problems, between = list[str](), ""
+    with tempfile.TemporaryDirectory() as folder:
+        sys.stdout.write('{"conversations": [')
+        for found in read_traces(files, Path(folder)):
+            if isinstance(found, Conversation):
+                sys.stdout.write(f"{between}\n{json.dumps(found.as_json())}")
+                between = ","
+            else:
+                problems.append(str(found))
+        sys.stdout.write(f'],\n"problems": {json.dumps(problems, indent=1)}}}\n')
+    return int(bool(problems))
+
+
+def _store(files: list[Path], out: Path | None, domain: str | None) -> int:
+    target = out or RUNS / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-import"
+    if target.exists():
+        raise ConfigurationError(f"{target} already exists; give another folder with --out")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if out is None:
+        ignore_in_git(RUNS.parent)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as draft:
+        simulations = Path(draft, "draft.jsonl")
+        with simulations.open("w", encoding="utf-8", newline="\n") as file:
+            number, noted, problems = _write(files, Path(draft), file, domain)
+        if not number:
+            listed = _listed(problems)
+            raise ConfigurationError("\n  ".join(["no conversation was read; nothing is stored", *listed]))
+        made = Path(draft, "run")
+        made.mkdir()
+        simulations.rename(made / SIMULATIONS)
+        made.rename(target)
+    _print(f"{target}: {plural(number, 'conversation')}")
+    if noted:
+        _print(f"{noted} of them have notes on what is missing; tau show {target} lists them")
+    for line in _listed(problems):
+        _print(line, sys.stderr)
+    return int(bool(problems))
+
+
+def _write(files: list[Path], draft: Path, file: IO[str], domain: str | None) -> tuple[int, int, list[Problem]]:
+    """Write the conversations of files; return how many there are, how many of them have notes, and the problems."""
+    from ..facts import SourceFile
+    from . import Conversation, digest_of, read_traces
+    from .stored import Simulations
+
+    folder = draft / "spans"
+    folder.mkdir()
+    made = Simulations([SourceFile(name=str(each), digest=digest_of(each)) for each in files], domain)
+    number, noted, problems = 0, 0, []
+    for found in read_traces(files, folder):
+        if isinstance(found, Conversation):
+            file.write(made.line(found))
+            number, noted = number + 1, noted + bool(found.notes)
+        else:
+            problems.append(found)
+    shutil.rmtree(folder)
+    return number, noted, problems
+
+
+def _listed(problems: list[Problem]) -> list[str]:
+    more = [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
+    return [f"not read: {each}" for each in problems[:_MOST]] + more
+
+
+def _print(text: str, file: IO[str] | None = None) -> None:
+    print(printable(text), file=file)

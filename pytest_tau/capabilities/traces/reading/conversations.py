@@ -1,0 +1,494 @@
+"""Conversations of the calls of models that belong together: each message once, calls with their results."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from .conventions import SETTINGS, Step
+from .messages import Call, Said, decoded, joined
+from .spool import prefixes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .spool import Group
+
+#: Messages that two histories must have in common for one to continue the other, if its beginning is cut off.
+_OVERLAP: Final = 2
+#: Results that frameworks give to calls that hand a conversation over to another agent.
+_HANDED_OVER: Final = ("transferred to ", "successfully transferred to ", "transferring to ", "handed off to ")
+_HANDOFFS: Final = ("transfer_to_", "handoff_to_", "transfer_back_to_", "delegate_to_")
+
+
+@dataclass
+class Conversation:
+    """A conversation that was read.
+
+    Attributes:
+        key: What identifies it: a session, a thread; None if nothing does.
+        system: The instructions of the agent; of several agents, those of the last.
+        messages: The messages, oldest first, without those of the system.
+        agents: The name of the agent of each message; empty if it has none.
+        spans: The id of the span that each message comes from; empty if only histories have it.
+        traces: The ids of its traces.
+        scopes: The libraries that have recorded it.
+        tools: Definitions of tools.
+        notes: What is missing or was decided, each with the number of its message.
+        handoffs: The numbers of messages that hand the conversation over to another agent, and of their results.
+        usage: Model, calls, tokens, cost in USD, and seconds of the calls of models.
+        own: What our own export has added.
+        start: When it began, in nanoseconds; 0 if that is not known.
+        end: When it ended.
+        complete: Whether it ends with an answer of the agent.
+    """
+
+    key: str | None
+    system: str | None = None
+    messages: list[Said] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)
+    spans: list[str] = field(default_factory=list)
+    traces: list[str] = field(default_factory=list)
+    scopes: list[str] = field(default_factory=list)
+    tools: list[Any] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    handoffs: list[int] = field(default_factory=list)
+    usage: dict[str, Any] = field(default_factory=dict)
+    own: dict[str, Any] = field(default_factory=dict)
+    start: int = 0
+    end: int = 0
+    complete: bool = True
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as ``tau import --json`` prints it."""
+        names = {call.id: call.name for said in self.messages for call in said.calls}
+        return {
+            "key": self.key,
+            "system": self.system,
+            "messages": [
+                {
+                    **_as_json(said, names),
+                    **({"handoff": True} if number in self.handoffs and said.role == "tool" else {}),
+                }
+                for number, said in enumerate(self.messages)
+            ],
+            "traces": self.traces,
+            "notes": self.notes,
+        }
+
+
+@dataclass
+class _Thread:
+    """A conversation while it is put together."""
+
+    steps: list[Step]
+    messages: list[Said] = field(default_factory=list)
+    systems: list[str] = field(default_factory=list)
+    discarded: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def marks(self) -> list[bytes]:
+        """The messages in a form that can be compared, each on its own."""
+        return [next(prefixes([said])) for said in self.messages]
+
+    @property
+    def asked(self) -> set[bytes]:
+        """The messages of the user in that form."""
+        return {mark for mark, said in zip(self.marks, self.messages, strict=True) if said.role == "user"}
+
+    @property
+    def traces(self) -> set[str]:
+        """The ids of its traces."""
+        return {step.trace for step in self.steps}
+
+
+def conversations_of(group: Group) -> tuple[list[Conversation], list[str]]:
+    """Return the conversations of a group, or why it has none."""
+    steps = [step for chain in group.chains for step in chain]
+    if problem := _unreadable(steps, group):
+        return [], [problem]
+    threads = [_thread(chain) for chain in group.chains if any(step.has_messages for step in chain)]
+    kept = _joined(sorted(threads, key=lambda each: each.steps[0].start), by_key=bool(group.key))
+    pool = _Results(group.tools)
+    found = [_finished(thread, group.key or None, pool) for thread in kept]
+    if len(found) > 1 and group.key:
+        for each in found:
+            each.notes.append(f"{len(found)} conversations have the key {group.key!r}")
+    return found, []
+
+
+def _unreadable(steps: list[Step], group: Group) -> str:
+    """Return why no conversation can be made of steps; empty if one can."""
+    texts = [said for step in steps for said in (*step.asked, *(one for each in step.answers for one in each))]
+    said = [each for each in texts if each.role == "user" or (each.role == "assistant" and not each.calls)]
+    if any(each.text and each.missing != "redacted" for each in said):
+        return ""
+    scope = next((step.scope for step in (*steps, *group.tools) if step.scope), "")
+    setting = next(what for start, what in SETTINGS if scope.startswith(start))
+    if any(each.missing == "redacted" for each in said):
+        why = "its texts are redacted, and other copies of them are not used"
+    elif any(step.elsewhere for step in steps):
+        why = "its texts are in other files (gen_ai.input.messages.ref), which are not read"
+    elif cut := next((name for step in steps for name in step.cut), ""):
+        why = f"{cut} is cut off: a limit on the length of attributes (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT) is too small"
+    else:
+        why = f"no texts were recorded ({scope or 'unknown instrumentation'}): {setting}"
+    traces = sorted({step.trace for step in (*steps, *group.tools)})
+    named = f"conversation {group.key!r}" if group.key else f"trace {traces[0]}"
+    calls = [step.call.name for step in group.tools if step.call]
+    return f"{named}: {why}" + (f"; calls that were recorded: {', '.join(calls)}" if calls else "")
+
+
+def _thread(steps: list[Step]) -> _Thread:
+    """Return what calls of models say that continue each other: the last history and the last answer.
+
+    An earlier copy of a message may have what the later one has lost: its text, its time.
+    """
+    thread = _Thread(steps)
+    for step in steps:
+        history = [copy.copy(said) for said in step.asked if said.role != "system"]
+        systems = [said.text for said in step.asked if said.role == "system" and said.text]
+        thread.systems = systems or thread.systems
+        answer = [copy.copy(said) for said in _chosen(step, steps)]
+        if step.error is not None and not answer and len(steps) > 1:
+            thread.discarded += 1
+            continue
+        for said in answer:
+            said.span, said.time = step.id, step.end or step.start
+            said.name = said.name or step.agent
+        for said in history:
+            said.time = said.time or step.start
+        marks = thread.marks
+        known = next(
+            (n for n, said in enumerate(history) if n >= len(marks) or next(prefixes([said])) != marks[n]), len(history)
+        )
+        for old, new in zip(thread.messages[:known], history, strict=False):
+            _fill(new, old)
+        thread.messages = joined([*history, *answer])
+    return thread
+
+
+def _chosen(step: Step, steps: list[Step]) -> list[Said]:
+    """Return the answer that a later request contains, of several."""
+    if len(step.answers) < 2:
+        return step.answers[0] if step.answers else []
+    later = [list(prefixes(other.asked)) for other in steps if other.start > step.start]
+    whole = (list(prefixes(step.asked)) or [b""])[-1]
+    for answer in step.answers:
+        mark = list(prefixes(answer, whole))[-1:]
+        if mark and any(mark[0] in each for each in later):
+            return answer
+    return step.answers[0]
+
+
+def _fill(new: Said, old: Said) -> None:
+    """Complete a message by an earlier copy of it."""
+    if not new.text and old.text:
+        new.text, new.missing = old.text, old.missing
+    new.span, new.time, new.name = old.span or new.span, old.time or new.time, new.name or old.name
+    for call, before in zip(new.calls, old.calls, strict=False):
+        call.id = call.id or before.id
+
+
+def _joined(threads: list[_Thread], *, by_key: bool) -> list[_Thread]:
+    """Return the conversations that threads of one group are.
+
+    Args:
+        threads: The threads, in the order of their starts.
+        by_key: Whether they have a key in common.
+    """
+    carried = any(sum(said.role == "user" for said in step.asked) > 1 for each in threads for step in each.steps)
+    same_user = any(step.key and step.key == step.user for each in threads for step in each.steps)
+    kept: list[_Thread] = []
+    for thread in threads:
+        if not any(_join(each, thread, carried=carried or same_user, by_key=by_key) for each in reversed(kept)):
+            kept.append(thread)
+    return [each for each in kept if not any(_is_beside(each, other) for other in kept)]
+
+
+def _join(kept: _Thread, new: _Thread, *, carried: bool, by_key: bool) -> bool:
+    """Add a later thread to one that is kept, if it continues, repeats or replaces it.
+
+    Args:
+        kept: The thread that is kept; it is changed.
+        new: The later one.
+        carried: Whether requests repeat earlier turns, so that one that does not begins something else.
+        by_key: Whether a key says that they belong together.
+    """
+    old, now = kept.marks, new.marks
+    common = next((n for n, (a, b) in enumerate(zip(old, now, strict=False)) if a != b), min(len(old), len(now)))
+    if common and _is_answer(kept.messages[common:]):
+        for before, after in zip(kept.messages[:common], new.messages, strict=False):
+            _fill(after, before)
+        return _replace(kept, new, new.messages, discarded=common < len(old))
+    if common and _is_answer(new.messages[common:]):
+        return _replace(kept, new, kept.messages, discarded=True)
+    if any(said.role == "assistant" for said in kept.messages[:common]):
+        dropped = len(old) - common
+        kept.notes.append(
+            f"message {common}: the history was changed from here on; {dropped} earlier messages are skipped"
+        )
+        return _replace(kept, new, [*kept.messages[:common], *new.messages[common:]], discarded=False)
+    at, overlap = _overlap(old, now)
+    if overlap:
+        if at:
+            kept.notes.append(
+                f"message {len(old) - overlap}: earlier messages were replaced in the history, they are kept"
+            )
+        return _replace(kept, new, [*kept.messages, *new.messages[at + overlap :]], discarded=False)
+    first = new.steps[0]
+    summary = any(said.missing == "compaction" for said in first.asked)
+    nothing = all(said.role == "system" for said in first.asked)
+    appended = first.delta or summary or nothing or (not carried and (by_key or bool(kept.traces & new.traces)))
+    if appended and not (new.asked and new.asked <= kept.asked and kept.systems != new.systems):
+        if summary:
+            kept.notes.append(f"message {len(old)}: a summary has replaced the history before it, which is kept")
+        return _replace(kept, new, [*kept.messages, *new.messages], discarded=False)
+    return False
+
+
+def _replace(kept: _Thread, new: _Thread, messages: list[Said], *, discarded: bool) -> bool:
+    kept.messages, kept.steps = joined(messages), [*kept.steps, *new.steps]
+    kept.discarded += new.discarded + discarded
+    kept.systems, kept.notes = new.systems if messages is new.messages else kept.systems, [*kept.notes, *new.notes]
+    return True
+
+
+def _is_answer(messages: list[Said]) -> bool:
+    """Return whether messages are no more than one answer of a model."""
+    return not messages or (len(messages) == 1 and messages[0].role == "assistant")
+
+
+def _overlap(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
+    """Return where in a new history the end of an old one stands, and its length; 0 for none."""
+    for at in range(min(_OVERLAP + 1, len(new))):
+        for size in range(min(len(old), len(new) - at), _OVERLAP - 1, -1):
+            if old[-size:] == new[at : at + size]:
+                return at, size
+    return 0, 0
+
+
+def _is_beside(thread: _Thread, other: _Thread) -> bool:
+    """Return whether calls of models only serve another conversation: a router, a title, a check."""
+    if thread is other or not thread.traces & other.traces or len(other.messages) <= len(thread.messages):
+        return False
+    beside = thread.asked <= other.asked or (len(thread.asked) == 1 and thread.systems != other.systems)
+    if beside:
+        other.notes.append(f"{len(thread.steps)} calls of models that serve the conversation are skipped")
+    return beside
+
+
+class _Results:
+    """The executions of tools, each used once."""
+
+    def __init__(self, tools: list[Step]) -> None:
+        self._tools = sorted(tools, key=lambda step: step.start)
+        self._used: set[int] = set()
+
+    def of(self, call: Call, after: int, before: int) -> tuple[Step | None, bool]:
+        """Return the execution of a call, and whether it is surely that.
+
+        It is found by its id; else by name and arguments, else by name, in a span of time.
+        """
+        timed = [step for step in self._tools if after <= step.start and (not before or step.start <= before)]
+        known = [step for step in timed if step.call and step.call.name == call.name]
+        known = [step for step in known if not call.id or not step.call or not step.call.call_id]
+        same = [step for step in known if _is_of(step.arguments, call.arguments)]
+        by_id = [step for step in self._tools if call.id and step.call and step.call.call_id == call.id]
+        for steps in (by_id, same, known):
+            for step in steps:
+                if id(step) not in self._used:
+                    self._used.add(id(step))
+                    return step, steps is not known
+        return None, False
+
+    def within(self, step: Step) -> list[Step]:
+        """Return the executions that an agent's span has in it."""
+        return [each for each in self._tools if each.within == step.id and each.trace == step.trace]
+
+
+def _is_of(arguments: dict[str, Any] | None, wanted: dict[str, Any]) -> bool:
+    return arguments is not None and arguments == wanted
+
+
+def _finished(thread: _Thread, key: str | None, pool: _Results) -> Conversation:
+    """Return a conversation whose calls have their results, in their order, and what is missing in it."""
+    found = Conversation(key, system="\n".join(thread.systems) or None, notes=thread.notes)
+    messages = list(_with_calls_of_agents(thread, pool))
+    pairing = _Pairing(found, pool, key or "".join(sorted(thread.traces)))
+    at = 0
+    while at < len(messages):
+        said = messages[at]
+        at += 1
+        results = []
+        while said.calls and at < len(messages) and messages[at].role == "tool":
+            results.append(messages[at])
+            at += 1
+        pairing.add(said, results, messages[at] if at < len(messages) else None)
+    for number, said in enumerate(found.messages):
+        if said.missing and not (said.missing == "hidden" and said.calls):
+            found.notes.append(f"message {number}: {_MISSING.get(said.missing, said.missing + ' is skipped')}")
+    _describe(found, thread)
+    return found
+
+
+_MISSING: Final = {
+    "hidden": "its text was not recorded",
+    "redacted": "its text is redacted",
+    "cut": "its text is cut off",
+    "result": "no result is recorded",
+    "compaction": "it is a summary of earlier messages",
+}
+
+
+class _Pairing:
+    """Appends messages to a conversation, calls with their results.
+
+    Args:
+        found: The conversation.
+        pool: The executions of its tools.
+        name: What makes ids of calls unique.
+    """
+
+    def __init__(self, found: Conversation, pool: _Results, name: str) -> None:
+        self._found, self._pool, self._name = found, pool, name
+        self._ids: set[str] = set()
+
+    def add(self, said: Said, results: list[Said], following: Said | None) -> None:
+        """Append a message, and a result for each of its calls.
+
+        Args:
+            said: The message.
+            results: The results that follow it in the history; they are used up.
+            following: The message after them; None at the end, where a result that is missing is one that never came.
+        """
+        found, number = self._found, len(self._found.messages)
+        self._append(said)
+        if said.role == "tool":
+            found.notes.append(f"message {number}: a result without a call")
+        start, end = said.time if said.span else 0, following.time if following else 0
+        for place, call in enumerate(said.calls):
+            step, sure = self._pool.of(call, start, end)
+            known = _take(results, call)
+            if not call.id or call.id in self._ids:
+                call.id = f"call_{hashlib.sha256(f'{self._name} {number} {place}'.encode()).hexdigest()[:12]}"
+            self._ids.add(call.id)
+            result = self._result(call, known, step, sure=sure)
+            if result is None and following is None:
+                found.complete = False
+                found.notes.append(f"message {number}: no result of {call.name} is recorded, and nothing follows")
+                continue
+            result = result or Said("tool", missing="result")
+            result.call_id, result.name = call.id, call.name
+            if _hands_over(call, result):
+                found.handoffs += [*([] if number in found.handoffs else [number]), len(found.messages)]
+            self._append(result)
+        for extra in results:
+            found.notes.append(f"message {number}: a result of {extra.name or 'a tool'} without a call is skipped")
+
+    def _append(self, said: Said) -> None:
+        self._found.messages.append(said)
+        self._found.agents.append(said.name if said.role == "assistant" else "")
+        self._found.spans.append(said.span)
+
+    def _result(self, call: Call, known: Said | None, step: Step | None, *, sure: bool) -> Said | None:
+        """Return the result of a call: that of the history, which the model has read, else that of the tool's span."""
+        ran = step.call if step is not None else None
+        if step is None or ran is None:
+            return known
+        if known is None or known.text is None:
+            known = copy.copy(ran) if ran.text is not None else known
+        elif sure and ran.text is not None and decoded(known.text.strip()) != decoded(ran.text.strip()):
+            self._found.notes.append(
+                f"message {len(self._found.messages)}: the result of {call.name} differs from its span"
+            )
+        if known is not None:
+            known.error = known.error or ran.error
+            known.span, known.time = step.id, step.end or step.start
+        return known
+
+
+def _take(results: list[Said], call: Call) -> Said | None:
+    """Remove and return the result of a call: by its id, else the first result without an id."""
+    found = next((each for each in results if each.call_id and each.call_id == call.id), None)
+    found = found or next((each for each in results if not each.call_id or not call.id), None)
+    if found is not None:
+        results.remove(found)
+    return found
+
+
+def _hands_over(call: Call, result: Said) -> bool:
+    """Return whether a call hands the conversation over to another agent, and is not a call of a tool of the domain."""
+    text = (result.text or "").strip()
+    value = decoded(text)
+    said = text.lower().startswith(_HANDED_OVER) or (isinstance(value, dict) and list(value) == ["assistant"])
+    return call.name.startswith(_HANDOFFS) and said
+
+
+def _with_calls_of_agents(thread: _Thread, pool: _Results) -> Iterator[Said]:
+    """Yield the messages, with the executions of tools before the answer of an agent whose models say nothing."""
+    agents = {step.id: step for step in thread.steps}
+    for said in thread.messages:
+        step = agents.get(said.span) if said.role == "assistant" and not said.calls else None
+        ran = pool.within(step) if step is not None else []
+        if not any(each.calls for each in thread.messages):
+            for group in _parallel(ran):
+                calls = [Call(one.call.call_id, one.call.name, one.arguments or {}) for one in group if one.call]
+                yield Said("assistant", calls=calls, name=said.name, span=step.id if step else "", time=group[0].start)
+        yield said
+
+
+def _parallel(steps: Iterable[Step]) -> list[list[Step]]:
+    """Return executions in groups that overlap in time."""
+    found: list[list[Step]] = []
+    for step in steps:
+        if found and step.start < max(each.end for each in found[-1]):
+            found[-1].append(step)
+        else:
+            found.append([step])
+    return found
+
+
+def _describe(found: Conversation, thread: _Thread) -> None:
+    """Note where a conversation comes from, and what it took."""
+    steps = thread.steps
+    found.traces = list(dict.fromkeys(step.trace for step in steps))
+    found.scopes = sorted({step.scope for step in steps if step.scope})
+    found.tools = max((step.tools for step in steps), key=len)
+    found.start = min((step.start for step in steps if step.start), default=0)
+    found.end = max(step.end for step in steps)
+    for step in steps:
+        found.own |= step.own
+    if found.messages and found.messages[-1].role == "user":
+        found.complete = False
+        found.notes.append(f"message {len(found.messages) - 1}: no answer is recorded")
+    if thread.discarded:
+        found.notes.append(f"{thread.discarded} calls of models whose answer was not used are skipped")
+    if cut := Counter(name for step in steps for name in step.cut):
+        found.notes += [f"{name} is cut off in {number} spans" for name, number in cut.items()]
+    totals = Counter[str]()
+    for step in steps:
+        totals.update(step.usage)
+    models = list(dict.fromkeys(step.model for step in steps if step.model))
+    seconds = sum(max(0, step.end - step.start) for step in steps) / 1e9
+    priced = sum("known_cost" in step.usage for step in steps)
+    found.usage = {**totals, "model": ", ".join(models), "calls": len(steps), "seconds": seconds}
+    found.usage["unpriced_calls"] = len(steps) - priced
+
+
+def _as_json(said: Said, names: dict[str, str]) -> dict[str, Any]:
+    if said.role == "tool":
+        name = names.get(said.call_id, said.name)
+        return {"role": "tool", "id": said.call_id, "name": name, "content": said.text, "error": said.error}
+    found: dict[str, Any] = {"role": said.role, "content": said.text}
+    if said.calls:
+        found["tool_calls"] = [
+            {"id": call.id, "name": call.name, "arguments": call.arguments}
+            | ({} if call.malformed is None else {"malformed": call.malformed})
+            for call in said.calls
+        ]
+    return found

@@ -1,0 +1,165 @@
+"""Files of traces, span by span: a document, an array or JSON lines of any size, gzipped or not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ....documents import DocumentError, parse_json, read_json
+from ....runs.results.streaming_json import LARGEST, JsonText
+from .spans import is_log, is_span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: Members whose value contains spans, or objects that do.
+_INSIDE: Final = frozenset(
+    {
+        *("resourceSpans", "resource_spans", "batches", "scopeSpans", "scope_spans", "instrumentationLibrarySpans"),
+        *("resourceLogs", "resource_logs", "scopeLogs", "scope_logs", "data", "trace", "traces", "result", "rows"),
+        *("spans", "logRecords", "log_records", "observations", "runs", "instrumentation_library_spans"),
+    }
+)
+#: Those of them whose objects are spans and are read as a whole; the others are read member by member.
+_WHOLE: Final = frozenset({"spans", "logRecords", "log_records", "observations", "runs"})
+#: A document of at most so many bytes is decoded at once: what stands behind spans may be about them.
+_SMALL: Final = 16 << 20
+#: Levels of arrays and objects around a span.
+_DEEPEST: Final = 12
+
+
+class Found(NamedTuple):
+    """An object of a file that is a span or a log record, or a part that cannot be read.
+
+    Attributes:
+        line: Its line.
+        value: The object.
+        around: The members of the objects around it.
+        problem: Why there is no object.
+    """
+
+    line: int
+    value: dict[str, Any]
+    around: dict[str, Any]
+    problem: str = ""
+
+    @property
+    def is_log(self) -> bool:
+        """Return whether it is a log record."""
+        return is_log(self.value)
+
+
+class _CutError(Exception):
+    """Nothing more can be read."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        self.line, self.problem = line, problem
+        super().__init__(problem)
+
+
+def read_spans(path: Path) -> Iterator[Found]:
+    """Yield the spans and log records of a file, and what cannot be read of it.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    text = JsonText(path)
+    first = text.peek()
+    if first not in ("{", "["):
+        problem = f"not JSON: it begins with {first!r}" if first else f"the file is empty{text.why}"
+        yield Found(text.line_number, {}, {}, problem)
+    elif first == "{" and (".jsonl" in path.suffixes[-2:] or text.begins_with_entry()):
+        yield from _lines(text)
+    else:
+        yield from _document(path, text)
+
+
+def _document(path: Path, text: JsonText) -> Iterator[Found]:
+    """Yield what is in a document, or in several one after the other."""
+    if path.stat().st_size <= _SMALL:
+        try:
+            value = read_json(path)
+        except DocumentError:
+            pass  # it is read up to the place
+        else:
+            yield from _inside(value, {}, 1, 0)
+            return
+    try:
+        while text.peek():
+            yield from _streamed(text, "", {}, 0)
+    except _CutError as error:
+        yield Found(error.line, {}, {}, error.problem)
+
+
+def _lines(text: JsonText) -> Iterator[Found]:
+    while text.peek():
+        number = text.line_number
+        line, problem = text.line() or ("", None)
+        try:
+            value = None if problem else parse_json(line, strict=False, is_line=True)
+        except DocumentError as error:
+            last = not text.peek()
+            problem = f"the file ends in the middle of a line: {error}" if last else str(error)
+        if problem:
+            yield Found(number, {}, {}, f"{problem}{text.why}")
+        else:
+            yield from _inside(value, {}, number, 0)
+
+
+def _streamed(text: JsonText, key: str, around: dict[str, Any], depth: int) -> Iterator[Found]:
+    """Yield what is in the next value of a text, of which no more than one span is decoded at a time."""
+    first, line = text.peek(), text.line_number
+    if first == "[":
+        text.take("[")
+        while not text.take("]"):
+            yield from _streamed(text, key, around, depth + 1)
+            _separate(text, "]")
+    elif first == "{" and key not in _WHOLE and depth < _DEEPEST:
+        text.take("{")
+        own, inside, start = dict[str, Any](), False, text.position
+        while not text.take("}"):
+            name = _value(text)
+            if not isinstance(name, str) or not text.take(":"):
+                raise _CutError(text.line_number, "not valid JSON: expected a key and ':'")
+            if name in _INSIDE and text.peek() in ("{", "["):
+                inside = True
+                yield from _streamed(text, name, {**around, **own}, depth + 1)
+                start = text.position
+            else:
+                own[name] = _value(text)
+            if text.position - start > LARGEST:
+                raise _CutError(line, f"an object larger than {LARGEST >> 20} MiB")
+            _separate(text, "}")
+        if not inside:
+            yield from _inside(own, around, line, depth)
+    else:
+        yield from _inside(_value(text), around, line, depth)
+
+
+def _value(text: JsonText) -> Any:
+    line = text.line_number
+    value, problem = text.value()
+    if problem:
+        raise _CutError(line, problem)
+    return value
+
+
+def _separate(text: JsonText, closing: str) -> None:
+    if not text.take(",") and (found := text.peek()) != closing:
+        problem = f"not valid JSON: expected ',' or {closing!r}, got {found!r}" if found else "the file ends here"
+        raise _CutError(text.line_number, f"{problem}{text.why}")
+
+
+def _inside(value: Any, around: dict[str, Any], line: int, depth: int) -> Iterator[Found]:
+    """Yield what is in a decoded value."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _inside(each, around, line, depth + 1)
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        if is_span(value) or is_log(value):
+            yield Found(line, value, around)
+        members = [name for name in value if name in _INSIDE and isinstance(value[name], dict | list)]
+        if members and not (is_span(value) and "observations" not in members):
+            around = {**around, **{name: each for name, each in value.items() if name not in _INSIDE}}
+            for name in members:
+                yield from _inside(value[name], around, line, depth + 1)

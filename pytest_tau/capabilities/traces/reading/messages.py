@@ -1,0 +1,403 @@
+"""Messages as model providers, frameworks and conventions write them, in one form.
+
+A message is recognised by its shape, not by who wrote it: products store what the provider or the framework had.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from ....documents import DocumentError, parse_json, parse_literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: Roles under all names.
+ROLES: Final = {
+    **dict.fromkeys(("system", "developer", "systemmessage"), "system"),
+    **dict.fromkeys(("user", "human", "humanmessage"), "user"),
+    **dict.fromkeys(("assistant", "ai", "model", "aimessage", "aimessagechunk", "agent", "tool-call"), "assistant"),
+    **dict.fromkeys(("tool", "function", "toolmessage", "tool-response", "functionmessage"), "tool"),
+}
+#: Parts of a message by their type: a text, a call, a result, or something that is not said.
+PARTS: Final = {
+    **dict.fromkeys(("text", "input_text", "output_text", "refusal", "user-prompt", "system-prompt"), "text"),
+    **dict.fromkeys(
+        ("tool_call", "tool_use", "function_call", "functionCall", "tool-call", "toolUse", "custom_tool_call"), "call"
+    ),
+    **dict.fromkeys(
+        ("tool_call_response", "tool_result", "function_call_output", "functionResponse", "function_response"), "result"
+    ),
+    **dict.fromkeys(("tool-result", "tool-return", "toolResult", "custom_tool_call_output", "retry-prompt"), "result"),
+    **dict.fromkeys(("reasoning", "thinking", "redacted_thinking", "reasoningContent", "cachePoint"), "none"),
+    **dict.fromkeys(("server_tool_call", "server_tool_call_response", "server_tool_use", "web_search_call"), "none"),
+    "compaction": "compaction",
+}
+#: The role of parts that have one of their own.
+_PART_ROLES: Final = {"system-prompt": "system", "user-prompt": "user"}
+#: Where parts have the id of their call, the name of the tool, arguments, results.
+_CALL_IDS: Final = ("tool_call_id", "call_id", "tool_use_id", "toolCallId", "toolUseId", "id")
+_NAMES: Final = ("name", "tool_name", "toolName")
+_ARGUMENTS: Final = ("arguments", "args", "input", "parameters")
+_RESULTS: Final = ("response", "result", "output", "content")
+#: Where objects have instructions, and messages, in the order in which they are looked for.
+_SYSTEM: Final = ("system", "instructions", "system_instruction", "systemInstruction", "system_instructions")
+_WRAPPERS: Final = (
+    *("messages", "message", "choices", "generations", "candidates", "contents", "update", "output", "input"),
+    *(
+        "prompt",
+        "response",
+        "outputs",
+        "inputs",
+        "task",
+        "question",
+        "query",
+        "user_input",
+        "content",
+        "text",
+        "answer",
+    ),
+)
+#: Texts that stand for one that was taken out.
+_REDACTED: Final = ("__REDACTED__", "[REDACTED]", "<REDACTED>")
+#: A text of one of these lengths that ends in an ellipsis was cut.
+_ROUND: Final = {size + extra for size in (256, 500, 512, 1000, 1024, 2000, 2048, 4096, 8192) for extra in (0, 1, 3)}
+#: How smolagents writes calls, results and tasks as texts, and its tool that ends a turn.
+_CALLING, _OBSERVED, _TASK, _FINAL = "Calling tools:\n", "Observation:\n", "New task:\n", "final_answer"
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call; ``malformed`` is the text that was sent instead of an object of arguments."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    malformed: str | None = None
+
+
+@dataclass(slots=True)
+class Said:
+    """A message.
+
+    Attributes:
+        role: ``system``, ``user``, ``assistant`` or ``tool``.
+        text: The text; None for none.
+        calls: The tool calls.
+        call_id: The call that it is the result of.
+        name: The name of the tool, or of the agent.
+        error: The result is an error.
+        missing: What is known to be missing: ``hidden``, ``redacted``, ``cut``, ``compaction``, or the type of a part.
+        span: The span that has made it; empty if it is known from a history only.
+        time: When it was made, in nanoseconds; 0 if that is not known.
+    """
+
+    role: str
+    text: str | None = None
+    calls: list[Call] = field(default_factory=list)
+    call_id: str = ""
+    name: str = ""
+    error: bool = False
+    missing: str = ""
+    span: str = ""
+    time: int = 0
+
+
+def read_messages(value: Any, role: str = "user") -> list[Said]:
+    """Return the messages of a value, whatever its form; none if there are none in it.
+
+    Args:
+        value: JSON, or a text with JSON.
+        role: The role of a text.
+    """
+    value = decoded(value)
+    if isinstance(value, str):
+        return [_text_message(role, value)] if value else []
+    if isinstance(value, list):
+        if _are_parts(value):
+            return _of_parts(role, value)
+        return joined(each for one in value for each in read_messages(one, role))
+    return _of_object(value, role) if isinstance(value, dict) else []
+
+
+def alternatives(value: Any, *, several: bool) -> list[list[Said]]:
+    """Return the answers of a model: one, or each of several that it was asked for.
+
+    Args:
+        value: The output of a model.
+        several: Whether it was asked for several.
+    """
+    found = decoded(value)
+    choices = found.get("choices") if isinstance(found, dict) else found
+    if isinstance(choices, list) and len(choices) > 1 and (several or choices is not found):
+        return [answer for each in choices if (answer := read_messages(each, "assistant"))]
+    answer = read_messages(found, "assistant")
+    return [answer] if answer else []
+
+
+def decoded(value: Any) -> Any:
+    """Return the value of a text that is a JSON object or array, else the value as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return parse_json(value, strict=False)
+        except DocumentError:
+            return value
+    return value
+
+
+def is_cut(value: Any) -> bool:
+    """Return whether a text begins like JSON and is not: a limit on the length of attributes has cut it."""
+    return isinstance(value, str) and value[:2] in ("[{", '{"') and isinstance(decoded(value), str)
+
+
+def joined(messages: Iterable[Said]) -> list[Said]:
+    """Return messages with the parts of one answer in one message: APIs give its text and each call as an item."""
+    found: list[Said] = []
+    for each in messages:
+        last = found[-1] if found else None
+        if last and last.role == each.role == "assistant" and each.calls and (last.calls or not each.text):
+            last.text = "\n".join(filter(None, (last.text, each.text))) or last.text
+            last.calls += each.calls
+        else:
+            found.append(each)
+    return found
+
+
+def arguments_of(value: Any) -> tuple[dict[str, Any], str | None]:
+    """Return arguments as an object, or the text that was sent instead of one."""
+    found = decoded(value)
+    if isinstance(found, dict):
+        return found, None
+    return ({}, None) if found in (None, "", []) else ({}, text_of(found))
+
+
+def text_of(value: Any) -> str | None:
+    """Return a result as a text: what a model reads of it."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, dict) and value.get("type") == "text" and isinstance(value.get("text"), str):
+        return str(value["text"])
+    if isinstance(value, list) and value and all(isinstance(each, dict) and "text" in each for each in value):
+        return "\n".join(str(each["text"]) for each in value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def unwrapped(value: Any) -> tuple[Any, str, bool]:
+    """Return the result in the output of a tool's span, the id of its call if it says so, and whether it is an error.
+
+    Frameworks write the message that they make of the result.
+    """
+    found = decoded(value)
+    if isinstance(found, dict):
+        inner = found.get("data") if isinstance(found.get("data"), dict) else found.get("kwargs")
+        message = {**found, **inner} if isinstance(inner, dict) else found
+        if "tool_call_id" in message and "content" in message:
+            return message["content"], str(message["tool_call_id"] or ""), message.get("status") == "error"
+        if len(found) == 1 and "output" in found:
+            return unwrapped(found["output"])
+    return value, "", False
+
+
+def _of_object(value: Mapping[str, Any], role: str) -> list[Said]:
+    inner = next((value[key] for key in ("kwargs", "data") if isinstance(value.get(key), dict)), None)
+    if inner is not None and (value.get("lc") or str(value.get("type")).lower() in ROLES):
+        path = value.get("id")
+        named = path[-1] if value.get("lc") and isinstance(path, list) and path else value.get("type")
+        return _message({**inner, "type": named})
+    if isinstance(value.get("parts"), list) and value.get("kind") in ("request", "response"):
+        return _of_parts("assistant" if value["kind"] == "response" else "user", value["parts"])
+    if _role_of(value):
+        return _message(value)
+    return _of_parts(role, [value]) if _are_parts([value]) else _of_members(value, role)
+
+
+def _of_members(value: Mapping[str, Any], role: str) -> list[Said]:
+    """Return the messages in a request or an answer: its instructions, and those of the first member that has some."""
+    system = [each for key in _SYSTEM if value.get(key) for each in read_messages(value[key], "system")][:1]
+    for key in _WRAPPERS:
+        if value.get(key) and (found := read_messages(value[key], role)):
+            return [*system, *found]
+    positional = value.get("args")
+    return system + (read_messages(positional[0], role) if isinstance(positional, list) and positional else [])
+
+
+def _role_of(value: Any) -> str:
+    """Return the role that a message says it has; empty for other objects."""
+    if not isinstance(value, dict):
+        return ""
+    event = str(value.get("event.name") or "")
+    named = value.get("role") or (event.split(".")[1] if event.startswith("gen_ai.") else None)
+    if named is None and value.get("type") in ("human", "ai", "tool", "system", "function") and "content" in value:
+        named = value["type"]
+    if not isinstance(named, str) or not named:
+        return ""
+    return ROLES.get(named.lower().rpartition(".")[2], "user")
+
+
+def _message(value: Mapping[str, Any]) -> list[Said]:
+    """Return what an object with a role, or the type of a message, says."""
+    role = _role_of(value) or ROLES.get(str(value.get("type")).lower(), "user")
+    inner = value.get("message")
+    if isinstance(inner, dict) and "content" not in value:
+        return read_messages({"role": role, **inner}, role)
+    content = next((value[key] for key in ("content", "parts", "contents") if value.get(key) is not None), None)
+    if role == "tool" and not (isinstance(content, list) and any(_part_kind(each) == "result" for each in content)):
+        return [_result(value, content)]
+    if isinstance(content, str) and content.startswith("[{") and role != "tool":
+        parts = decoded(content)
+        content = parts if isinstance(parts, list) and all(map(_part_kind, parts)) else content
+    if isinstance(content, dict):
+        content = [content]
+    extra = value.get("additional_kwargs")
+    calls = value.get("tool_calls") or value.get("toolCalls") or (extra or {}).get("tool_calls") or []
+    legacy = value.get("function_call") or (extra or {}).get("function_call")
+    parts = [*(content if isinstance(content, list) else [{"type": "text", "text": content}] if content else [])]
+    parts += [{**_call_fields(each), "type": "tool_call"} for each in [*calls, *([legacy] if legacy else [])]]
+    found = _of_parts(role, parts) or [Said(role)]
+    for each in found:
+        each.name = each.name or str(value.get("name") or "")
+    return [_plain(each, str(value.get("role") or "").lower().rpartition(".")[2]) for each in found]
+
+
+def _call_fields(value: Any) -> dict[str, Any]:
+    found = value.get("tool_call", value) if isinstance(value, dict) else {}
+    inner = found.get("function")
+    return {**found, **inner, "id": found.get("id")} if isinstance(inner, dict) else {**found}
+
+
+def _are_parts(values: list[Any]) -> bool:
+    """Return whether values are the parts of one message."""
+    kinds = [_part_kind(each) for each in values]
+    return all(kinds) and any(kind != "other" for kind in kinds) and not any(map(_role_of, values))
+
+
+def _part_kind(part: Any) -> str:
+    """Return what a part of a message is; empty if it is not one."""
+    return _typed(part)[0] if isinstance(part, dict) else ""
+
+
+def _typed(part: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
+    """Return the kind of a part, its type, and the object with its fields."""
+    part = part["message_content"] if isinstance(part.get("message_content"), dict) else part
+    named = part.get("type") or part.get("part_kind")
+    if isinstance(named, str) and named:
+        kind = PARTS.get(named) or ("" if named in ("message", "function") or named.lower() in ROLES else "other")
+        return kind, named, part
+    for key, value in part.items():
+        if key in PARTS and isinstance(value, dict | str) and len(part) <= 2:
+            return PARTS[key], key, value if isinstance(value, dict) else {"text": value}
+    return "", "", part
+
+
+def _of_parts(role: str, parts: Iterable[Any]) -> list[Said]:
+    """Return the messages that the parts of one are: results are messages of their own, and come first."""
+    results: list[Said] = []
+    others: dict[str, Said] = {}
+    for part in parts:
+        kind, named, fields = _typed(part) if isinstance(part, dict) else ("text", "text", {"text": part})
+        if kind == "none":
+            continue
+        if kind == "result" and (named != "retry-prompt" or fields.get("tool_name")):
+            results.append(_result(fields, _first(fields, _RESULTS)))
+            continue
+        said = others.setdefault(_PART_ROLES.get(named, role), Said(_PART_ROLES.get(named, role)))
+        if kind == "call":
+            said.calls.append(_call(fields))
+            said.role = "assistant"
+        elif kind in ("text", "result"):
+            _add_text(said, _first(fields, ("content", "text", "refusal")))
+        elif kind == "compaction":
+            _add_text(said, fields.get("content"))
+            said.missing = "compaction"
+        elif isinstance(transcript := fields.get("transcript"), str):
+            _add_text(said, transcript)
+        else:
+            said.missing = said.missing or f"part {named or 'without a type'}"
+    return [*results, *others.values()]
+
+
+def _add_text(said: Said, text: Any) -> None:
+    if text is None:
+        said.missing = said.missing or "hidden"
+        return
+    added = text if isinstance(text, str) else text_of(text) or ""
+    said.text = added if said.text is None else f"{said.text}\n{added}"
+    said.missing = said.missing or _flaw(added)
+
+
+def _flaw(text: str) -> str:
+    if any(each in text for each in _REDACTED):
+        return "redacted"
+    return "cut" if len(text) in _ROUND and text.endswith(("…", "...")) else ""
+
+
+def _text_message(role: str, text: str) -> Said:
+    return Said(role, text, missing=_flaw(text))
+
+
+def _call(fields: Mapping[str, Any]) -> Call:
+    fields = _call_fields(fields)
+    arguments, malformed = arguments_of(_first(fields, _ARGUMENTS))
+    named = next(
+        (fields[key] for key in ("toolCallId", "toolUseId", "call_id", "tool_call_id", "id") if key in fields), ""
+    )
+    return Call(str(named or ""), str(_first(fields, _NAMES) or ""), arguments, malformed)
+
+
+def _result(fields: Mapping[str, Any], value: Any) -> Said:
+    text = text_of(value)
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        if all("json" in each for each in value):
+            text = "\n".join(text_of(each["json"]) or "" for each in value)
+        elif all(_part_kind(each) == "text" for each in value):
+            text = next((each.text for each in _of_parts("tool", value)), None)
+    failed = bool(fields.get("is_error") or fields.get("isError")) or fields.get("status") == "error"
+    said = Said("tool", text, call_id=str(_first(fields, _CALL_IDS) or ""), name=str(_first(fields, _NAMES) or ""))
+    said.error = failed or is_error_text(text)
+    said.missing = "hidden" if text is None else _flaw(text)
+    return _plain(said, str(fields.get("role") or ""))
+
+
+def is_error_text(text: str | None) -> bool:
+    """Return whether a result says that it is an error."""
+    return (text or "").lstrip().startswith("Error")
+
+
+def _first(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((fields[name] for name in names if fields.get(name) is not None), None)
+
+
+def _plain(said: Said, role: str) -> Said:
+    """Return a message of smolagents without the words that it writes around calls and results."""
+    text = said.text or ""
+    if role == "tool-call" and text.startswith(_CALLING):
+        try:
+            calls = parse_literal(text.removeprefix(_CALLING))
+        except DocumentError:
+            return said
+        said.calls = [_call(each) for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
+        said.text = None
+    elif role == "tool-response":
+        said.text = text.removeprefix(_OBSERVED)
+        said.error = is_error_text(said.text)
+        said.call_id = said.name = ""
+    return said
+
+
+def without_framework(messages: list[Said]) -> list[Said]:
+    """Return messages of smolagents as the agent and the user have written them.
+
+    A turn ends with a call of ``final_answer``, whose argument is the answer; its result repeats it.
+    """
+    found: list[Said] = []
+    for each in messages:
+        if each.role == "user":
+            each.text = (each.text or "").removeprefix(_TASK)
+        final = next((call for call in each.calls if call.name == _FINAL), None)
+        if final is not None:
+            found.append(Said("assistant", text_of(final.arguments.get("answer")), name=each.name))
+        elif not (each.role == "tool" and found and found[-1].role == "assistant" and not found[-1].calls):
+            found.append(each)
+    return found

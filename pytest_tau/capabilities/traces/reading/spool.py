@@ -1,0 +1,326 @@
+"""The spans of files on disk, sorted into conversations: memory holds one trace, or one conversation, at a time.
+
+Calls of models are linked by hashes: a request that begins with an earlier request and its answer continues it. Keys of
+conversations (``conventions.KEYS``), shared traces, and links join calls into groups.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections import defaultdict
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from .conventions import KEYS, Step, role_of, step_of
+from .messages import Call, Said
+from .spans import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+_TABLES: Final = """
+CREATE TABLE spans (trace TEXT, id TEXT, size INTEGER, start INTEGER, data TEXT, PRIMARY KEY (trace, id));
+CREATE TABLE logs (trace TEXT, id TEXT, time INTEGER, data TEXT);
+CREATE INDEX logs_of ON logs (trace);
+CREATE TABLE steps (
+    number INTEGER PRIMARY KEY, trace TEXT, role TEXT, start INTEGER, key TEXT, marks BLOB, chain INTEGER,
+    conversation INTEGER, data TEXT
+);
+"""
+#: Bytes of a hash.
+_WIDTH: Final = 16
+#: Ancestors of a span that are looked at; a cycle of parents would have no end.
+_DEEPEST: Final = 1000
+
+
+class Group(NamedTuple):
+    """The steps that may be one conversation.
+
+    Attributes:
+        key: What identifies the conversation; empty if nothing does.
+        chains: Calls of models that continue each other, oldest first.
+        tools: Executions of tools, oldest first.
+    """
+
+    key: str
+    chains: list[list[Step]]
+    tools: list[Step]
+
+
+class Spool:
+    """Spans and log records in a database that is deleted with its folder.
+
+    Args:
+        folder: An empty folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._database = sqlite3.connect(folder / "spans.sqlite", isolation_level=None)
+        self._database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES} BEGIN;")
+        self._union = _Union()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def add(self, span: Span, *, log: bool) -> None:
+        """Add a span, or a log record of one; of a span that is repeated, the one with more attributes counts."""
+        if log:
+            row = (span.trace, span.id, span.start, _text([*span.events, [span.scope]]))
+            self._database.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", row)
+            return
+        size = len(span.attributes)
+        if not role_of(span.attributes, span.name, span.events):
+            # Spans of anything else are kept for the parents that they name.
+            own = {key: value for key, value in span.attributes.items() if key in KEYS or key.startswith("pytest_tau.")}
+            span = Span(span.trace, span.id, span.parent, span.name, span.start, span.end, attributes=own)
+        self._database.execute(
+            "INSERT INTO spans VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET size = excluded.size, "
+            "start = excluded.start, data = excluded.data WHERE excluded.size > size",
+            (span.trace, span.id, size, span.start, _text(asdict(span))),
+        )
+
+    def sort(self) -> None:
+        """Sort all spans into conversations."""
+        for trace, spans in self._traces():
+            for step in steps_of(spans):
+                marks = b"".join(prefixes(step.asked))
+                row = (None, trace, step.role, step.start, step.key, marks, None, None, _text(asdict(step)))
+                self._database.execute("INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        self._link()
+
+    def groups(self) -> Iterator[Group]:
+        """Yield what may be one conversation each, in the order of their starts."""
+        order = "SELECT conversation FROM steps GROUP BY conversation ORDER BY min(start), conversation"
+        for (number,) in self._database.execute(order).fetchall():
+            rows = "SELECT role, chain, key, data FROM steps WHERE conversation = ? ORDER BY start, number"
+            chains: dict[int | None, list[Step]] = defaultdict(list)
+            tools, keys = list[Step](), dict[str, None]()
+            for role, chain, key, data in self._database.execute(rows, (number,)):
+                keys.setdefault(key)
+                step = step_from(json.loads(data))
+                (tools if role == "tool" else chains[chain]).append(step)
+            yield Group(next(filter(None, keys), ""), list(chains.values()), tools)
+
+    def _traces(self) -> Iterator[tuple[str, list[Span]]]:
+        names = "SELECT trace FROM spans UNION SELECT trace FROM logs ORDER BY trace"
+        for (trace,) in self._database.execute(names).fetchall():
+            of_trace = "SELECT data FROM spans WHERE trace = ? ORDER BY start, id"
+            rows = self._database.execute(of_trace, (trace,))
+            spans = {span.id: span for (data,) in rows for span in [_span_from(json.loads(data))]}
+            records = "SELECT id, time, data FROM logs WHERE trace = ? ORDER BY time, rowid"
+            for name, time, data in self._database.execute(records, (trace,)):
+                *events, (scope,) = json.loads(data)
+                span = spans.setdefault(name, Span(trace, name, start=time, end=time, scope=scope))
+                span.events += [(event, content) for event, content in events]
+                span.scope = span.scope or scope
+            yield trace, list(spans.values())
+
+    def _link(self) -> None:
+        """Store the numbers of the chain and of the conversation of each step."""
+        linker = _Linker(self._union)
+        rows = "SELECT number, trace, key, marks, data FROM steps WHERE role = 'model' ORDER BY start, number"
+        chains = dict[int, int]()
+        for number, trace, key, marks, data in self._database.execute(rows):
+            step = step_from(json.loads(data))
+            chains[number] = chain = linker.chain(step, key, marks)
+            self._union.join(("chain", chain), ("key", key) if key else ("trace", trace))
+        numbers = dict[Any, int]()
+        for number, trace, key in self._database.execute("SELECT number, trace, key FROM steps").fetchall():
+            root = self._union.root(("key", key) if key else ("trace", trace))
+            values = (chains.get(number), numbers.setdefault(root, len(numbers)), number)
+            self._database.execute("UPDATE steps SET chain = ?, conversation = ? WHERE number = ?", values)
+        self._database.execute("CREATE INDEX steps_of ON steps (conversation)")
+
+
+def steps_of(spans: Iterable[Span]) -> list[Step]:
+    """Return the steps of a trace that are part of a conversation, each with the key and the agent of its trace.
+
+    What is under a tool or a guard is aside, unless nothing else is there. Of calls of models that are instrumented
+    twice, one inside the other, the outer one counts if it has messages. Agents count where models say nothing.
+    """
+    steps = {step.id: step for step in map(step_of, spans)}
+    above = {step.id: _above(step, steps) for step in steps.values()}
+    _spread(list(steps.values()), above)
+    models = [step for step in steps.values() if step.role == "model"]
+    aside = {s.id for s in steps.values() if any(each.role in ("tool", "aside") for each in above[s.id])}
+    if all(step.id in aside for step in models):
+        aside = set()
+    models = [step for step in _without_twins(models, above) if step.id not in aside]
+    if not any(step.has_messages for step in models):
+        agents = [step for step in steps.values() if _is_history(step)]
+        outer = [step for step in agents if not any(each in agents for each in above[step.id])]
+        for step in outer:
+            step.role, step.answers = "model", step.answers[:1]
+        models = outer or models
+    tools = [step for step in steps.values() if step.role == "tool" and step.id not in aside]
+    for step in tools:
+        step.within = next((each.id for each in above[step.id] if each in models), "")
+    return [*models, *tools]
+
+
+def prefixes(messages: Iterable[Said], before: bytes = b"") -> Iterator[bytes]:
+    """Yield a hash of each beginning of messages, without those of the system.
+
+    Ids of calls do not count, nor a text with calls: some conventions lose it in the history.
+    """
+    for said in messages:
+        if said.role == "system":
+            continue
+        if said.calls:
+            mark: list[Any] = [said.role, [[call.name, call.arguments, call.malformed] for call in said.calls]]
+        else:
+            mark = [said.role, " ".join((said.text or "").split())]
+        text = json.dumps(mark, sort_keys=True, default=str)
+        before = hashlib.blake2b(before + text.encode("utf-8", "backslashreplace"), digest_size=_WIDTH).digest()
+        yield before
+
+
+def _above(step: Step, steps: dict[str, Step]) -> list[Step]:
+    """Return the steps around a step, the nearest first."""
+    found, at = list[Step](), steps.get(step.parent)
+    while at is not None and at not in found and at is not step and len(found) < _DEEPEST:
+        found.append(at)
+        at = steps.get(at.parent)
+    return found
+
+
+def _spread(steps: list[Step], above: dict[str, list[Step]]) -> None:
+    """Give each step the key of its trace and the name of the agent around it; instrumentation sets them on some."""
+    best = min((step.rank for step in steps), default=0)
+    keys = {step.key for step in steps if step.rank == best and step.key}
+    own: dict[str, Any] = {}
+    for step in steps:
+        own |= {name: value for name, value in step.own.items() if name not in ("role", "history")}
+    user = next((step.user for step in steps if step.user), "")
+    for step in steps:
+        inherited = next((each.key for each in (step, *above[step.id]) if each.key and each.rank == best), "")
+        step.key = next(iter(keys)) if len(keys) == 1 else inherited or step.key
+        step.agent = step.agent or next((each.agent for each in above[step.id] if each.agent), "")
+        step.own, step.user = {**own, **step.own}, step.user or user
+
+
+def _without_twins(models: list[Step], above: dict[str, list[Step]]) -> list[Step]:
+    dropped: set[str] = set()
+    for step in models:
+        outer = next((each for each in above[step.id] if each.role == "model"), None)
+        if outer is not None:
+            dropped.add(step.id if outer.has_messages else outer.id)
+            if outer.has_messages:
+                outer.usage = outer.usage or step.usage
+    return [step for step in models if step.id not in dropped]
+
+
+def _is_history(step: Step) -> bool:
+    """Return whether an agent's span has a message of the user and one of the agent."""
+    roles = {each.role for each in (*step.asked, *(one for answer in step.answers for one in answer))}
+    return step.role == "agent" and {"user", "assistant"} <= roles
+
+
+class _End(NamedTuple):
+    """A call of a model that another one may continue."""
+
+    end: int
+    chain: int
+    number: int
+
+
+class _Linker:
+    """Finds for each call of a model the one that it continues, in the order of their starts."""
+
+    def __init__(self, union: _Union) -> None:
+        self._union, self._chains, self._steps = union, 0, 0
+        self._ends: dict[tuple[str, bytes], list[_End]] = defaultdict(list)
+        self._taken: dict[tuple[str, bytes], _End] = {}
+        self._failed: dict[tuple[str, bytes], int] = {}
+        self._followed: set[int] = set()
+
+    def chain(self, step: Step, key: str, marks: bytes) -> int:
+        """Return the number of the chain that a call belongs to."""
+        self._steps += 1
+        hashes = [marks[at : at + _WIDTH] for at in range(0, len(marks), _WIDTH)]
+        found = self._before(step, key, hashes)
+        whole = hashes[-1] if hashes else b""
+        failed = step.error is not None and not step.answers
+        if found is None:
+            chain = self._failed.pop((key, whole), None) if not failed else None
+            chain = self._new() if chain is None else chain
+        elif found.number in self._followed and not failed:
+            chain = self._new()
+            self._union.join(("chain", chain), ("chain", found.chain))
+        else:
+            chain = found.chain
+        if failed:
+            if found is None:
+                self._failed[key, whole] = chain
+            return chain
+        if found is not None:
+            self._followed.add(found.number)
+        ends = {whole} if not step.answers or any(each.missing for each in step.answers[0]) else set()
+        ends |= {mark for answer in step.answers for mark in list(prefixes(answer, whole))[-1:]}
+        for mark in ends:
+            self._ends[key, mark].append(_End(step.end or step.start, chain, self._steps))
+        return chain
+
+    def _new(self) -> int:
+        self._chains += 1
+        return self._chains
+
+    def _before(self, step: Step, key: str, hashes: list[bytes]) -> _End | None:
+        """Return the longest beginning of a request that has ended before; of equal ones the latest, not followed."""
+        for mark in reversed(hashes):
+            ends = self._ends.get((key, mark), [])
+            for at in range(len(ends) - 1, -1, -1):
+                if ends[at].number in self._followed:
+                    self._taken[key, mark] = ends.pop(at)
+                elif ends[at].end <= step.start:
+                    return ends[at]
+            if (key, mark) in self._taken:
+                return self._taken[key, mark]
+        return None
+
+
+class _Union:
+    """Sets of things that are joined."""
+
+    def __init__(self) -> None:
+        self._parents: dict[Any, Any] = {}
+
+    def root(self, item: Any) -> Any:
+        """Return what stands for the set of an item."""
+        path = []
+        while (parent := self._parents.get(item, item)) != item:
+            path.append(item)
+            item = parent
+        for each in path:
+            self._parents[each] = item
+        return item
+
+    def join(self, one: Any, other: Any) -> None:
+        """Join the sets of two items."""
+        first, second = self.root(one), self.root(other)
+        if first != second:
+            self._parents[second] = first
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, default=str)
+
+
+def _span_from(data: dict[str, Any]) -> Span:
+    return Span(**{**data, "events": [(name, content) for name, content in data["events"]]})
+
+
+def _said_from(data: dict[str, Any]) -> Said:
+    return Said(**{**data, "calls": [Call(**each) for each in data["calls"]]})
+
+
+def step_from(data: dict[str, Any]) -> Step:
+    """Return a step that was stored."""
+    data["asked"] = [_said_from(each) for each in data["asked"]]
+    data["answers"] = [[_said_from(each) for each in answer] for answer in data["answers"]]
+    data["call"] = data["call"] and _said_from(data["call"])
+    return Step(**data)

@@ -1,0 +1,120 @@
+"""Conversations of traces as simulations of a run, without verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from ....files import digest
+from ....models import (
+    AssistantMessage,
+    Message,
+    ModelUsage,
+    Simulation,
+    TerminationReason,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from ....runs.jsonl import model_text
+from ..facts import SourceFile, TraceFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .conversations import Conversation
+    from .messages import Said
+
+#: Why a conversation ends as it does, if its trace says nothing.
+_INCOMPLETE: Final = "the trace ends before the conversation does"
+
+
+class Simulations:
+    """Makes a simulation of each conversation, with a task id and a trial of its own.
+
+    Args:
+        files: The files that the conversations are from.
+        domain: The name of their domain; None if that is not known.
+    """
+
+    def __init__(self, files: Sequence[SourceFile], domain: str | None = None) -> None:
+        self._files, self._domain = list(files), domain
+        self._trials = Counter[str]()
+
+    def line(self, conversation: Conversation) -> str:
+        """Return the line of a conversation in the file of simulations."""
+        own = conversation.own
+        simulation = self.simulation(conversation)
+        domain = own.get("domain") or self._domain
+        head = {"test": "", **({"domain": str(domain)} if domain else {})}
+        return f"{json.dumps(head)[:-1]}, {model_text(simulation)[1:]}\n"
+
+    def simulation(self, conversation: Conversation) -> Simulation:
+        """Return a conversation as a simulation."""
+        own = conversation.own
+        task_id = str(own.get("task.id") or conversation.key or conversation.traces[0])
+        trial = own.get("trial")
+        trial = trial if isinstance(trial, int) else self._trials[task_id]
+        self._trials[task_id] += 1
+        reason = own.get("termination_reason")
+        known = reason in get_args(TerminationReason)
+        complete = conversation.complete or known
+        ended: Any = reason if known else "user_stop" if complete else "unexpected_error"
+        seed = own.get("seed")
+        return Simulation(
+            id=f"{task_id}-{trial}-{digest(''.join(conversation.traces))[:8]}",
+            task_id=task_id,
+            trial=trial,
+            seed=seed if isinstance(seed, int) else None,
+            start_time=_time(conversation.start) or "",
+            end_time=_time(conversation.end) or "",
+            duration=max(0, conversation.end - conversation.start) / 1e9,
+            termination_reason=ended,
+            error=None if complete else _INCOMPLETE,
+            model_usage={"agent": _usage(conversation.usage)} if conversation.usage.get("calls") else {},
+            messages=[_message(said, number) for number, said in enumerate(conversation.messages)],
+            facts={
+                "traces": TraceFacts(
+                    files=self._files,
+                    scopes=conversation.scopes,
+                    key=conversation.key,
+                    trace_ids=conversation.traces,
+                    span_ids=conversation.spans,
+                    agents=conversation.agents,
+                    system=conversation.system,
+                    tools=conversation.tools,
+                    notes=conversation.notes,
+                    handoffs=conversation.handoffs,
+                    complete=conversation.complete,
+                    unknown=[] if known else ["termination_reason"],
+                    origin=own,
+                ).model_dump(mode="json")
+            },
+        )
+
+
+def _message(said: Said, number: int) -> Message:
+    at: dict[str, Any] = {"turn_idx": number, "timestamp": _time(said.time)}
+    if said.role == "tool":
+        return ToolMessage(id=said.call_id, content=said.text, error=said.error, **at)
+    calls = [
+        ToolCall(id=call.id, name=call.name, arguments=call.arguments, malformed=call.malformed) for call in said.calls
+    ]
+    made = AssistantMessage if said.role == "assistant" else UserMessage
+    return made(content=said.text, tool_calls=calls or None, **at)
+
+
+def _usage(found: dict[str, Any]) -> ModelUsage:
+    whole = {name: int(found.get(name, 0)) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")}
+    calls, unpriced = int(found["calls"]), int(found["unpriced_calls"])
+    usage = ModelUsage(model=found["model"], calls=calls, unpriced_calls=unpriced, **whole)
+    usage.known_cost, usage.seconds = float(found.get("known_cost", 0)), found["seconds"]
+    return usage
+
+
+def _time(nanoseconds: int) -> str | None:
+    if not nanoseconds:
+        return None
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat(timespec="milliseconds")
