@@ -1,13 +1,14 @@
 """The table of the options of all commands: an option has one name, one metavar and one meaning.
 
-An option that the plugin has as ``--tau-NAME`` is ``--NAME`` here, with the same metavar, and is accepted under both
-names. ``tests/unit/test_cli_options.py`` compares the two tables.
+An option that test runs have as ``--tau-NAME`` is ``--NAME`` here: its row is made of that option.
 """
 
 from __future__ import annotations
 
 import argparse
 from typing import Any, NamedTuple
+
+from ..run_settings import run_options
 
 _MOST_PROCESSES = 256
 
@@ -35,7 +36,6 @@ class Option(NamedTuple):
 
 
 _CHOICES = {
-    "grading": ("official", "strict"),
     "fail-on": ("regression",),
     "format": ("tau2", "tau2-dir", "csv", "jsonl", "metrics"),
     "errors": ("infrastructure_error", "as-is"),
@@ -46,22 +46,28 @@ _CHOICES = {
     "compare-format": ("text", "markdown", "json", "html"),
 }
 
+#: The options of test runs by name.
+_OF_RUNS = {option.name: option for option in run_options()}
+
+
+def _shared(name: str, help: str = "", **keywords: Any) -> Option:  # noqa: A002 - the argument of argparse
+    """Return the option of commands that test runs have as ``--tau-NAME``, with another help if it is given."""
+    row = _OF_RUNS[name]
+    choices = {"choices": row.choices, "default": row.default} if row.choices else {}
+    return Option((f"--{name}",), help or row.full_help, row.metavar, {**choices, **keywords})
+
+
 # Formatted by hand: a row is an option, and below it the help.
 # fmt: off
 OPTIONS: dict[str, Option] = {
-    "domain": Option(("--domain",), "the domain", "NAME"),
-    "split": Option(("--split",), "the split of a domain's tasks; full for every task (default: base)", "NAME",
-                    {"default": "base"}),
-    "data": Option(("--data",), "folder with τ²-bench's data, laid out like its data/tau2, or a checkout of it "
-                   "(default: $TAU_DATA, or the bundled data)", "DIR"),
-    "grading": Option(("--grading",), "grading rules: official (default), or strict", "PROFILE",
-                      {"choices": _CHOICES["grading"], "default": "official"}),
-    "judge": Option(("--judge",), "judge for NL assertions: llm, accept, reject, module:attribute or file.py:attribute",
-                    "SPEC"),
-    "judge-llm": Option(("--judge-llm",), "the judge's model, by its litellm name: openai/gpt-4.1 (needs "
-                        "pytest-tau[llm])", "MODEL"),
-    "judge-llm-args": Option(("--judge-llm-args",), 'arguments of its calls, over {"temperature": 0.0}; '
-                             "null removes one", "JSON"),
+    "domain": _shared("domain", "the domain"),
+    "split": _shared("split", "the split of a domain's tasks; full for every task (default: base)", default="base"),
+    "data": _shared("data"),
+    "grading": _shared("grading"),
+    "judge": _shared("judge"),
+    "judge-llm": _shared("judge-llm", "the judge's model, by its litellm name: openai/gpt-4.1 (needs "
+                                      "pytest-tau[llm])"),
+    "judge-llm-args": _shared("judge-llm-args"),
     "fail-on": Option(("--fail-on",), "regression: exit with 1 if the loss is significant, or if none could "
                       "have been found", "WHAT", {"choices": _CHOICES["fail-on"]}),
     "turn": Option(("--turn",), "the message from which the conversation is continued, by its number in tau show: 7, "
@@ -116,17 +122,16 @@ OPTIONS: dict[str, Option] = {
     "open": Option(("--open",), "open the report in a browser"),
     "as": Option(("--as",), "the side that you play: agent (default), or user", "SIDE",
                  {"choices": _CHOICES["as"], "default": "agent"}),
-    "solo": Option(("--solo",), "play the agent without a user, from the task's ticket, with the tools of both sides"),
+    "solo": _shared("solo", "play the agent without a user, from the task's ticket, with the tools of both sides"),
     "play-agent": Option(("--agent",), "the agent, if you play the user, as in a test run (default: llm with "
                          "--agent-llm, else rules)", "SPEC"),
     "play-user": Option(("--user",), "the user, if you play the agent, as in a test run (default: llm with "
                         "--user-llm, else scripted)", "SPEC"),
-    "agent-llm": Option(("--agent-llm",), "the agent's model, by its litellm name: openai/gpt-4.1", "MODEL"),
-    "user-llm": Option(("--user-llm",), "the user's model, likewise", "MODEL"),
+    "agent-llm": _shared("agent-llm"),
+    "user-llm": _shared("user-llm"),
     "blind": Option(("--blind",), "hide the agent's policy from who plays the user"),
-    "seed": Option(("--seed",), "seed of the other side; without a task's id it also draws the task", "N",
-                   {"type": int}),
-    "policy": Option(("--policy",), "variant of the domain's policy (default: the domain's first)", "NAME"),
+    "seed": _shared("seed", "seed of the other side; without a task's id it also draws the task", type=int),
+    "policy": _shared("policy"),
     "save": Option(("--save",), "the folder for the conversation, a file of its own (default: .tau/played)", "DIR"),
     "failed": Option(("--failed",), "only trials that have not passed"),
     "all-failed": Option(("--all-failed",), "only tasks that have passed in none of their trials"),
@@ -139,12 +144,11 @@ OPTIONS: dict[str, Option] = {
     "limit": Option(("--limit",), "review at most N conversations", "N", {"type": int}),
     "deadline": Option(("--deadline",), "the seconds that a review may take (default: %(default)g)", "SECONDS",
                        {"type": float, "default": 600.0}),
-    "concurrency": Option(("--concurrency",), "how many run at the same time (default: %(default)s)", "N",
-                          {"type": int, "default": 10}),
-    "budget": Option(("--budget",), "begin no further review, and make no more model calls, once they have cost this "
-                     "much", "USD", {"type": float}),
-    "trials": Option(("--trials",), "the trials of each task, or from each turn", "K",
-                     {"type": int}),
+    "concurrency": _shared("concurrency", "how many run at the same time (default: "
+                                          "%(default)s)", type=int, default=10),
+    "budget": _shared("budget", "begin no further review, and make no more model calls, once they have "
+                                "cost this much", type=float),
+    "trials": _shared("trials", "the trials of each task, or from each turn", type=int),
     "install-from": Option(("--install-from",), "what pip installs pytest-tau from in CI: a requirement such as a git "
                            "URL, or a wheel in the folder", "SOURCE"),
 }
