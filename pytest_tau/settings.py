@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, field, fields, is_dataclass
+from dataclasses import field, fields
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 #: What the value of an option affects. An earlier run is comparable if it has the same values of "verdict".
 Affects: TypeAlias = Literal[
@@ -151,16 +151,21 @@ def as_json(value: Any) -> Any:
         return [as_json(each) for each in value]
     if isinstance(value, dict):
         return {str(name): as_json(each) for name, each in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return as_json(asdict(value))
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
 def as_text(value: Any) -> str:
-    """Return a value that ``as_json`` has made in one line: ``get_*:0.1 user:*:0.2``."""
+    """Return a value that ``as_json`` has made in one line: ``get_*:0.1 user:*:0.2``; a flag is ``on``."""
     if isinstance(value, list):
         return " ".join(map(as_text, value))
+    if value is True:
+        return "on"
     return str(value) if not isinstance(value, dict) else json.dumps(value)
+
+
+def stated(values: Mapping[str, str]) -> list[str]:
+    """Return settings by label, with their values as texts, for a line of a report: ``solo``, ``max steps 5``."""
+    return [name if value == "on" else f"{name} {value}" for name, value in values.items()]
 
 
 # Types of values. Each takes the text of an option (of a repeated option, the list of its texts) and raises a

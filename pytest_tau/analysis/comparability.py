@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..settings import stated
 from ..text import listed, plural
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Comparability:
         deviations: What was changed.
         incomplete: What is missing for a submission: trials and tasks.
         models: The models that were not the agent's, which are stated with a score: user and judge.
-        changed: The deviations that are settings of capabilities, without the number of trials.
+        changed: The deviations that are settings of conversations or capabilities, without the number of trials.
     """
 
     kind: str
@@ -90,8 +91,6 @@ _COMPARED = {
     "judge": "the judge",
     "data": "the data",
     "policy": "the variant of the policy",
-    "solo": "solo mode",
-    "enforce_protocol": "--tau-enforce-protocol",
     "persona": "the persona of the user",
     "grading": "the grading profile",
     "max_steps": "the limit of steps",
@@ -115,6 +114,11 @@ def differing_conditions(before: Iterable[TrialRecord], after: Iterable[TrialRec
         by_trial = key in _BY_TRIAL and (one <= two or two <= one)
         if one != two and not by_trial:
             found.append(name + _values(one, two))
+    changed = [list(map(_settings_of, side)) for side in sides]
+    for name in dict.fromkeys(name for side in changed for each in side for name in each):
+        one, two = ({_value(each.get(name)) for each in side} for side in changed)
+        if one != two:
+            found.append(name + _values(one - {""}, two - {""}))
     for role in ("user", "judge"):
         one, two = ({_value(_model_name(each, role)) for each in side} - {""} for side in sides)
         # A model that was not called in one of the runs is a matter of the tasks.
@@ -162,8 +166,6 @@ def _of_conditions(found: Mapping[str, Any]) -> list[str]:
             deviations.append(f"{side}'s prompt: {prompt}")
     deviations += [] if found.get("data") == "official" else [_BUNDLED]
     deviations += [f"policy {found['policy']}"] if found.get("policy") else []
-    deviations += ["solo"] if found.get("solo") else []
-    deviations += ["--tau-enforce-protocol"] if found.get("enforce_protocol") else []
     deviations += ["--tau-agent-one-call"] if found.get("one_call") else []
     persona = {name: value for name, value in (found.get("persona") or {}).items() if value != _PERSONA.get(name)}
     deviations += [f"persona {' '.join(f'{name}={value}' for name, value in persona.items())}"] if persona else []
@@ -183,9 +185,13 @@ def _of_conditions(found: Mapping[str, Any]) -> list[str]:
 
 
 def _changed(found: Mapping[str, Any]) -> list[str]:
-    """Return the settings of capabilities that verdicts depend on."""
+    return stated(_settings_of(found))
+
+
+def _settings_of(found: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the settings that verdicts depend on and that have no condition of their own, by label."""
     changed = found.get("changed")
-    return [f"{name} {value}" for name, value in changed.items()] if isinstance(changed, dict) else []
+    return changed if isinstance(changed, dict) else {}
 
 
 def _of_outcomes(records: Sequence[TrialRecord]) -> list[str]:

@@ -11,7 +11,7 @@ from ..runs.manifest import why_incomplete
 from ..text import listed, one_line, plural
 from .attacks import attack_differences
 from .comparability import differing_conditions
-from .measures.facts import differing_settings, fact_lines, rates_name
+from .measures.facts import fact_lines, rates_name
 from .measures.partial import difference_lines
 from .measures.policy import policy_difference_lines
 from .measures.reviews import review_counts
@@ -174,7 +174,6 @@ class Comparison:
     def changed(self) -> list[str]:
         """Return what verdicts depend on that differs between the runs, as far as both have recorded it."""
         found = changed_parts(self.before.info.get("hashes"), self.after.info.get("hashes"), self.pairs)
-        found += differing_settings(self.before.info, self.after.info)
         return found + differing_conditions(self.before.records, self.after.records)
 
     def lines(self, *, verdict: bool = True) -> list[str]:

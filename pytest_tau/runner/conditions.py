@@ -61,8 +61,6 @@ def conditions_of(played: Played) -> dict[str, Any]:
         "data": "official" if played.domain.folder != played.domain.spec.folder else "bundled",
         "base": base_size(played.domain, played.task),
         "policy": settings.policy if settings.policy != next(iter(played.domain.spec.policies)) else None,
-        "solo": settings.solo,
-        "enforce_protocol": settings.enforce_protocol,
         "persona": dict(played.persona),
         "attack": settings.attack.name if settings.attack else None,
         "changed": changed_conditions(settings),
@@ -75,13 +73,16 @@ def conditions_of(played: Played) -> dict[str, Any]:
 
 
 def changed_conditions(settings: SimulationSettings) -> dict[str, str]:
-    """Return what capabilities have changed that verdicts depend on, by label: ``{"tool faults": "get_*:0.1"}``."""
+    """Return the settings that verdicts depend on and that are not their defaults: ``{"tool faults": "get_*:0.1"}``.
+
+    They are those of conversations and of capabilities, by label, without those that have a condition of their own.
+    """
+    ideas = [each.settings for each in settings.capabilities if each.settings is not None]
     return {
         option.label: as_text(value)
-        for each in settings.capabilities
-        if each.settings is not None
-        for option, value in changed_values(each.settings)
-        if option.affects == "verdict"
+        for part in (settings, *ideas)
+        for option, value in changed_values(part)
+        if option.affects == "verdict" and option.key not in ("policy", "user_persona")
     }
 
 

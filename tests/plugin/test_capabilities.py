@@ -194,7 +194,7 @@ def test_a_setting_that_verdicts_depend_on_makes_runs_differ(project, capsys):
     main(["compare", str(project.path / "runs/one"), str(project.path / "runs/two")])
     shown = " ".join(capsys.readouterr().out.split())
     assert "pass^1 without -> with slow tools" in shown
-    assert "slow tools (none; now all)" in shown
+    assert "slow tools (none and all)" in shown
     again = project.run("--tau-resume", "runs/two", *arguments[:4])
     again.usage_error('slow_tools: "all" in the earlier run, null now')
 

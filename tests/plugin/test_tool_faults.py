@@ -121,7 +121,7 @@ def test_a_run_without_faults_is_the_baseline_and_the_comparison_is_paired(run_f
     options = ("--tau-tool-faults", "create_*:1", "--tau-results", "faulty", "--tau-baseline", str(clean))
     run = run_faulty(*options, agent=IMPATIENT)
     run.line("pass^1 without -> with tool faults 1.000 -> 0.000: -1.000 (95 % interval")
-    run.line("not the same in both runs: tool faults (none; now create_*:1)")
+    run.line("not the same in both runs: tool faults (none and create_*:1)")
     (faulty,) = (project.path / "faulty").iterdir()
     capsys.readouterr()
     main(["compare", str(faulty), str(clean)])

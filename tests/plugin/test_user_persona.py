@@ -97,12 +97,12 @@ class TestProtocol:
         options = ("--tau-agent", "parts.py:it", "--tau-user", "gold", "--tau-enforce-protocol")
         run = project.run(*options)
         run.outcomes(failed=1)
-        run.line("protocol enforced")
+        run.line("enforce protocol")
         run.line("a message with both text and tool calls")
         run.line("pytest ", "--tau-enforce-protocol")
         info = info_of(project)
         assert info["settings"]["enforce_protocol"] is True
-        assert "--tau-enforce-protocol" in info["comparability"]["deviations"]
+        assert "enforce protocol" in info["comparability"]["deviations"]
         run = project.run(*options[:-1], "--tau-resume")
         assert run.ret == pytest.ExitCode.USAGE_ERROR
         run.line("enforce_protocol: true in the earlier run, null now")

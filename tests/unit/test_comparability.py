@@ -54,7 +54,7 @@ def test_nothing_deviates():
     [
         ({"protocol": "tau"}, "protocol tau"),
         ({"agent": "mine.py:Agent"}, "agent mine.py:Agent"),
-        ({"agent": "llm-solo", "solo": True}, "agent llm-solo; solo"),
+        ({"agent": "llm-solo", "changed": {"solo": "on"}}, "agent llm-solo; solo"),
         ({"user": "scripted"}, "user scripted"),
         ({"agent_prompt": "mine.md"}, "agent's prompt: mine.md"),
         ({"user_prompt": "mine.md"}, "user's prompt: mine.md"),

@@ -130,7 +130,7 @@ def test_text_and_calls_in_one_message_are_a_failure_of_the_agent(domain: Domain
     assert "both text and tool calls" in str(found.error)
     assert found.messages[-1].content == "I will look."
     assert found.messages[-1].tool_calls  # type: ignore[union-attr]
-    assert (found.conditions or {})["enforce_protocol"] is True
+    assert (found.conditions or {})["changed"] == {"enforce protocol": "on"}
     assert converse(domain, [both, "Done"], ["Hi", "###STOP###"], enforced=False).termination_reason == "user_stop"
 
 

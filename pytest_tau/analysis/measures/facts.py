@@ -56,16 +56,6 @@ def rates_name(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     return f"pass^1 with -> without {no_longer}" if no_longer and not names[1] else "pass^1"
 
 
-def differing_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return the settings of capabilities that verdicts depend on and that differ between two runs."""
-    one, two = changed_settings(before), changed_settings(after)
-    return [
-        f"{key} ({one.get(key, 'none')}; now {two.get(key, 'none')})"
-        for key in {**one, **two}
-        if one.get(key) != two.get(key)
-    ]
-
-
 def changed_settings(info: Mapping[str, Any]) -> dict[str, str]:
     """Return the settings of capabilities that verdicts depend on, as text, by label."""
     capabilities, settings = info.get("capabilities"), info.get("settings")

@@ -6,6 +6,7 @@ from collections import Counter
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from ...settings import stated
 from ...text import plural, printable
 from ..context.run_state import get_context, run_state
 from ..items import spec_of
@@ -163,14 +164,12 @@ def _settings_lines(
     parts += [f"data {run.data_dir}"] if run.data_dir else ["bundled data"] if _has_bundled(context, domains) else []
     if participants:
         parts += [f"{side} {made[side]}" if side in others else _participant(context, side) for side in SIDES]
-    parts += ["solo"] if run.simulation.solo else []
     parts += [f"policy {run.simulation.policy}"] if run.simulation.policy else []
     parts += [f"protocol {run.simulation.protocol.name}"] if run.simulation.protocol.is_official else []
     parts += _retrieval(context, domains)
-    parts += ["protocol enforced"] if run.simulation.enforce_protocol else []
     parts += [f"attack {', '.join(attack.name for attack in run.attacks)}"] if run.attacks else []
     parts += [f"persona {persona_line(run.simulation.user_persona)}"] if run.simulation.user_persona else []
-    parts += [f"{name} {value}" for name, value in changed_conditions(run.simulation).items()]
+    parts += stated(changed_conditions(run.simulation))
     user_fault = run.simulation.user_fault
     parts += [f"faults of the user: {user_fault}"] if user_fault.mode != "count" else []
     if context.judge is not None:

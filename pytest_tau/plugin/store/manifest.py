@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +153,7 @@ def _resolved(run: RunConfig) -> dict[str, Any]:
     examples = simulation.prompting["agent"].examples if "agent" in simulation.prompting else None
     return {
         "data": str(run.data_dir) if run.data_dir else None,
+        "difficulty": asdict(run.difficulty) if run.difficulty else None,
         "trials": run.trials,
         "shard": "/".join(map(str, run.shard)) if run.shard else None,
         "seed": run.seed,
