@@ -144,6 +144,22 @@ class Trajectory(NamedTuple):
     facts: Any
 
 
+class SubmittedRuns(NamedTuple):
+    """Runs of which a submission to τ²-bench's leaderboard is made in another way than of conversations in turns.
+
+    The trajectories of each domain are a folder, with the sound of its simulations.
+
+    Attributes:
+        runs: Those of the given runs that count, each a ``pytest_tau.runs.reader.Run``.
+        fields: The fields of ``submission.json`` that follow from them.
+        stock: The names in headers of τ²-bench's own agent and user, by ``agent_info`` and ``user_info``.
+    """
+
+    runs: list[Any]
+    fields: dict[str, Any]
+    stock: Mapping[str, str]
+
+
 class PageItem(NamedTuple):
     """An entry of a list in the HTML report.
 
@@ -222,6 +238,8 @@ class Capability:
         exports: Formats of ``tau export``.
         trajectory: Makes the trajectory of a conversation in which both sides can speak at once, given
             ``Simulation.duplex`` and the header of its file. Raises a ``pydantic.ValidationError`` if it cannot.
+        submission: Returns what ``tau submit`` makes of runs; None if it is nothing special. Raises a
+            ``ConfigurationError`` if they cannot be submitted.
         page: Returns the blocks of the HTML report for a trial, given its facts and its simulation.
         script: The file with the functions that draw its blocks with data; None if there are none.
     """
@@ -240,6 +258,7 @@ class Capability:
     commands: tuple[Command, ...] = ()
     exports: tuple[ExportFormat, ...] = ()
     trajectory: Callable[[Mapping[str, Any], Mapping[str, Any]], Trajectory] | None = None
+    submission: Callable[[Sequence[Any]], SubmittedRuns | None] | None = None
     page: Callable[[Any, Simulation], Iterable[PageBlock]] | None = None
     script: Path | None = None
 
@@ -344,6 +363,16 @@ def judged_messages(simulation: Simulation) -> Sequence[Message]:
     """Return what a judge of statements reads of a simulation."""
     found = None if simulation.duplex is None else trajectory_of(simulation.duplex, {})
     return simulation.messages if found is None else found.judged
+
+
+def submitted_runs(runs: Sequence[Any]) -> SubmittedRuns | None:
+    """Return what a capability makes of runs that are submitted; None if they are conversations in turns.
+
+    Raises:
+        ConfigurationError: They cannot be submitted.
+    """
+    found = (each.submission(runs) for each in installed() if each.submission is not None)
+    return next((each for each in found if each is not None), None)
 
 
 def summary_lines(capabilities: Iterable[Capability], records: Sequence[Any]) -> Iterator[str]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis.comparability import TRIALS
+from ..capability import submitted_runs
 from ..documents import DocumentError, read_json
 from ..environment import DEFAULT_SPLIT
 from ..errors import ConfigurationError, TauError
 from ..regrade.regrade import RegradeSettings, regrade_file
+from ..runs.reader import Run
 from ..text import listed, plural
 from .document import DOCUMENT, DOMAINS, TRAJECTORIES, document_problems
 from .trajectories import Trajectories, files_in
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from ..capability import SubmittedRuns
     from ..models import Task
     from ..regrade.recognition import DomainSource
 
@@ -87,8 +90,11 @@ async def check_submission(folder: Path, domains: DomainSource, *, replay: bool 
             except ConfigurationError as error:
                 report.add("files", path.name, str(error))
     found = list(read.values())
+    special = submitted_runs([Run(each.path) for each in found])
     _check_files(document, found, report)
-    _check_models(document, found, report)
+    _check_models(document, found, special, report)
+    for name in special.fields if special else ():
+        _check_field(name, document.get(name), special.fields[name] if special else None, report)
     for each in found:
         report.findings += [Finding("files", each.path.name, problem) for problem in each.problems]
         _check_trials(each, report)
@@ -142,7 +148,18 @@ def _check_files(document: dict[str, Any], found: list[Trajectories], report: Re
         report.add("files", name, "is not in trajectory_files")
 
 
-def _check_models(document: dict[str, Any], found: list[Trajectories], report: Report) -> None:
+def _check_field(name: str, given: Any, expected: Any, report: Report) -> None:
+    """Check a field that follows from the trajectories, and those inside of it."""
+    if isinstance(expected, dict):
+        for each, value in expected.items():
+            _check_field(f"{name}.{each}", given.get(each) if isinstance(given, dict) else None, value, report)
+    elif not _equal(given, expected):
+        report.add("metrics", name, f"{_shown(given)}, but the trajectories give {_shown(expected)}")
+
+
+def _check_models(
+    document: dict[str, Any], found: list[Trajectories], special: SubmittedRuns | None, report: Report
+) -> None:
     """Check that all files have the same models, which are those of the document."""
     if not found:
         return
@@ -161,13 +178,9 @@ def _check_models(document: dict[str, Any], found: list[Trajectories], report: R
                     )
     agent, user = first.model("agent")[0], first.model("user")[0]
     _check_name(report, "model_name", document.get("model_name"), agent, "agent_info.llm")
-    _check_name(
-        report,
-        "methodology.user_simulator",
-        _part(document, "methodology").get("user_simulator"),
-        user,
-        "user_info.llm",
-    )
+    if special is None:
+        simulator = _part(document, "methodology").get("user_simulator")
+        _check_name(report, "methodology.user_simulator", simulator, user, "user_info.llm")
 
 
 def _check_name(report: Report, field_name: str, given: Any, recorded: Any, where: str) -> None:

@@ -111,6 +111,72 @@ class ModelRelease(_Part):
         return self
 
 
+class Pipeline(_Part):
+    """The models of a cascaded voice agent: speech to text, language, text to speech."""
+
+    asr: str | None = None
+    llm: str | None = None
+    tts: str | None = None
+
+
+class VoiceConfig(_Part):
+    """The model of a voice agent, and the time that it was given."""
+
+    provider: str
+    model: str
+    tick_duration_seconds: float | None = None
+    max_steps_seconds: float | None = None
+    user_tts_provider: str | None = None
+    pipeline: Pipeline | None = None
+
+
+class InteractionConfig(_Part):
+    """The windows of interaction metrics, in seconds."""
+
+    tick_duration_sec: float | None = None
+    no_yield_window_sec: float | None = None
+    backchannel_yield_window_sec: float | None = None
+    vocal_tic_yield_window_sec: float | None = None
+    non_directed_yield_window_sec: float | None = None
+    vocal_tic_response_window_sec: float | None = None
+    non_directed_response_window_sec: float | None = None
+
+
+class InteractionCounts(_Part):
+    """The numbers of events behind interaction metrics."""
+
+    n_simulations: int | None = None
+    response_total: int | None = None
+    yield_total: int | None = None
+    backchannel_total: int | None = None
+    vocal_tic_total: int | None = None
+    non_directed_total: int | None = None
+    agent_interrupts_count: int | None = None
+
+
+class InteractionPanel(_Part):
+    """Interaction metrics of a domain, or over domains: seconds and shares."""
+
+    response_latency_mean: float | None = None
+    yield_latency_mean: float | None = None
+    response_rate: float | None = None
+    yield_rate: float | None = None
+    agent_interruption_rate: float | None = None
+    selectivity_backchannel: float | None = None
+    selectivity_vocal_tic: float | None = None
+    selectivity_non_directed: float | None = None
+    counts: InteractionCounts | None = None
+
+
+class InteractionMetrics(_Part):
+    """How a voice agent takes turns."""
+
+    version: str | None = None
+    config: InteractionConfig | None = None
+    domains: dict[str, InteractionPanel] | None = None
+    overall: InteractionPanel | None = None
+
+
 class Submission(BaseModel):
     """The document of a submission."""
 
@@ -131,6 +197,8 @@ class Submission(BaseModel):
     methodology: Methodology | None = None
     model_release: ModelRelease | None = None
     reasoning_effort: str | None = None
+    voice_config: VoiceConfig | None = None
+    interaction_metrics: InteractionMetrics | None = None
 
 
 def document_problems(document: Any) -> list[str]:

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ..capability import submitted_runs
 from ..errors import ConfigurationError
 from ..files import atomic_write
 from ..reports.export import survey
-from ..reports.export_tau2 import Tau2Options, check_content, write_tau2
+from ..reports.export_tau2 import Tau2Options, check_content, write_tau2, write_tau2_folder
 from ..reports.tau2_header import tau2_header
+from ..runs.layout import RESULTS_FOLDER
 from ..runs.make_record import make_record
 from ..text import plural
 from .document import DOCUMENT, DOMAINS, TRAJECTORIES, Submission, document_problems
-from .proposal import Proposal, propose
+from .proposal import STOCK, Proposal, propose
 from .trajectories import Trajectories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ..capability import SubmittedRuns
     from ..regrade.recognition import DomainSource
     from ..reports.export import DomainContent
     from ..runs.reader import Run
@@ -34,8 +38,8 @@ QUESTIONS = {
     "contact_info.email": "E-mail address for questions about the submission?",
 }
 #: Fields that are computed.
-_COMPUTED = ("results", "trajectory_files", "modality")
-_SPACED = re.compile(r"[ /.]")
+_COMPUTED = ("results", "trajectory_files", "modality", "interaction_metrics")
+_SPACED = re.compile(r"[ /.:]")
 
 
 @dataclass
@@ -46,11 +50,13 @@ class Draft:
         parts: By domain, its run and the content of that.
         proposal: The proposed type.
         answers: The document so far.
+        special: What a capability makes of the runs; None for conversations in turns.
     """
 
     parts: dict[str, tuple[Run, DomainContent]]
     proposal: Proposal
     answers: dict[str, Any] = field(default_factory=dict)
+    special: SubmittedRuns | None = None
 
     @property
     def missing(self) -> list[str]:
@@ -81,6 +87,8 @@ def draft(runs: Sequence[Run], given: dict[str, Any]) -> Draft:
         raise ConfigurationError(
             f"{unknown[0]}: not a field of {DOCUMENT} (known: {', '.join(Submission.model_fields)})"
         )
+    special = submitted_runs(runs)
+    runs = special.runs if special else runs
     parts: dict[str, tuple[Run, DomainContent]] = {}
     for run in runs:
         for domain, content in survey(run).items():
@@ -97,8 +105,9 @@ def draft(runs: Sequence[Run], given: dict[str, Any]) -> Draft:
     records = [
         make_record(trial.simulation, trial.task, trial.domain, trial.test) for run in runs for trial in run.trials()
     ]
-    proposal = propose(records, [run.info for run in runs])
-    return Draft(parts, proposal, _merged(_known(runs, proposal), given))
+    proposal = propose(records, [run.info for run in runs], special.stock if special else STOCK)
+    known = _merged(_known(runs, proposal), special.fields if special else {})
+    return Draft(parts, proposal, _merged(known, given), special)
 
 
 def _known(runs: Sequence[Run], proposal: Proposal) -> dict[str, Any]:
@@ -199,10 +208,15 @@ def write_submission(found: Draft, out: Path, domains: DomainSource | None, *, t
     (folder / TRAJECTORIES).mkdir(parents=True)
     files, results = {}, {}
     for domain, (run, content) in found.parts.items():
-        path = folder / TRAJECTORIES / f"{domain}_results.json"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            header = tau2_header(run, domain, content, domains)
-            write_tau2(run, file, domain, content, header, Tau2Options(trim=trim))
+        header, options = tau2_header(run, domain, content, domains), Tau2Options(trim=trim)
+        if found.special:
+            path = folder / TRAJECTORIES / run.name
+            write_tau2_folder(run, path, domain, content, header, options)
+            _copy_sound(run.path, path)
+        else:
+            path = folder / TRAJECTORIES / f"{domain}_results.json"
+            with path.open("w", encoding="utf-8", newline="") as file:
+                write_tau2(run, file, domain, content, header, options)
         written = Trajectories.read(path)
         files[domain], results[domain] = path.name, written.results()
         _note_lost(found.answers, written)
@@ -210,6 +224,14 @@ def write_submission(found: Draft, out: Path, domains: DomainSource | None, *, t
     text = json.dumps(_ordered(document), indent=2, ensure_ascii=False)
     atomic_write(folder / DOCUMENT, text + "\n")
     return folder
+
+
+def _copy_sound(source: Path, target: Path) -> None:
+    """Copy the sound of the simulations that were written; the folder of each has its id."""
+    kept = {f"sim_{file.stem}" for file in (target / RESULTS_FOLDER).glob("*.json")}
+    for sound in source.glob("artifacts/task_*/sim_*/audio"):
+        if sound.parent.name in kept:
+            shutil.copytree(sound, target / sound.relative_to(source), symlinks=True)
 
 
 def _ordered(document: dict[str, Any]) -> dict[str, Any]:

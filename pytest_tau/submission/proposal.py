@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..runs.record import TrialRecord
 
 #: Who plays in a run of τ²-bench that has changed nothing. Source: τ²-bench v1.0.1.
-_STOCK = {"agent_info": "llm_agent", "user_info": "user_simulator"}
+STOCK = {"agent_info": "llm_agent", "user_info": "user_simulator"}
 #: How the deviations begin by which models were given other prompts.
 _PROMPTS = ("protocol tau", "agent ", "agent's prompt", "user ", "user's prompt", "persona")
 
@@ -33,12 +33,15 @@ class Proposal(NamedTuple):
     omitted: tuple[str, ...] = ()
 
 
-def propose(records: Sequence[TrialRecord], headers: Sequence[Mapping[str, Any]]) -> Proposal:
+def propose(
+    records: Sequence[TrialRecord], headers: Sequence[Mapping[str, Any]], stock: Mapping[str, str] = STOCK
+) -> Proposal:
     """Return the type of a submission.
 
     Args:
         records: The trials of all runs.
         headers: The header of each run.
+        stock: Who plays in a run of τ²-bench that has changed nothing, by the entry of the header.
     """
     found = comparability(records)
     if found is None:
@@ -50,8 +53,8 @@ def propose(records: Sequence[TrialRecord], headers: Sequence[Mapping[str, Any]]
     names = [
         f"{side.removesuffix('_info')} {(header.get(side) or {}).get('implementation')}"
         for header in headers
-        for side, stock in _STOCK.items()
-        if (header.get(side) or {}).get("implementation") != stock
+        for side, name in stock.items()
+        if (header.get(side) or {}).get("implementation") != name
     ]
     if names:
         return Proposal("custom", tuple(dict.fromkeys(names)), None)

@@ -133,7 +133,12 @@ class Trajectories:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the result files of a folder of trajectories, as τ²-bench finds them: its index, or all files."""
+    """Return the result files of a folder of trajectories, as τ²-bench finds them: its index, or all files.
+
+    A folder inside of it that has an index is one of them.
+    """
     if (folder / RESULTS_INDEX).is_file():
         return [folder / RESULTS_INDEX]
-    return sorted([*folder.rglob("*.json"), *folder.rglob("*.json.gz")])
+    folders = [index.parent for index in folder.glob(f"*/{RESULTS_INDEX}")]
+    files = [*folder.rglob("*.json"), *folder.rglob("*.json.gz")]
+    return sorted([*folders, *(file for file in files if not any(each in file.parents for each in folders))])

@@ -14,7 +14,7 @@ from pytest_tau.capability import Measured, bundled, judged_messages
 from pytest_tau.cli import main
 from pytest_tau.runs.reader import Run
 
-from .voice_ticks import in_ticks, spoken
+from .voice_ticks import document, in_ticks, spoken, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,49 +35,6 @@ def talk() -> list[dict[str, Any]]:
     environment = pytest_tau.load_domain("mock").environment()
     messages[3]["content"] = environment.call("create_task", call["arguments"]).content
     return messages
-
-
-def document(ticks: list[dict[str, Any]], seconds: float = 0.2) -> dict[str, Any]:
-    task = next(each for each in pytest_tau.load_domain("mock").tasks(split=None) if each.id == "say-new-id")
-    return {
-        "timestamp": "2026-01-01T00:00:00",
-        "info": {
-            "num_trials": 1,
-            "environment_info": {"domain_name": "mock", "policy": "", "tool_defs": None},
-            "agent_info": {"implementation": "discrete_time_audio_native_agent", "llm": "openai:x", "llm_args": None},
-            "user_info": {"implementation": "voice_streaming_user_simulator", "llm": "y", "llm_args": None},
-            "audio_native_config": {"provider": "openai", "model": "x", "tick_duration_seconds": seconds},
-        },
-        "tasks": [task.model_dump(mode="json")],
-        "simulations": [
-            {
-                "id": "s1",
-                "task_id": task.id,
-                "trial": 0,
-                "termination_reason": "user_stop",
-                "reward_info": {"reward": 1.0},
-                "mode": "full_duplex",
-                "messages": None,
-                "ticks": ticks,
-                "speech_environment": {"complexity": "regular", "voice_seed": 3},
-                "duration": 9.5,
-            }
-        ],
-    }
-
-
-def written(folder: Path, content: dict[str, Any], form: str) -> Path:
-    """The path of the results, in one file or with one for each simulation."""
-    if form == "file":
-        path = folder / "voice.json"
-        path.write_text(json.dumps(content))
-        return path
-    path = folder / "voice"
-    (path / "simulations").mkdir(parents=True)
-    for each in content.pop("simulations"):
-        (path / "simulations" / f"{each['id']}.json").write_text(json.dumps(each, indent=2))
-    (path / "results.json").write_text(json.dumps(content))
-    return path
 
 
 def rewards(path: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[str, float]]:

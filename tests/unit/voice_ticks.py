@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest_tau
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: The characters that are said in a tick.
 CHARACTERS = 6
@@ -37,3 +43,50 @@ def in_ticks(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 tick(**{f"{side}_chunk": chunk})
             tick()
     return found
+
+
+def document(
+    ticks: list[dict[str, Any]], seconds: float = 0.2, *, domain: str = "mock", task_id: str = "say-new-id"
+) -> dict[str, Any]:
+    """A results file of τ²-bench with one voice simulation."""
+    task = next(each for each in pytest_tau.load_domain(domain).tasks(split=None) if each.id == task_id)
+    return {
+        "timestamp": "2026-01-01T00:00:00",
+        "info": {
+            "num_trials": 1,
+            "environment_info": {"domain_name": domain, "policy": "", "tool_defs": None},
+            "agent_info": {"implementation": "discrete_time_audio_native_agent", "llm": "openai:x", "llm_args": None},
+            "user_info": {"implementation": "voice_streaming_user_simulator", "llm": "y", "llm_args": None},
+            "speech_complexity": "regular",
+            "audio_native_config": {"provider": "openai", "model": "x", "tick_duration_seconds": seconds},
+        },
+        "tasks": [task.model_dump(mode="json")],
+        "simulations": [
+            {
+                "id": "s1",
+                "task_id": task.id,
+                "trial": 0,
+                "termination_reason": "user_stop",
+                "reward_info": {"reward": 1.0},
+                "mode": "full_duplex",
+                "messages": None,
+                "ticks": ticks,
+                "speech_environment": {"complexity": "regular", "voice_seed": 3},
+                "duration": 9.5,
+            }
+        ],
+    }
+
+
+def written(folder: Path, content: dict[str, Any], form: str = "file") -> Path:
+    """The path of the results, in one file or with one for each simulation."""
+    if form == "file":
+        path = folder / "voice.json"
+        path.write_text(json.dumps(content))
+        return path
+    path = folder / "voice"
+    (path / "simulations").mkdir(parents=True)
+    for each in content.pop("simulations"):
+        (path / "simulations" / f"{each['id']}.json").write_text(json.dumps(each, indent=2))
+    (path / "results.json").write_text(json.dumps(content))
+    return path

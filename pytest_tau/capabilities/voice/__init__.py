@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ...capability import Capability, FactColumn, deferred
+from ...capability import Capability, ExportFormat, FactColumn, deferred
 
 if TYPE_CHECKING:
     from .measure import (
@@ -41,6 +41,14 @@ capability = Capability(
     on=_never,
     facts=deferred(f"{__name__}.facts:VoiceFacts"),
     trajectory=deferred(f"{__name__}.stored:read_trajectory"),
+    submission=deferred(f"{__name__}.leaderboard:submitted"),
+    exports=(
+        ExportFormat(
+            "interaction-metrics",
+            "interaction-metrics for the metrics of a voice run as a leaderboard has them",
+            deferred(f"{__name__}.leaderboard:write_metrics"),
+        ),
+    ),
     columns=(
         FactColumn("response_rate", label="Answered", kind="score", metric=True, most=1.0),
         FactColumn("response_latency", label="Answer after", kind="seconds", metric=True),
