@@ -325,8 +325,8 @@ def _of_facts(named: NamedColumn) -> Column:
         metric=MeanMetric(
             column.name,
             column.most,
-            counts=lambda record: named.capability in record.facts,
-            lacking=f"no trial has facts of {named.capability!r}",
+            counts=lambda record: value(record) is not None,
+            lacking=f"no trial has a value of {named.capability!r}",
         )
         if column.metric
         else None,

@@ -48,7 +48,7 @@ def submitted(runs: Sequence[Run]) -> SubmittedRuns | None:
         return None
     if len(voice) < len(runs):
         others = ", ".join(run.name for run in runs if run not in voice)
-        raise ConfigurationError(f"voice and text cannot be submitted together: {others} is no voice run")
+        raise ConfigurationError(f"voice and text cannot be submitted together: {others} has no speech")
     kept = [run for run in voice if run.info.get("speech_complexity") == _COUNTED]
     if not kept:
         found = ", ".join(f"{run.name} has {run.info.get('speech_complexity')!r}" for run in voice)
