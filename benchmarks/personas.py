@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest_tau
 from pytest_tau import SimulationSettings
+from pytest_tau.capabilities.user_validity import capability
 from pytest_tau.participants.behaviours import BEHAVIOURS
-from pytest_tau.validity import UserValidity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for task in tasks
             ]
             cells.append(sum(each.outcome == "passed" for each in found))
-            faulty += sum(not (UserValidity.of(each) or UserValidity()).valid for each in found)
+            faulty += sum(not capability.read(each.facts).valid for each in found)
         print(f"{name:<20}{len(tasks):>6}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
     print(f"trials with a fault of the user: {faulty}")
     return 0

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest_tau
+from pytest_tau.capabilities.user_validity.checks import CHECK_NAMES, check_user
 from pytest_tau.errors import TauError
 from pytest_tau.models import UserMessage
 from pytest_tau.runs.reader import open_run
-from pytest_tau.validity import CHECK_NAMES, check_user
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_tau.capabilities.user_validity.facts import Finding
     from pytest_tau.environment import Domain
-    from pytest_tau.validity import Finding
 
 _SEED = 18
 
@@ -57,8 +57,8 @@ def _row(path: Path, data: Path | None, found: dict[str, list[tuple[str, Finding
         if stored.task is None or not any(isinstance(each, UserMessage) for each in simulation.messages):
             continue
         validity = check_user(stored.task, simulation.messages, _domain(stored.domain, data))
-        if validity.problem:
-            raise TauError(f"{path}: {validity.problem}")
+        if validity.unchecked:
+            raise TauError(f"{path}: {validity.unchecked}")
         trials += 1
         faulty += not validity.valid
         checks.update(validity.checks)

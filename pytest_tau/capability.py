@@ -30,6 +30,25 @@ ENTRY_POINT_GROUP = "pytest_tau.capabilities"
 PROBLEM = "problem"
 
 
+class Ruling(NamedTuple):
+    """What a capability wants to be done with an attempt of a trial that has a verdict.
+
+    Attributes:
+        reason: The reason, for the report.
+        again: Whether the attempt is discarded and the trial run again, while it may have another attempt; else it is
+            excluded from rates.
+    """
+
+    reason: str
+    again: bool = False
+
+
+class Detail(str):
+    """A line of a summary that is shown with ``-v`` only."""
+
+    __slots__ = ()
+
+
 class TrialView(NamedTuple):
     """What a capability is given of a trial.
 
@@ -39,6 +58,8 @@ class TrialView(NamedTuple):
         environment: The databases and tools of this trial.
         seed: The seed of this trial; None for none.
         settings: The settings of the capability; None if it has none.
+        behaviour: What makes its simulated user difficult, a ``pytest_tau.participants.behaviours.Behaviour``; None for
+            a user that cooperates.
     """
 
     task: Task
@@ -46,6 +67,23 @@ class TrialView(NamedTuple):
     environment: Environment
     seed: int | None
     settings: Any
+    behaviour: Any = None
+
+
+class RunView(NamedTuple):
+    """What a capability is given of a run.
+
+    Attributes:
+        tools: The tools, each by the side that has it and its name.
+        agent: The agent, a specification or an object.
+        user: The simulated user, likewise.
+        solo: Whether the agent works alone.
+    """
+
+    tools: Sequence[tuple[Requestor, str]]
+    agent: Any
+    user: Any
+    solo: bool
 
 
 class TrialStages:
@@ -78,6 +116,9 @@ class TrialStages:
         The verdict cannot be changed. Also called for a trial that ended in an error.
         """
 
+    def ended(self, simulation: Simulation) -> Ruling | None:
+        """Return what is to be done with an attempt that has a verdict, after ``graded``; None to let it count."""
+
 
 class FactColumn(NamedTuple):
     """A column of the CSV file, the page, JUnit and the gates: a field of a capability's facts.
@@ -89,6 +130,7 @@ class FactColumn(NamedTuple):
         kind: How the page shows a value: ``number``, ``seconds``, ``money``, ``score`` or ``text``.
         metric: Whether the mean over trials is a metric of gates.
         most: The largest value that a trial can have.
+        every: Whether the metric has trials that are excluded from rates, too.
     """
 
     name: str
@@ -97,6 +139,7 @@ class FactColumn(NamedTuple):
     kind: str = "number"
     metric: bool = False
     most: float = inf
+    every: bool = False
 
 
 class Command(NamedTuple):
@@ -214,6 +257,20 @@ class Measured(NamedTuple):
     facts: Any
 
 
+class Compared(NamedTuple):
+    """What two runs have of a capability.
+
+    Attributes:
+        before: The trials of the earlier run.
+        after: The trials of the later one.
+        tasks: The trials of each task that both have, of both runs; empty if there are variants of the tests.
+    """
+
+    before: Sequence[Measured]
+    after: Sequence[Measured]
+    tasks: Sequence[tuple[Sequence[Measured], Sequence[Measured]]]
+
+
 @dataclass(frozen=True)
 class Capability:
     """An idea that a run can have, and everything that other parts need of it.
@@ -223,8 +280,9 @@ class Capability:
         settings: A frozen dataclass whose fields are made by ``pytest_tau.option``; None for no settings.
         on: Returns whether the settings switch it on; by default if one of them differs from its default. A capability
             without settings is always on.
-        check: Raises a ``ValueError`` for settings that do not fit the tools of a run, each given by the side that has
-            it and its name. Called once, after collection.
+        title: What reports call it; by default its name.
+        attempts: Returns the most attempts of a trial, given the settings; by default one.
+        check: Raises a ``ValueError`` for settings that do not fit a run. Called once, after collection.
         trial: Makes the stages of a trial.
         hooks: Makes an object with hooks of pytest, given pytest's configuration and the settings; it is registered as
             ``tau_NAME``; None for none. Raises a ``pytest.UsageError`` for settings that cannot be used.
@@ -232,7 +290,8 @@ class Capability:
             registered as ``tau_NAME_fixtures`` at the start of pytest. Every run imports its module.
         facts: Makes the facts of their stored form, a mapping; None to leave them as they are.
         columns: The columns of the facts.
-        summary: Returns the lines of the summary, given the trials that have facts.
+        summary: Returns the lines of the summary of a domain, given its trials that have facts.
+        comparison: Returns the lines of a comparison of two runs; by default the means of the metrics.
         failure: Returns the lines of the report of a failed trial, given its facts and its simulation.
         commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
         exports: Formats of ``tau export``.
@@ -247,13 +306,16 @@ class Capability:
     name: str
     settings: type | None = None
     on: Callable[[Any], bool] | None = None
-    check: Callable[[Any, Iterable[tuple[Requestor, str]]], None] | None = None
+    title: str = ""
+    attempts: Callable[[Any], int] | None = None
+    check: Callable[[Any, RunView], None] | None = None
     trial: Callable[[TrialView], TrialStages] | None = None
     hooks: Callable[[Any, Any], object | None] | None = None
     fixtures: Callable[[], object] | None = None
     facts: Callable[..., Any] | None = None
     columns: tuple[FactColumn, ...] = ()
     summary: Callable[[Sequence[Measured]], Iterable[str]] | None = None
+    comparison: Callable[[Compared], Iterable[str]] | None = None
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None
     commands: tuple[Command, ...] = ()
     exports: tuple[ExportFormat, ...] = ()
@@ -265,7 +327,7 @@ class Capability:
     @property
     def label(self) -> str:
         """Return what reports call it: ``first answer`` for ``first_answer``."""
-        return self.name.replace("_", " ")
+        return self.title or self.name.replace("_", " ")
 
     def is_on(self, settings: Any) -> bool:
         """Return whether settings switch it on."""
@@ -278,10 +340,13 @@ class Capability:
         return ActiveCapability(self, None if self.settings is None else self.settings(**settings))
 
     def read(self, facts: Mapping[str, Any] | None) -> Any:
-        """Return its facts of a stored trial; None if there are none, or they could not be found."""
+        """Return its facts of a stored trial; None if there are none, or they cannot be read."""
         if not isinstance(facts, dict) or not isinstance(found := facts.get(self.name), dict) or PROBLEM in found:
             return None
-        return found if self.facts is None else self.facts(**found)
+        try:
+            return found if self.facts is None else self.facts(**found)
+        except (TypeError, ValueError):  # the file of another version
+            return None
 
 
 class ActiveCapability(NamedTuple):
@@ -289,6 +354,11 @@ class ActiveCapability(NamedTuple):
 
     capability: Capability
     settings: Any
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Return whether it is not on by the defaults of its settings."""
+        return self.settings is None or any(changed_values(self.settings))
 
 
 def deferred(place: str) -> Callable[..., Any]:
@@ -314,6 +384,12 @@ def bundled_options() -> dict[str, Option]:
     """Return the options of the capabilities of this package, by key."""
     found = (option for each in bundled() if each.settings for option in options_of(each.settings))
     return {option.key: option for option in found}
+
+
+def bundled_by_default() -> list[ActiveCapability]:
+    """Return the capabilities of this package that their defaults switch on."""
+    made = (ActiveCapability(each, each.settings() if each.settings else None) for each in bundled())
+    return [each for each in made if each.capability.is_on(each.settings)]
 
 
 @functools.cache
@@ -375,20 +451,29 @@ def submitted_runs(runs: Sequence[Any]) -> SubmittedRuns | None:
     return next((each for each in found if each is not None), None)
 
 
-def summary_lines(capabilities: Iterable[Capability], records: Sequence[Any]) -> Iterator[str]:
-    """Yield the lines of the summary, each with the label of its capability before it.
+def summary_lines(
+    capabilities: Iterable[Capability], records: Sequence[Any], *, everything: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the summary, each after the label of its capability.
 
     Args:
         capabilities: The capabilities.
         records: Records of trials.
+        everything: Whether details are shown.
     """
     for each in capabilities:
-        measured = [Measured(record, facts) for record in records if (facts := each.read(record.facts)) is not None]
+        measured = measured_by(each, records)
         if each.summary is not None and measured:
-            yield from (f"{each.label}: {line}" for line in each.summary(measured))
+            shown = (line for line in each.summary(measured) if everything or not isinstance(line, Detail))
+            yield from ((each.label, line) for line in shown)
         problems = [found[PROBLEM] for record in records if PROBLEM in (found := record.facts.get(each.name) or {})]
         if problems:
-            yield f"{each.label}: no facts of {len(problems)} of {len(records)} trials: {problems[0]}"
+            yield each.label, f"no facts of {len(problems)} of {len(records)} trials: {problems[0]}"
+
+
+def measured_by(capability: Capability, records: Iterable[Any]) -> list[Measured]:
+    """Return the trials that have facts of a capability."""
+    return [Measured(each, facts) for each in records if (facts := capability.read(each.facts)) is not None]
 
 
 def failure_lines(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[str]:
@@ -464,12 +549,18 @@ class StageCalls:
         ]
         self._made = made
         self.begin, self.message = self._overriding("begin"), self._overriding("message")
+        self.ended: list[Callable[[Simulation], Ruling | None]] = self._overriding("ended")
         self.call: list[Callable[[ToolCall], Awaitable[ToolMessage | None]]] = self._overriding("call")
         self.result: list[Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]] = self._overriding("result")
 
     def _overriding(self, stage: str) -> list[Any]:
         default = getattr(TrialStages, stage)
         return [getattr(made, stage) for _, made in self._made if getattr(type(made), stage, default) is not default]
+
+    def ruling(self, simulation: Simulation) -> Ruling | None:
+        """Return what is to be done with an attempt: the first ruling for another attempt, else the first one."""
+        found = [ruling for ended in self.ended if (ruling := ended(simulation)) is not None]
+        return next((each for each in found if each.again), found[0] if found else None)
 
     def facts(self, simulation: Simulation) -> dict[str, Any]:
         """Return the facts of a graded trial in their stored form, by capability.

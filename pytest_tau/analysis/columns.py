@@ -63,6 +63,7 @@ class MeanMetric(NamedTuple):
         counts: Whether a trial that has a verdict counts; by default all do, and one without a value makes the mean
             unknown.
         lacking: Why there is no value if no trial counts.
+        every: Whether trials that are excluded from rates count, too.
     """
 
     name: str
@@ -70,6 +71,7 @@ class MeanMetric(NamedTuple):
     value: Callable[[TrialRecord], float | None] | None = None
     counts: Callable[[TrialRecord], bool] | None = None
     lacking: str = ""
+    every: bool = False
 
 
 @dataclass(frozen=True)
@@ -222,11 +224,6 @@ COLUMNS: tuple[Column, ...] = (
         lambda record: "; ".join(record.failed_checks),
         page=PageColumn("failed", "checks", "Failed checks"),
     ),
-    Column(
-        "user_faults",
-        lambda record: "; ".join(record.user_faults),
-        page=PageColumn("user_faults", "text", "User faults", optional=True),
-    ),
     Column("excluded", lambda record: record.excluded),
     Column("attempts", lambda record: record.attempts or 1),
     Column("termination_reason", lambda record: record.termination_reason),
@@ -327,6 +324,7 @@ def _of_facts(named: NamedColumn) -> Column:
             column.most,
             counts=lambda record: value(record) is not None,
             lacking=f"no trial has a value of {named.capability!r}",
+            every=column.every,
         )
         if column.metric
         else None,

@@ -16,8 +16,8 @@ from .measures.partial import difference_lines
 from .measures.policy import policy_difference_lines
 from .measures.reviews import review_counts
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
+from .personas import persona_lines
 from .power import POWER
-from .users.comparison import user_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -98,7 +98,7 @@ class Comparison:
         only_after: Tasks that the earlier run has no trial of.
         without_verdict: Tasks in both of which one side has only errors.
         errors: Trials that ended in an error, in each run; they are not compared.
-        by_user: Trials that are excluded because of a fault of the simulated user, likewise.
+        not_counted: Trials that are excluded from rates, likewise.
     """
 
     def __init__(self, before: RunRecords, after: RunRecords) -> None:
@@ -117,7 +117,7 @@ class Comparison:
         self._records = {key: (both[key][0].records, both[key][1].records) for key in self.pairs}
         self.without_verdict = [key for key in both if key not in self.pairs]
         self.errors = tuple(sum(counts.errors for counts in side.values()) for side in (earlier, later))
-        self.by_user = tuple(sum(counts.excluded for counts in side.values()) for side in (earlier, later))
+        self.not_counted = tuple(sum(counts.excluded for counts in side.values()) for side in (earlier, later))
 
     @cached_property
     def variants(self) -> dict[str, Paired]:
@@ -200,8 +200,8 @@ class Comparison:
         if len(self.variants) == 1:
             pairs = [*self._records.values()]
             lines += [*difference_lines(pairs), *policy_difference_lines(pairs)]
-        lines += fact_lines(self.before, self.after)
-        lines += user_lines(self.before.records, self.after.records)
+        lines += fact_lines(self.before, self.after, [*self._records.values()] if len(self.variants) == 1 else [])
+        lines += persona_lines(self.before.records, self.after.records)
         lines += self._reviews()
         for word, tasks in (("worse", self.worse), ("better", self.better)):
             if tasks:
@@ -253,16 +253,16 @@ class Comparison:
             for side, tasks in ((self.before, self.only_before), (self.after, self.only_after))
             if tasks
         ]
-        or_excluded = "or excluded trials " if any(self.by_user) else ""
+        or_excluded = "or excluded trials " if any(self.not_counted) else ""
         if self.without_verdict:
             parts.append(
                 f"{plural(count_tasks(self.without_verdict), 'task')} with only errors {or_excluded}in one of the runs"
             )
         if any(self.errors):
             parts.append(f"{plural(self.errors[0], 'error')} before and {self.errors[1]:,} after")
-        if any(self.by_user):
-            before, after = self.by_user
-            parts.append(f"{plural(before, 'trial')} with a fault of the user before and {after:,} after")
+        if any(self.not_counted):
+            before, after = self.not_counted
+            parts.append(f"{plural(before, 'trial')} excluded from rates before and {after:,} after")
         return [f"excluded: {', '.join(parts)}"] if parts else []
 
     def _reviews(self) -> list[str]:

@@ -15,7 +15,6 @@ from .measures.retrieval import RetrievalStats
 from .scores import Floor, Scores
 from .statistics import percentile
 from .unseen import UnseenAgent, unseen_agents
-from .users import UserFaults
 from .variants import Variants, records_by_variant
 
 if TYPE_CHECKING:
@@ -81,7 +80,6 @@ class DomainSummary:
         unseen: The agents that are not built in and of which no model call was seen.
         restored: How many trials were taken from an earlier run.
         groups: The scores by what tasks are grouped by; empty if no task has it.
-        user_faults: The faults of the simulated users.
         retrieval: What was searched for and read; None if the domain has no knowledge base.
         records: The trials of each variant, by its name; an empty name if there is one. For means that are only
             computed if they are shown.
@@ -101,7 +99,6 @@ class DomainSummary:
     restored: int
     groups: Mapping[str, tuple[Scores, ...]]
     retrieval: RetrievalStats | None = None
-    user_faults: UserFaults | None = None
     records: Mapping[str, Sequence[TrialRecord]] = field(default_factory=dict)
     policy: PolicyStats | None = None
 
@@ -159,7 +156,6 @@ def _domain(
         restored=sum(record.restored for record in records),
         retrieval=RetrievalStats.of(ran),
         policy=PolicyStats.of(ran),
-        user_faults=UserFaults.of(records),
         records=records_by_variant(records),
         groups={group: _grouped(group, records_by_variant(records)) for group in group_by},
     )

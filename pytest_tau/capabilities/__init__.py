@@ -3,6 +3,7 @@
 #: The capabilities in the order in which they are called.
 BUNDLED = (
     "tool_faults",
+    "user_validity",
     "quarantine",
     "changed",
     "stopping",

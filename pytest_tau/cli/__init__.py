@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "plan runs": (),
     "connect agents": ("mcp",),
     "work with runs": (
-        *("browse.show", "view", "compare", "browse.users", "many.fork", "bless", "merge", "export"),
+        *("browse.show", "view", "compare", "many.fork", "bless", "merge", "export"),
         *("regrade", "reviews.review", "submit"),
     ),
 }

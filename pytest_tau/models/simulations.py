@@ -78,10 +78,6 @@ RETRIEVAL = "retrieval"
 LATE_CALLS = "late_calls"
 #: The entry of ``info`` with the name of an agent that is not built in and made no tool call.
 SILENT_AGENT = "silent_agent"
-#: The entry of a simulation's ``info`` about the simulated user: the ``findings`` of its checks (``check``,
-#: ``message_idx``, ``evidence``), and if they apply, the checks that its persona has ``excused``, ``excluded`` from
-#: rates, the number of ``attempts``, and the ``problem`` that has prevented the checks.
-USER_VALIDITY = "user_validity"
 #: The entry of a simulation's ``info`` with the class of pytest-tau's exception behind its ``error``.
 _ERROR_KIND = "error_kind"
 #: The entry of a simulation's ``info`` that names the sides that were given the reference actions.
@@ -196,6 +192,9 @@ class Simulation(BaseModel):
         replay_differences: The differences of a replayed conversation from its recording.
         conditions: The conditions under which it was run, such as participants, prompts and limits; None for results of
             others.
+        excluded: Why it is excluded from rates although it has a verdict; None if it is not.
+        attempts: The number of attempts that were run, those that were discarded included.
+        first_reward: The reward of the first of several attempts; None if there was one.
         facts: What capabilities know of it, by the name of the capability. Those of one that is not there are kept.
         duplex: What τ²-bench stores of a conversation in which both sides can speak at once, by its fields
             (``DUPLEX``); ``messages`` were made of it. None for one in turns.
@@ -222,6 +221,9 @@ class Simulation(BaseModel):
     replay_differences: list[str] = []
     info: dict[str, Any] | None = None
     conditions: dict[str, Any] | None = None
+    excluded: str | None = None
+    attempts: int = 1
+    first_reward: float | None = None
     facts: dict[str, Any] = {}
     duplex: dict[str, Any] | None = None
 

@@ -35,7 +35,6 @@ from ..runner import (
     ReviewSettings,
     RunConfig,
     SimulationSettings,
-    UserFault,
 )
 from .capabilities import active_capabilities
 from .options import OptionValues, named_domains, repetitions
@@ -104,7 +103,6 @@ def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettin
         protocol=_protocol(values),
         retrieval=_retrieval(values),
         prompting={"agent": _agent_prompting(values), "user": _user_prompting(values, data_dir)},
-        user_fault=values.get("user_fault") or UserFault(),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from ..run_settings.types import difficulty, json_object, model_arguments, persona, provider_limits
@@ -12,7 +11,6 @@ from ..settings import flag, names, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..runner.config import UserFault
 
 _OUTCOMES = ("failed", "error")
 
@@ -78,18 +76,6 @@ def outcome_names(value: str) -> frozenset[str]:
         if name not in _OUTCOMES:
             raise ValueError(f"expected 'failed', 'error' or 'failed,error', got {name!r}")
     return frozenset(found)
-
-
-def user_fault(value: str) -> UserFault:
-    """Return what is done with trials in which the user makes a fault, from ``count``, ``exclude`` or ``rerun:N``."""
-    from ..runner.config import UserFault
-
-    if value in ("count", "exclude"):
-        return UserFault("count" if value == "count" else "exclude")
-    name, colon, number = value.partition(":")
-    if name != "rerun" or (colon and re.fullmatch(r"[1-9][0-9]?", number) is None):
-        raise ValueError(f"expected count, exclude, rerun, or rerun:N with N from 1 to 99, got {quoted(value)}")
-    return UserFault("rerun", int(number) if colon else 1)
 
 
 def fork_turns(value: str) -> tuple[tuple[int, int], ...] | None:

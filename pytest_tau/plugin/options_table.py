@@ -19,7 +19,6 @@ from .option_types import (
     markdown_file,
     outcome_names,
     run_name,
-    user_fault,
 )
 
 # Formatted by hand: a field is what the option is, and below it the help.
@@ -60,9 +59,6 @@ _ROWS = (
                 "repeated, a comma-separated list, or all"),
     Option("attack-only", flag, "selection", default=False,
            help="with --tau-attack, do not run the tasks without an attack as well"),
-    Option("user-fault", user_fault, "verdict", "WHAT", rerun=1, example="exclude",
-           help="trials in which the simulated user makes a fault: count (default) only reports them, exclude excludes "
-                "them from rates, rerun[:N] runs such a trial again, up to N times (1)"),
     Option("review", text, "speed", "WHICH", choices=("failed", "all"), bare="failed", rerun=2,
            help="have a model review trials after their verdict, which it does not change: failed (default), or all"),
     Option("review-mode", text, "speed", "MODE", default="full", choices=("full", "user"), rerun=2,

@@ -14,7 +14,7 @@ from ..evaluation import OFFICIAL, Evaluation, Grading
 from ..evaluation.component import GradingInput
 from ..evaluation.evaluate import ask_judge, grade, settled
 from ..evaluation.outside import check_domain, undeclared_in
-from ..models import FAULTS, USER_VALIDITY
+from ..models import FAULTS
 from ..runner.policy import note_policy
 from ..runs.groups import Group
 from ..runs.jsonl import read_tests
@@ -317,8 +317,7 @@ def _uncounted(run: StoredSimulation, *, replaced: bool) -> str:
     simulation = run.simulation
     if replaced:
         return REPLACED
-    validity = (simulation.info or {}).get(USER_VALIDITY)
-    if isinstance(validity, dict) and validity.get("excluded"):
+    if simulation.excluded is not None:
         return EXCLUDED
     # Infrastructure errors are counted by themselves.
     is_error = simulation.termination_reason in FAULTS - {"infrastructure_error"}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Rates are shown up to this k.
 _MOST_TRIALS = 8
 #: Why rates exclude simulations of a run.
-REPLACED, EXCLUDED, ERRORS = "replaced by later ones", "faults of the user", "other errors"
+REPLACED, EXCLUDED, ERRORS = "replaced by later ones", "not counted by the run", "other errors"
 
 
 @dataclass(frozen=True)

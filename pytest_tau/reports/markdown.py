@@ -185,10 +185,7 @@ def _facts(summary: DomainSummary, capabilities: Sequence[Capability]) -> str:
     if summary.policy:
         rows += [["not checked", line] for line in summary.policy.unchecked]
     records = [record for found in summary.records.values() for record in found]
-    rows += [[*line.partition(": ")[::2]] for line in summary_lines(capabilities, records)]
-    if users := summary.user_faults:
-        named = (("failures", users.of_failures), ("user faults", users.parts))
-        rows += [[label, ", ".join(parts)] for label, parts in named if parts]
+    rows += [[*line] for line in summary_lines(capabilities, records)]
     if summary.restored:
         rows.append(["reused", f"{plural(summary.restored, 'trial')} of an earlier run"])
     return _table(rows)

@@ -9,14 +9,17 @@ from ..analysis.columns import COLUMNS
 from ..analysis.measures.partial import partial_parts
 from ..analysis.usage import format_tokens
 from ..analysis.variants import MOST_PAIRS
+from ..capability import summary_lines
 from ..text import distinct_lines, duration, money, one_line, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..analysis.columns import Column
     from ..analysis.scores import Floor, Rate, Scores
     from ..analysis.summary import DomainSummary, TrialStats, Usage
+    from ..capability import Capability
+    from ..runs.record import TrialRecord
 
 #: With fewer trials the reports of failures say it all, and with fewer tasks an interval says nothing.
 _FEW = 5
@@ -45,15 +48,10 @@ def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80,
         partial: Whether partial credit is shown at any verbosity.
     """
     if verbosity < 0:
-        faults = summary.user_faults
-        # A rate that excludes trials is never shown alone.
-        parts = faults.parts if faults and (faults.excluded or faults.discarded) else []
-        return (_partial(summary, width) if partial else []) + _laid_out("user faults", parts, width)
+        return _partial(summary, width) if partial else []
     shown = _details(summary, everything=verbosity > 0)
     lines = [line for label, parts in shown for line in _laid_out(label, parts, width)]
     lines += _partial(summary, width) if partial or verbosity > 0 else []
-    if faults := summary.user_faults:
-        lines += _laid_out("failures", faults.of_failures, width) + _laid_out("user faults", faults.parts, width)
     for name, groups in summary.groups.items():
         lines += _table(name, groups, None if verbosity > 0 else _MOST_GROUPS, width)
     return lines
@@ -67,6 +65,21 @@ def _partial(summary: DomainSummary, width: int) -> list[str]:
         named = [f"{variant}: {parts[0]}", *parts[1:]] if variant and parts else parts
         lines += _laid_out("partial credit", named, width)
     return lines
+
+
+def capability_lines(
+    capabilities: Iterable[Capability], records: Sequence[TrialRecord], *, everything: bool, width: int
+) -> list[str]:
+    """Return the lines of capabilities about the trials of a domain.
+
+    Args:
+        capabilities: The capabilities.
+        records: The trials.
+        everything: Whether details are shown.
+        width: Of the terminal, in characters.
+    """
+    found = summary_lines(capabilities, records, everything=everything)
+    return [line for label, text in found for line in _laid_out(label, text.split(", "), width)]
 
 
 def variant_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80) -> list[str]:
@@ -182,6 +195,7 @@ def _laid_out(label: str, parts: Sequence[str], width: int) -> list[str]:
     text = ", ".join(part.replace(" ", _UNBROKEN) for part in parts)
     wrapped = textwrap.wrap(text, room, break_on_hyphens=False)
     lines = [line.replace(_UNBROKEN, " ") for line in wrapped]
+    label = label if len(label) < _LABEL else f"{label}  "
     return [f"  {label if not number else '':<{_LABEL}}{line}" for number, line in enumerate(lines)]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from ..capability import bundled_by_default
 from ..chat import ModelArguments, Role
 from ..evaluation import Evaluation
 from ..participants import calls_no_model, is_endpoint
@@ -38,21 +39,6 @@ MODEL_ROLES: tuple[Role, ...] = ("agent", "user", "judge", "reviewer")
 DEFAULT_SEED = SelectionSettings.seed
 
 
-class UserFault(NamedTuple):
-    """What is done with trials in which the simulated user makes a fault.
-
-    Attributes:
-        mode: ``count`` reports it, ``exclude`` excludes the trial from rates, ``rerun`` runs the trial again.
-        reruns: How often a trial is run again at most.
-    """
-
-    mode: Literal["count", "exclude", "rerun"] = "count"
-    reruns: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.mode}:{self.reruns}" if self.mode == "rerun" else self.mode
-
-
 @dataclass(frozen=True)
 class SimulationSettings(ConversationSettings):
     """Settings of every simulation of a run.
@@ -68,9 +54,9 @@ class SimulationSettings(ConversationSettings):
         protocol: The texts that models read, and the form in which they are sent.
         attack: The attack by texts in tool results; None for none.
         policy_rules: Whether the rules of the domain's policy are checked; the reward does not depend on it.
-        capabilities: The capabilities that are switched on, each with its settings.
+        capabilities: The capabilities that are switched on, each with its settings; by default the bundled ones that
+            are on by default.
         behaviours: The behaviours that a persona can have, by name.
-        user_fault: What is done with trials in which the simulated user makes a fault.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -82,9 +68,8 @@ class SimulationSettings(ConversationSettings):
     protocol: Protocol = TAU
     attack: Attack | None = None
     policy_rules: bool = True
-    capabilities: Sequence[ActiveCapability] = ()
+    capabilities: Sequence[ActiveCapability] = field(default_factory=bundled_by_default)
     behaviours: Mapping[str, Behaviour] = field(default_factory=lambda: BEHAVIOURS)
-    user_fault: UserFault = UserFault()  # noqa: RUF009 - immutable
 
 
 class ModelChoice(NamedTuple):

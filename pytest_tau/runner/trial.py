@@ -30,7 +30,6 @@ from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, 
 from ..orchestrator import Clock, Conversation, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
-from ..validity import check_simulation
 from . import fork
 from .attack import make_injection, note_attack
 from .conditions import Played, conditions_of
@@ -134,13 +133,13 @@ class Trial:
         return simulation
 
     async def _valid_attempt(self, clock: Clock, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
-        """Run the trial, again while its user makes a fault and the settings allow it; what was discarded is recorded.
+        """Run the trial, again while a capability asks for another attempt; what was discarded is recorded.
 
         An attempt that ends in an error, or that a budget stops, does not replace one that has a verdict.
         """
-        fault = self.settings.user_fault
+        asked = [each.attempts(settings) - 1 for each, settings in self.settings.capabilities if each.attempts]
         # What a test's own fixtures made of the trial cannot be made again.
-        reruns = fault.reruns if fault.mode == "rerun" and self.agent_trial is None else 0
+        reruns = max(asked, default=0) if self.agent_trial is None else 0
         initial = self.environment.fork() if reruns else None
         first: Simulation | None = None
         kept: Simulation | None = None
@@ -160,19 +159,16 @@ class Trial:
             worse = kept is not None and simulation.outcome == "error"
             discarded += [simulation] if worse else [] if kept is None else [kept]
             kept = kept if worse else simulation
-            if worse or self._validity(simulation):
+            ruling = self._stages.ruling(simulation) if self._stages and simulation.outcome != "error" else None
+            if worse or ruling is None:
+                break
+            if not ruling.again:
+                simulation.excluded = ruling.reason
                 break
         assert kept is not None, "there is at least one attempt"
         if kept is not simulation:
             self.fault = None  # that of the attempt that was discarded
         return with_discarded(kept, discarded, first)
-
-    def _validity(self, simulation: Simulation) -> bool:
-        """Check the user; return whether it made no fault, or there is no verdict that could be distorted."""
-        excused = self.behaviour.excuses if self.behaviour else ()
-        exclude = self.settings.user_fault.mode == "exclude"
-        found = check_simulation(simulation, self.task, self.domain, excused, exclude=exclude)
-        return found is None or found.valid or simulation.outcome == "error"
 
     async def _attempts(self, clock: Clock, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         """Run and grade the conversation, again while the protocol has it so; what was discarded is recorded.
@@ -212,7 +208,7 @@ class Trial:
 
     def _make_stages(self) -> StageCalls | None:
         active = self.settings.capabilities
-        view = partial(TrialView, self.task, self.domain, self.environment, self.seed)
+        view = partial(TrialView, self.task, self.domain, self.environment, self.seed, behaviour=self.behaviour)
         return StageCalls(active, view) if active else None
 
     def context(

@@ -15,7 +15,6 @@ from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
 from ..files import digest
 from ..models import ModelUsage, Simulation
-from ..validity import UserValidity
 from .jsonl import Place, copy_lines, read_lines
 from .layout import SIMULATION_FILES
 from .manifest import read_manifest
@@ -45,7 +44,7 @@ class JoinedTrial(NamedTuple):
     Attributes:
         line: Its place.
         digest: The digest of its line.
-        counted_as: The outcome, or that it is excluded from rates because of a fault of the simulated user.
+        counted_as: The outcome, or that it is excluded from rates.
         usage: The usage of its model calls, by role.
         ended: Its end, ISO 8601; empty if that is not known.
     """
@@ -194,7 +193,6 @@ def _trial(line: Place, entry: object, found: str) -> tuple[TrialKey, JoinedTria
         raise ConfigurationError(f"{line}: {first_problem(error)}") from None
     test = entry.get("test") if isinstance(entry, dict) else None
     key = TrialKey(domain, simulation.task_id, simulation.trial, test if isinstance(test, str) else "")
-    validity = UserValidity.of(simulation)
-    excluded = validity is not None and validity.excluded and simulation.outcome != "error"
+    excluded = simulation.excluded is not None and simulation.outcome != "error"
     counted_as = "excluded" if excluded else simulation.outcome
     return key, JoinedTrial(line, found, counted_as, simulation.model_usage, simulation.end_time)

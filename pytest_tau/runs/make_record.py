@@ -12,7 +12,6 @@ from ..models import FOREIGN_AGENT, RETRIEVAL, SILENT_AGENT, any_review, paired_
 from ..policy import PolicyReport
 from ..runner.fork import FORK
 from ..text import one_line
-from ..validity import UserValidity
 from .groups import INPUTS
 from .record import OTHER_CODE, TrialRecord
 
@@ -69,6 +68,9 @@ def make_record(
         stated_cost=None if simulation.model_usage else _sum(simulation.agent_cost, simulation.user_cost),
         groups=_with_persona(groups_of(task) if task else {}, conditions),
         conditions=conditions,
+        excluded=simulation.excluded is not None,
+        attempts=simulation.attempts if simulation.attempts > 1 else 0,
+        first_reward=simulation.first_reward,
         **_of_verdict(simulation, evaluators),
         **_of_messages(simulation, paired_calls(simulation.messages) if calls is None else calls),
         **_of_participants(simulation, info),
@@ -106,14 +108,13 @@ def _of_messages(simulation: Simulation, calls: Sequence[PairedCall]) -> dict[st
 
 
 def _of_participants(simulation: Simulation, info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts about agent and user: what they were, what they saw, what they did wrong."""
+    """Return the facts about agent and user: what they were, what they saw."""
     return {
         "blame": info.get("blame"),
         "saw_reference": tuple(simulation.saw_reference),
         "foreign_agent": info.get(FOREIGN_AGENT),
         "silent_agent": str(info.get(SILENT_AGENT) or ""),
         "outside_tools": _outside_tools(info.get(OUTSIDE)),
-        **_validity(simulation),
     }
 
 
@@ -135,19 +136,6 @@ def _attack(facts: AttackFacts | None) -> dict[str, Any] | None:
         "delivered": bool(facts.delivered),
         "success": facts.success,
         **({"message_idx": shown.message_idx, "evidence": shown.text} if shown else {}),
-    }
-
-
-def _validity(simulation: Simulation) -> dict[str, Any]:
-    """Return the facts about the user, if it has made a fault."""
-    found = UserValidity.of(simulation)
-    if found is None:
-        return {}
-    return {
-        "user_faults": found.checks,
-        "excluded": found.excluded,
-        "attempts": found.attempts if found.attempts > 1 else 0,
-        "first_reward": found.first_reward,
     }
 
 

@@ -46,9 +46,8 @@ class TrialRecord:
             ``required``, or both (``required_read``), and ``recall_at`` by the number of documents of each search.
         attack: Of a trial under attack: the ``name``, the ``style``, the ``place``, the ``goal``, whether a payload was
             ``delivered``, whether it succeeded (``success``), and what shows that (``message_idx``, ``evidence``).
-        user_faults: The checks of the simulated user that have found a fault.
-        excluded: It is excluded from rates, because of a fault of the user.
-        attempts: The number of attempts that were run; more than 1 if the trial was run again because of such a fault.
+        excluded: It is excluded from rates.
+        attempts: The number of attempts that were run; more than 1 if the trial was run again.
         first_reward: The reward of the first of several attempts; None if there was one.
         fork: The entry of ``simulation.info`` about the stored conversation that it continues; None for one of its own.
         partial: Partial credit by name, None where there is nothing to measure; empty if it was not measured.
@@ -92,7 +91,6 @@ class TrialRecord:
     attack: Mapping[str, Any] | None = None
     policy: Mapping[str, Any] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
-    user_faults: tuple[str, ...] = ()
     excluded: bool = False
     attempts: int = 0
     first_reward: float | None = None
@@ -200,7 +198,7 @@ class TrialRecord:
 
 
 #: Fields that are lists in JSON.
-TUPLES = ("failed_checks", "saw_reference", "outside_tools", "user_faults")
+TUPLES = ("failed_checks", "saw_reference", "outside_tools")
 #: Fields that are written whatever their values.
 _ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
 #: Fields that are written if they are known, even 0 or empty.

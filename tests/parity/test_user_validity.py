@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pytest_tau
+from pytest_tau.capabilities.user_validity.checks import check_user
 from pytest_tau.runs.reader import open_run
-from pytest_tau.validity import check_user
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,5 +26,5 @@ def test_faults_of_recorded_users(shared: Path, name: str, faulty: int) -> None:
         assert trial.task is not None
         domain = pytest_tau.load_domain(trial.domain, shared / "tau2-data")
         found.append(check_user(trial.task, trial.simulation.messages, domain))
-    assert not any(each.problem for each in found)
+    assert not any(each.unchecked for each in found)
     assert sum(not each.valid for each in found) == faulty

@@ -66,7 +66,7 @@ def test_examples_are_shown_everywhere(examples, project, workers, capsys):
     run = examples("--tau-results", "runs", "--tau-run-name", "one", *files, *gates, *workers)
     run.line("competitors: named in message ")
     run.line("addresses: message ", ", turn ", ": the agent says sales@contoso.example")
-    run.line("tau: competitors: named in ", " trials")
+    run.line("competitors", "named in ", " trials")
     run.line("gate competitors <= 0: ", "missed")
     run.line("gate addresses <= 9: ", "met")
     run.line("again: pytest", "--tau-competitors Contoso --tau-competitors Fabrikam")
@@ -74,7 +74,7 @@ def test_examples_are_shown_everywhere(examples, project, workers, capsys):
     stored = [json.loads(line) for line in (folder / "simulations.jsonl").read_text(encoding="utf-8").splitlines()]
     assert all(each["facts"]["competitors"]["count"] > 0 for each in stored)
     recorded = json.loads((folder / "run.json").read_text(encoding="utf-8"))["capabilities"]
-    assert list(recorded) == ["addresses", "competitors", "first_answer"]
+    assert {"addresses", "competitors", "first_answer"} <= {*recorded}
     assert recorded["competitors"]["settings"] == {"competitors": ["Contoso", "Fabrikam"]}
     capsys.readouterr()
     assert main(["export", str(folder), "--format", "csv", "-o", str(project.path / "r.csv")]) == 0
@@ -92,7 +92,7 @@ def test_examples_are_shown_everywhere(examples, project, workers, capsys):
 def test_a_resumed_run_has_the_facts_of_its_earlier_trials(examples, project):
     examples("--tau-results", "runs", "--tau-run-name", "one")
     run = examples("--tau-resume", "runs/one", "--tau-gate", "competitors<=0")
-    run.line("tau: competitors: named in ", " trials")
+    run.line("competitors", "named in ", " trials")
     run.line("gate competitors <= 0: ", "missed")
 
 
@@ -111,7 +111,7 @@ def test_the_option_is_in_the_help_and_in_the_schema(examples, project, capsys, 
     run.line("--tau-competitors=NAME")
     project.ini("tau_competitors = milk")
     found = project.run("--tau-domain", "mock", "--tau-task", "create-*", "--tau-agent", "own.py:agent")
-    found.line("tau: competitors: named in ")
+    found.line("competitors", "named in ")
     # Of plugins, and not of a conftest.py: the schema does not depend on the project.
     project.write(
         "own_plugin.py", "import competitors\ndef pytest_tau_capabilities():\n    return [competitors.capability]"
@@ -135,8 +135,8 @@ def test_examples_are_short():
 def test_one_is_removed_by_its_name(project):
     project.write("conftest.py", CONFTEST % "summary=lambda trials: ['seen']")
     arguments = ("--tau-domain", "mock", "--tau-task", "create-*")
-    project.run(*arguments).line("tau: heard: seen")
-    project.run(*arguments, "-p", "no:tau_heard").lacks("tau: heard")
+    project.run(*arguments).line("  heard          seen")
+    project.run(*arguments, "-p", "no:tau_heard").lacks("  heard  ")
 
 
 def test_it_has_fixtures_and_hooks_of_every_run(project):

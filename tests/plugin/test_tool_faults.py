@@ -44,14 +44,14 @@ def run_faulty(project, a_task):
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_the_summary_and_the_stored_run_have_the_faults(run_faulty, project, workers):
     run = run_faulty("--tau-tool-faults", "create_*:0.5", "--tau-results", "runs", "--tau-html", "r.html", *workers)
-    line = run.line("tau: tool faults: ", " calls met a fault (", " error), in ", " of 8 trials")
+    line = run.line("tool faults ", " calls met a fault (", " error), in ", " of 8 trials")
     (folder,) = (project.path / "runs").iterdir()
     info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     assert info["settings"]["tool_faults"] == ["create_*:0.5"]
     assert "tool faults create_*:0.5" in info["comparability"]["deviations"]
     entries = [json.loads(each) for each in (folder / "simulations.jsonl").read_text(encoding="utf-8").splitlines()]
     faults = [fault for each in entries for fault in each["facts"]["tool_faults"]["faults"]]
-    assert f"tool faults: {len(faults)} of " in line
+    assert f" {len(faults)} of " in line
     assert len(faults) > 0
     assert {fault["kind"] for fault in faults} == {"error"}
     assert "tool faults create_*:0.5" in run.line("tau: ", "seed 300")
@@ -73,7 +73,7 @@ def test_the_failure_report_and_the_command_name_them(run_faulty):
     run.outcomes(failed=8)
     run.line("tool faults: message 2 create_task (error), message 4 create_task (error)")
     run.line("again: pytest", "--tau-tool-faults", "create_*:1")
-    run.line("tau: tool faults: 24 of 24 calls met a fault (24 error), in 8 of 8 trials; 0 of 8 with a fault passed")
+    run.line("tool faults    24 of 24 calls met a fault (24 error), in 8 of 8 trials; 0 of 8 with a fault passed")
 
 
 def test_two_rules(run_faulty):
@@ -112,7 +112,7 @@ def test_a_run_is_resumed_with_the_same_faults_only(run_faulty, project):
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.line('tool_faults: ["create_*:0.5"] in the earlier run, null now')
     again = run_faulty("--tau-resume", str(folder), "--tau-tool-faults", "create_*:0.5")
-    again.line("tau: tool faults: ", "in ", " of 8 trials")
+    again.line("tool faults ", "in ", " of 8 trials")
 
 
 def test_a_run_without_faults_is_the_baseline_and_the_comparison_is_paired(run_faulty, project, capsys):
@@ -191,10 +191,10 @@ def test_the_example_of_the_pages(project):
         (Path(__file__).parents[2] / "docs" / name).read_text(encoding="utf-8")
         for name in ("saving.md", "tool_faults.md")
     ]
-    for start in ("tau: tool faults: ", "tau: pass^1 without -> with tool faults "):
+    for start in ("tau:  tool faults    ", "tau: pass^1 without -> with tool faults "):
         line = run.line(start)
         assert line in pages[0]
-        assert line.removeprefix("tau: tool faults: ") in pages[1]
+        assert line.removeprefix("tau:  tool faults    ") in pages[1]
 
 
 @pytest.mark.exhaustive

@@ -12,7 +12,6 @@ from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import UserMessage, UserScript
 from pytest_tau.participants.behaviours import BEHAVIOURS, COOPERATIVE, Behaviour, Heard, Manner
 from pytest_tau.participants.personas import VALUES
-from pytest_tau.validity import CHECK_NAMES, UserValidity
 
 DIFFICULT = [name for name in BEHAVIOURS if name != COOPERATIVE]
 #: The rule-based agent misunderstands its user for more turns than the patience of this one lasts.
@@ -44,25 +43,10 @@ def test_a_correct_agent_gets_to_the_same_end(name: str, domain_name: str) -> No
             continue
         assert hard.reward == 1, (task.id, said(hard))
         assert said(again) == said(hard)  # the seed decides
-        found = UserValidity.of(hard)
-        # What the cooperative user has not understood, others do not understand either.
-        excused = (("not-understood",),) if UserValidity.of(usual) else ()
-        assert found is None or found.checks in excused, (task.id, found)
         different += said(hard) != said(usual)
     # Some have an effect only on refusals, on confirmations, or on several questions.
     if name in ("impatient", "tangential", "mistaken", "claiming-authority"):
         assert different
-
-
-def test_a_mistaken_user_is_no_fault_but_the_same_texts_of_another_are() -> None:
-    domain = pytest_tau.load_domain("retail")
-    task = next(each for each in domain.tasks() if each.id == "cancel-unneeded")
-    simulation = simulated("mistaken", task, domain)
-    assert any("I was wrong before" in text for text in said(simulation))
-    assert UserValidity.of(simulation) is None
-    from pytest_tau.validity import check_user
-
-    assert check_user(task, simulation.messages, domain).checks == ("made-up-detail",)
 
 
 def test_the_cooperative_user_says_what_a_user_without_a_persona_says() -> None:
@@ -118,7 +102,6 @@ class TestManners:
 def test_the_table_is_consistent() -> None:
     assert VALUES["behaviour"] == tuple(BEHAVIOURS)
     for behaviour in BEHAVIOURS.values():
-        assert set(behaviour.excuses) <= set(CHECK_NAMES)
         assert bool(behaviour.instruction) == (behaviour.name != COOPERATIVE) == (behaviour.manner is not Manner)
 
 

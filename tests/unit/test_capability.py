@@ -141,7 +141,7 @@ def test_a_mistake_in_facts_loses_neither_the_trial_nor_its_verdict(domain: Doma
     assert found.facts == {"broken": {"problem": "ZeroDivisionError: no trials"}, "counting": {"count": 3}}
     record = make_record(found, WANTED, "tiny")
     assert list(summary_lines([broken], [record])) == [
-        "broken: no facts of 1 of 1 trials: ZeroDivisionError: no trials"
+        ("broken", "no facts of 1 of 1 trials: ZeroDivisionError: no trials")
     ]
     assert list(failure_lines([broken], found)) == ["broken: ZeroDivisionError: no trials"]
 
@@ -168,7 +168,9 @@ def test_summary_and_failure_have_facts_of_their_class(domain: Domain) -> None:
         failure=lambda facts, simulation: [f"{facts.count} in {len(simulation.messages)}"],
     )
     found = talk(domain, capability.with_settings(), replies=["Done"])
-    assert list(summary_lines([capability], [make_record(found, WANTED, "tiny")])) == [f"counting: 2 of {WANTED.id}"]
+    assert list(summary_lines([capability], [make_record(found, WANTED, "tiny")])) == [
+        ("counting", f"2 of {WANTED.id}")
+    ]
     assert "counting: 2 in 4" in plain_text(explain(found, capabilities=[capability]))
 
 

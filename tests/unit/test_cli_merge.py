@@ -78,10 +78,10 @@ def test_runs_become_one_file_and_a_summary(tau: Tau) -> None:
     assert merged() == [*first, *second]
 
 
-def test_trials_excluded_for_a_fault_of_the_user_are_in_no_rate(tau: Tau) -> None:
+def test_trials_excluded_from_rates_are_in_no_rate(tau: Tau) -> None:
     """As in the summaries of the runs: one of two trials with a verdict is excluded, an error is an error."""
-    excluded = {"user_validity": {"findings": [], "excluded": True}}
-    failed, lost = kept(trial=1, reward=0.0, info=excluded), kept(trial=2, reward=None, info=excluded)
+    why = {"excluded": "fault of the user"}
+    failed, lost = kept(trial=1, reward=0.0, **why), kept(trial=2, reward=None, **why)
     write("a.jsonl", kept(), failed, lost | {"termination_reason": "infrastructure_error"})
     ran = tau("merge", "a.jsonl", "-o", "out")
     assert ran.out.startswith("mock: 1 task, 3 trials; 1 passed, 1 error, 1 excluded; pass^1 1.000;")

@@ -39,7 +39,7 @@ def test_each_is_where_it_says(tmp_path):
     assert next(csv.reader([table.getvalue()])) == [
         each.name for each in with_facts(columns_of(installed())) if each.exported
     ]
-    assert set(METRICS) == {"errors", "user_valid", *(each.metric.name for each in COLUMNS if each.metric)}
+    assert set(METRICS) == {"errors", *(each.metric.name for each in COLUMNS if each.metric)}
     shown = [each.page for each in COLUMNS if each.page and each.page.kind != "data"]
     optional = {page.label for page in shown if page.optional}
     searched = TrialRecord(
@@ -48,7 +48,6 @@ def test_each_is_where_it_says(tmp_path):
         partial={"progress": 1.0},
         attack={"name": "a", "success": True},
         policy={"checked": ["confirmation"]},
-        user_faults=("made-up-detail",),
     )
     assert {each["label"] for each in page_columns(COLUMNS, [])} == {page.label for page in shown} - optional
     columns = page_columns(COLUMNS, [searched])

@@ -200,14 +200,6 @@ class TestComparison:
         )
         assert self.compare(before, after).lines()[1].startswith("excluded: 1 task with only errors")
 
-    def test_faults_of_users_in_variants_have_no_common_rate(self):
-        records = [
-            each
-            for name in ("one", "two")
-            for each in trials(("a", "p"), test=f"t::t[{name}-trial-0]", user_faults=("made-up-detail",))
-        ]
-        assert "faults of the user: 2 of 2 trials -> 2 of 2 trials" in self.compare(records, records).lines()
-
     def test_rules_are_compared_over_the_trials_in_which_they_were_checked(self):
         """Half of the trials are of a domain without the rule, and one is excluded for a fault of its user."""
 

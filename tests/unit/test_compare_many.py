@@ -146,7 +146,7 @@ class TestManyRuns:
         (found,) = many.contrasts
         assert found.adjusted == found.paired.p == Paired(found.paired.pairs).p
 
-    def test_trials_excluded_for_a_fault_of_the_user_are_not_compared(self) -> None:
+    def test_trials_excluded_from_rates_are_not_compared(self) -> None:
         """Without them every task passes in both runs."""
         first, second = run_of("a", tasks_of(*["pp"] * 6)), run_of("b", tasks_of(*["pf"] * 6))
         excluded = [dataclasses.replace(each, excluded=not each.passed) for each in second.records]
@@ -154,7 +154,7 @@ class TestManyRuns:
         assert [row.rate for row in many.rows] == [1.0, 1.0]
         assert [row.trials for row in many.rows] == [12, 6]
         assert many.contrasts[0].paired.difference == 0
-        assert "b: 6 trials with a fault of the user, not compared" in many.warnings()
+        assert "b: 6 trials excluded from rates, not compared" in many.warnings()
         assert many.as_dict()["runs"][1]["excluded"] == 6
 
     def test_variants_are_compared_with_their_like(self) -> None:

@@ -67,8 +67,8 @@ def stored_trials(name: str, agent: str = "gold", most: int = 6, trials: int = 1
 
 
 def essence(simulation: Simulation) -> dict[str, Any]:
-    """All fields of a simulation except for the numbers of its turns, which an export adds."""
-    found = simulation.model_dump(mode="json")
+    """All fields of a simulation except for facts and the numbers of its turns, which an export adds."""
+    found = simulation.model_dump(mode="json", exclude={"facts"})
     for message in found["messages"]:
         message.pop("turn_idx", None)
     return found

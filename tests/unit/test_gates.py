@@ -69,7 +69,7 @@ class TestGrammar:
                 "(known: actions, actions.read, actions.write, arguments, assertions, attack_success, calls, cost, ",
             ),
             ("rewards>0", "recall, reward, selection, state, statements, tool-errors, turns, "),
-            ("rewards>0", "turns, user_valid, utility_under_attack)"),
+            ("rewards>0", "turns, utility_under_attack)"),
         ],
     )
     def test_invalid_gates_are_reported_with_the_valid_ones(self, text, told):
@@ -271,7 +271,6 @@ class TestBounds:
             ("reward>=100", "'reward >= 100' can never be met, as reward is from 0 to 1: write 1 for 100 %"),
             ("reward>=100.5", "'reward >= 100.5' can never be met, as reward is from 0 to 1"),
             ("pass^1>1", "'pass^1 > 1' can never be met, as pass^1 is from 0 to 1"),
-            ("user_valid<0", "'user_valid < 0' can never be met, as user_valid is from 0 to 1"),
             ("duration<0", "'duration < 0' can never be met, as duration is at least 0"),
             ("turns<-1", "'turns < -1' can never be met, as turns is at least 0"),
             ("policy.ask>=50", "'policy.ask >= 50' can never be met, as policy.ask is from 0 to 1: write 0.5 for 50 %"),
@@ -282,7 +281,7 @@ class TestBounds:
             Gate.parse(text)
         assert str(error.value) == told
 
-    @pytest.mark.parametrize("text", ["pass^1>=1", "pass^1<=0", "duration<1e9", "user_valid>=1", "policy.ask>=1"])
+    @pytest.mark.parametrize("text", ["pass^1>=1", "pass^1<=0", "duration<1e9", "policy.ask>=1"])
     def test_the_ends_of_the_range_are_bounds(self, text):
         Gate.parse(text)
 
@@ -291,7 +290,7 @@ class TestBounds:
         with pytest.raises(ConfigurationError, match="expected a number after >=, got"):
             Gate.parse(f"duration>={bound}")
 
-    @pytest.mark.parametrize("text", ["pass^2>=0.5", "errors<=0.5", "user_valid>=0.5", "reward>=0.5"])
+    @pytest.mark.parametrize("text", ["pass^2>=0.5", "errors<=0.5", "reward>=0.5"])
     def test_equal_gates_are_one_key(self, text):
         assert {Gate.parse(text): 1}[Gate.parse(text)] == 1
 

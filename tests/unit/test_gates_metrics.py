@@ -13,7 +13,7 @@ from pytest_tau.runs.groups import Group
 
 from .test_gates import record, records
 
-ERRORS, VALID = METRICS["errors"], METRICS["user_valid"]
+ERRORS = METRICS["errors"]
 
 
 def listed(trials, **planned):
@@ -29,7 +29,7 @@ class TestTrials:
             assert listed(ended, t=planned)[0].waiting == waiting
 
     def test_how_many_a_task_must_have(self):
-        names = {"pass^1": 1, "pass^3": 3, "errors": 1, "user_valid": 1, "reward": 1, "policy.ask": 1}
+        names = {"pass^1": 1, "pass^3": 3, "errors": 1, "reward": 1, "policy.ask": 1}
         assert {name: metric_named(name).trials for name in names} == names
 
     def test_a_metric_cannot_be_changed(self):
@@ -57,30 +57,6 @@ class TestErrors:
     def test_without_a_trial_nothing_is_certain(self):
         assert ERRORS.reach(listed([], a=4)) == (0, 1, False)
         assert ERRORS.reach([]) == (0, 1, False)
-
-
-class TestUserValid:
-    FAULTS = ("made-up-detail",)
-
-    def test_excluded_trials_count_and_errors_do_not(self):
-        trials = [
-            record(trial=0),
-            record(trial=1, user_faults=self.FAULTS),
-            record(trial=2, user_faults=self.FAULTS, excluded=True),
-            record(trial=3),
-            record(trial=4, outcome="error", reward=0.0),
-        ]
-        assert VALID.value(listed(trials)) == 0.5
-        assert VALID.interval(listed([*trials, record("u")])) == proportion_interval([(4, 2), (1, 1)])
-        assert VALID.reach(listed(trials, t=9)) == (2 / 8, 6 / 8, True)
-
-    def test_without_a_verdict_nothing_is_certain(self):
-        errors = records(a="e")
-        assert VALID.value(listed(errors)) is None
-        assert VALID.lacking(listed(errors)) == "no trial has a verdict"
-        assert VALID.reach([]) == (0, 1, False)
-        assert VALID.reach(listed([], t=2)) == (0, 1, False)
-        assert VALID.reach(listed(records(a="p"), a=1)) == (1, 1, True)
 
 
 class TestMeans:

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_tau import SimulationSettings
 from pytest_tau.analysis.unseen import silent_line
-from pytest_tau.analysis.users.faults import UserFaults
 from pytest_tau.diagnosis.attribution import annotate_failure, attribute
 from pytest_tau.diagnosis.explain import explain
 from pytest_tau.models import AssistantMessage, Simulation, Task, UserMessage
 from pytest_tau.runner import simulate
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.testing import ScriptedParticipant
-from pytest_tau.validity import UserValidity
 
 from .tiny import action, call, task
 
@@ -136,27 +134,10 @@ class TestAFailure:
 def test_a_trial_that_passed_has_a_fault_of_the_user_and_no_such_report(domain: Domain) -> None:
     simulation = played(domain, NOISE, RENAME, ENOUGH)
     assert simulation.reward == 1
-    found = UserValidity.of(simulation)
-    assert found is not None
-    assert [(each.check, each.message_idx) for each in found.findings] == [("not-understood", 3)]
     assert report(simulation)[0].startswith("reward 1")
 
 
 class TestASummary:
-    def test_failures_are_counted(self, domain: Domain) -> None:
-        trials = [
-            played(domain, NOISE, ENOUGH),
-            played(domain, "One moment, please."),
-            played(domain, ENOUGH),
-            played(domain, NOISE, RENAME, ENOUGH),
-        ]
-        records = [make_record(each, wanted(), "tiny") for each in trials]
-        assert UserFaults.of(records).of_failures == [
-            "1 of 3 failures: the user did not understand the agent",
-            "1 of 3 failures: the user gave up",
-        ]
-        assert UserFaults.of(records[2:]).of_failures == []
-
     def test_the_line_about_functions_of_the_agent_s_own(self, domain: Domain) -> None:
         def silent(simulation: Simulation, **info: Any) -> str:
             simulation.info = (simulation.info or {}) | {"silent_agent": "own.py:agent"} | info

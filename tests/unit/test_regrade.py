@@ -587,10 +587,10 @@ def test_each_domain_has_its_rates(domain: Domain, tmp_path: Path) -> None:
 
 def test_errors_and_excluded_trials_of_a_run_are_not_counted(regrade: Regrade) -> None:
     error = failed("t[trial-1]", trial=1, termination_reason="user_error")
-    excluded = failed("t[trial-2]", trial=2, info={"user_validity": {"excluded": True}})
+    excluded = failed("t[trial-2]", trial=2, excluded="fault of the user")
     report = regrade(passed("t[trial-0]"), error, excluded)
     assert report.rates() == both(k1=1.0)
-    assert report.tally.uncounted == {"other errors": 1, "faults of the user": 1}
+    assert report.tally.uncounted == {"other errors": 1, "not counted by the run": 1}
     # The file of another program keeps them.
     del error["test"]
     assert regrade(simulation(*RENAMED, SAID), error).rates() == both(k1=0.5, k2=0.0)

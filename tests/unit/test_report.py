@@ -301,7 +301,7 @@ def test_denominators_are_shown(tmp_path: Path, domain: Domain) -> None:
         "error": 1,
         "not_run": {"the budget is spent": 1, "session ended early": 2},
         "excluded": {"deselected": 5},
-        "by_user": 0,
+        "not_counted": 0,
         "restored": 0,
         "tasks": 2,
         "called_models": True,
@@ -309,10 +309,9 @@ def test_denominators_are_shown(tmp_path: Path, domain: Domain) -> None:
 
 
 def test_a_run_whose_trials_are_all_excluded_has_no_rates(tmp_path: Path, domain: Domain) -> None:
-    found = {"findings": [{"check": "made-up-detail", "message_idx": 1, "evidence": "x"}], "excluded": True}
-    run = run_folder(tmp_path / "run", *trials(domain, {"a": "pf"}, info={"user_validity": found}))
+    run = run_folder(tmp_path / "run", *trials(domain, {"a": "pf"}, excluded="fault of the user"))
     shown = report(tmp_path / "r.html", domain, run).data["runs"][0]
-    assert (shown["counts"]["by_user"], shown["rates"][0]["points"], shown["rates"][0]["strictly"]) == (2, [], None)
+    assert (shown["counts"]["not_counted"], shown["rates"][0]["points"], shown["rates"][0]["strictly"]) == (2, [], None)
 
 
 def test_planned_trials_are_unknown_if_the_run_does_not_record_them(tmp_path: Path, domain: Domain) -> None:

@@ -147,13 +147,12 @@ def test_the_median_of_an_even_number_of_costs_is_between_them(page: Page, tmp_p
     assert "failed: median $5.00" in card
 
 
-def test_trials_excluded_for_a_fault_of_the_user_are_counted_apart(page: Page, tmp_path: Path, domain: Domain) -> None:
-    found = {"findings": [{"check": "made-up-detail", "message_idx": 1, "evidence": "x"}], "excluded": True}
-    excluded = trials(domain, {"b": "pf"}, info={"user_validity": found})
+def test_trials_excluded_from_rates_are_counted_apart(page: Page, tmp_path: Path, domain: Domain) -> None:
+    excluded = trials(domain, {"b": "pf"}, excluded="fault of the user")
     report(tmp_path / "r.html", domain, run_folder(tmp_path / "run", *trials(domain, {"a": "pp"}), *excluded))
     opened(page, tmp_path / "r.html")
     facts = dict(text.split("\n")[:2] for text in page.texts(".denominators > div"))
-    assert {"Run": "4", "Passed": "3", "Failed": "1", "Faults of the user": "2"}.items() <= facts.items()
+    assert {"Run": "4", "Passed": "3", "Failed": "1", "Excluded from rates": "2"}.items() <= facts.items()
     assert page.text(".rate .figure").split() == ["pass^1", "1"]
     report(tmp_path / "r.html", domain, run_folder(tmp_path / "other", *excluded))
     opened(page, tmp_path / "r.html")
@@ -202,7 +201,7 @@ def test_rows_show_task_outcome_and_failed_checks(page: Page, files: dict[str, P
 def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path) -> None:
     facts: list[dict[str, Any]] = [
         {"attack": {"name": "important-message", "style": "s", "success": True}, "test": "t[attack.a-trial-0]"},
-        {"user_faults": ("made-up-detail", "stop-while-asked"), "policy": {"checked": ["confirmation"]}},
+        {"policy": {"checked": ["confirmation"]}},
         {},
     ]
     (tmp_path / "run").mkdir()
@@ -217,7 +216,6 @@ def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path)
     shown = [dict(zip(heads, row, strict=True)) for row in rows]
     assert [row["Attack"] for row in shown] == ["important-message", "–", "–"]
     assert [row["Success"] for row in shown] == ["1", "–", "–"]
-    assert [row["User faults"] for row in shown] == ["–", "made-up-detail; stop-while-asked", "–"]
     assert [row["Policy"] for row in shown] == ["–", "1", "–"]
     assert [row["Failed checks"] for row in shown] == ["DB"] * 3
 

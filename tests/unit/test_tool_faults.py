@@ -13,7 +13,7 @@ from pytest_tau import SimulationSettings
 from pytest_tau.analysis.comparability import comparability
 from pytest_tau.capabilities.tool_faults import ToolFaultSettings, capability
 from pytest_tau.capabilities.tool_faults.rules import ToolFaults, check_rules, parse_rule, shortened
-from pytest_tau.capability import TrialView
+from pytest_tau.capability import RunView, TrialView
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.evaluation import evaluate
 from pytest_tau.models import ToolCall, ToolMessage
@@ -104,12 +104,12 @@ def test_a_rule_that_cannot_be_used_is_refused(text: str, problem: str) -> None:
 
 
 def test_a_rule_must_be_about_a_tool_of_its_side() -> None:
-    tools: Any = [("assistant", "look"), ("user", "toggle")]
-    check_rules(ToolFaultSettings((parse_rule("l*:0.1"), parse_rule("user:*:0.1"))), tools)
+    run = RunView([("assistant", "look"), ("user", "toggle")], "gold", "gold", solo=False)
+    check_rules(ToolFaultSettings((parse_rule("l*:0.1"), parse_rule("user:*:0.1"))), run)
     with pytest.raises(ValueError, match="unknown tool of the agent 'toggle'"):
-        check_rules(ToolFaultSettings((parse_rule("toggle:0.1"),)), tools)
+        check_rules(ToolFaultSettings((parse_rule("toggle:0.1"),)), run)
     with pytest.raises(ValueError, match="the user has no tools"):
-        check_rules(ToolFaultSettings((parse_rule("user:*:0.1"),)), tools[:1])
+        check_rules(ToolFaultSettings((parse_rule("user:*:0.1"),)), run._replace(tools=run.tools[:1]))
 
 
 @pytest.mark.parametrize(("kind", "said"), [("error", "unavailable"), ("timeout", "timed out")])

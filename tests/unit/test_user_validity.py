@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pytest_tau
+from pytest_tau import SimulationSettings
+from pytest_tau.analysis.gates import Gate
+from pytest_tau.analysis.gates.metrics import by_task, metric_named
+from pytest_tau.analysis.statistics import proportion_interval
+from pytest_tau.capabilities.user_validity import capability
+from pytest_tau.capabilities.user_validity.checks import CHECK_NAMES, CHECKS, Check, check_user
+from pytest_tau.capabilities.user_validity.details import Known, details_in
+from pytest_tau.capabilities.user_validity.facts import UserFacts
+from pytest_tau.capabilities.user_validity.summary import UserFaults, comparison, summary
+from pytest_tau.capabilities.user_validity.trial import check_simulation
+from pytest_tau.capability import Compared, Measured, columns_of
+from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation, parse_task
 from pytest_tau.models.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
-from pytest_tau.runs.make_record import make_record
+from pytest_tau.participants.behaviours import BEHAVIOURS
+from pytest_tau.runs.groups import Group
 from pytest_tau.runs.record import TrialRecord
-from pytest_tau.validity import CHECK_NAMES, CHECKS, Check, UserValidity, check_simulation, check_user
-from pytest_tau.validity.details import Known, details_in
 
 if TYPE_CHECKING:
     from pytest_tau.models import Message, Task
@@ -237,9 +248,9 @@ def test_a_check_that_raises_is_named_and_loses_nothing(monkeypatch: pytest.Monk
     def broken(conversation: Any) -> Any:
         raise KeyError("x")
 
-    monkeypatch.setattr("pytest_tau.validity.checks.CHECKS", (Check("broken", "", broken), *CHECKS))
+    monkeypatch.setattr("pytest_tau.capabilities.user_validity.checks.CHECKS", (Check("broken", "", broken), *CHECKS))
     validity = check_user(a_task(), conversation("Zip 90210."))
-    assert validity.problem == "broken: KeyError: 'x'"
+    assert validity.unchecked == "broken: KeyError: 'x'"
     assert validity.checks == ("made-up-detail",)
 
 
@@ -249,43 +260,96 @@ class TestStored:
 
     def test_it_is_stored_and_read(self) -> None:
         simulation = self.simulation("Zip 90210.")
-        checked = check_simulation(simulation, a_task(), None, exclude=True)
-        assert checked is not None
-        assert checked.excluded
-        assert UserValidity.of(simulation) == checked
+        checked = check_simulation(simulation, a_task(), None)
+        assert (checked.valid, checked.faults) == (0, "made-up-detail")
+        simulation.facts = {capability.name: checked.model_dump(mode="json")}
         again = Simulation.model_validate_json(simulation.model_dump_json())
-        assert UserValidity.of(again) == checked
-        record = make_record(again, a_task(), "mock")
-        assert (record.user_faults, record.excluded) == (("made-up-detail",), True)
-        assert TrialRecord.from_dict(record.as_dict()) == record
+        assert capability.read(again.facts) == checked
 
-    def test_nothing_is_stored_without_a_fault_or_a_user(self) -> None:
-        valid = self.simulation("Hello.")
-        assert check_simulation(valid, a_task(), None) == UserValidity()
-        assert valid.info is None
-        solo = self.simulation()
-        assert check_simulation(solo, a_task(), None) is None
+    def test_there_is_no_fault_without_a_user(self) -> None:
+        assert check_simulation(self.simulation("Hello."), a_task(), None) == UserFacts()
+        assert check_simulation(self.simulation(), a_task(), None) == UserFacts()
 
-    @pytest.mark.parametrize(
-        "entry",
-        [
-            "x",
-            [],
-            {"findings": 3},
-            {
-                "findings": [3, {"check": 1}, {"message_idx": "x"}],
-                "attempts": "many",
-                "excused": 5,
-                "first_reward": "?",
-            },
-        ],
-    )
+    @pytest.mark.parametrize("entry", ["x", [], {"findings": 3}, {"findings": [3, {"check": 1}]}, {"excused": 5}])
     def test_foreign_content_is_tolerated(self, entry: Any) -> None:
-        simulation = self.simulation("Hello.")
-        simulation.info = {"user_validity": entry}
-        record = make_record(simulation, a_task(), "mock")
-        assert record.user_faults == ()
-        assert record.attempts == 0
+        assert capability.read({capability.name: entry}) is None
+
+
+def measured(task: str = "t", check: str = "made-up-detail", **fields: Any) -> Measured:
+    """A trial of which a check has found something; an empty name for none."""
+    findings = [{"check": check, "message_idx": 1, "evidence": "x"}] if check else []
+    facts = UserFacts(findings=findings)
+    stored = {capability.name: facts.model_dump(mode="json")}
+    return Measured(TrialRecord("mock", task, 0, **{**PASSED, **fields}, facts=stored), facts)
+
+
+PASSED: dict[str, Any] = {"outcome": "passed", "reward": 1.0, "termination_reason": "user_stop"}
+FAILED: dict[str, Any] = {"outcome": "failed", "reward": 0.0, "blame": {"party": "user"}}
+
+
+def test_faults_in_variants_have_no_common_rate() -> None:
+    trials = [measured(test=f"t::t[{name}-trial-0]") for name in ("one", "two")]
+    assert comparison(Compared(trials, trials, [])) == ["faults of the user: 2 of 2 trials -> 2 of 2 trials"]
+    assert comparison(Compared([measured(check="")], [measured(check="")], [])) == []
+
+
+def test_failures_that_are_put_on_the_user_are_counted() -> None:
+    trials = [measured(check="not-understood", **FAILED), measured(check="gave-up", **FAILED), measured(check="")]
+    of_user = ["1 of 2 failures: the user did not understand the agent", "1 of 2 failures: the user gave up"]
+    assert UserFaults.of(trials).of_failures == of_user
+    assert next(summary(trials)) == ", ".join(of_user)
+    assert UserFaults.of(trials[2:]).of_failures == []
+
+
+class TestTheMetric:
+    COLUMNS = columns_of([capability])
+
+    def value(self, *trials: Measured, **planned: int) -> Any:
+        counts = {Group("", "", "mock", task): number for task, number in planned.items()}
+        tasks = list(by_task([each.record for each in trials], counts).values())
+        metric = metric_named("user_valid", self.COLUMNS)
+        return metric.value(tasks), metric.interval(tasks), metric.reach(tasks), metric.lacking(tasks)
+
+    def test_excluded_trials_count_and_errors_do_not(self) -> None:
+        trials = [
+            measured(check=""),
+            measured(),
+            measured(excluded=True),
+            measured(check=""),
+            measured(outcome="error", reward=0.0),
+        ]
+        value, interval, *_ = self.value(*trials)
+        assert (value, interval) == (0.5, proportion_interval([(4, 2)]))
+        assert self.value(*trials, t=9)[2] == (2 / 8, 6 / 8, True)
+        assert self.value(measured(outcome="error", reward=0.0))[3] == "no trial has a verdict"
+
+    @pytest.mark.parametrize("text", ["user_valid>=1", "user_valid<=0.6"])
+    def test_it_is_a_metric_of_gates(self, text: str) -> None:
+        assert Gate.parse(text, self.COLUMNS) == Gate.parse(text, self.COLUMNS)
+
+    def test_a_bound_out_of_reach_is_refused(self) -> None:
+        with pytest.raises(ConfigurationError, match="'user_valid < 0' can never be met, as user_valid is from 0 to 1"):
+            Gate.parse("user_valid<0", self.COLUMNS)
+
+
+def test_a_mistaken_user_is_no_fault_but_the_same_texts_of_another_are() -> None:
+    domain = pytest_tau.load_domain("retail")
+    task = next(each for each in domain.tasks() if each.id == "cancel-unneeded")
+    simulation = pytest_tau.simulate(
+        task,
+        domain=domain,
+        agent="rules",
+        user="scripted",
+        seed=3,
+        settings=SimulationSettings(user_persona={"behaviour": {"mistaken": 1.0}}),
+    )
+    assert any("I was wrong before" in (each.content or "") for each in simulation.messages)
+    assert capability.read(simulation.facts).checks == ()
+    assert check_user(task, simulation.messages, domain).checks == ("made-up-detail",)
+
+
+def test_behaviours_excuse_checks_that_there_are() -> None:
+    assert {name for each in BEHAVIOURS.values() for name in each.excuses} <= {*CHECK_NAMES}
 
 
 def test_the_page_has_every_check() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,7 +50,7 @@ class Gate:
 
     domain: str | None
     name: str
-    metric: Metric
+    metric: Metric = field(compare=False)
     operator: str
     bound: float
 

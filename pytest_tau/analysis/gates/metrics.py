@@ -35,7 +35,7 @@ class TaskTrials:
     Attributes:
         ran: Those that have a verdict.
         errors: How many ended in an error.
-        excluded: Those that have a verdict, but are excluded from rates because of a fault of the simulated user.
+        excluded: Those that have a verdict, but are excluded from rates.
         waiting: How many have not been reported.
     """
 
@@ -179,35 +179,6 @@ class _Errors:
 
 
 @dataclass(frozen=True)
-class _UserValid:
-    """The share of trials without a fault of the simulated user, of all that have a verdict, excluded ones included."""
-
-    trials: ClassVar[int] = 1
-
-    def _results(self, tasks: Sequence[TaskTrials]) -> list[tuple[int, int]]:
-        graded = [[*task.ran, *task.excluded] for task in tasks]
-        return [(len(each), sum(not record.user_faults for record in each)) for each in graded if each]
-
-    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
-        results = self._results(tasks)
-        return sum(valid for _, valid in results) / sum(number for number, _ in results) if results else None
-
-    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
-        return proportion_interval(self._results(tasks))
-
-    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
-        results, waiting = self._results(tasks), sum(task.waiting for task in tasks)
-        valid, graded = sum(each for _, each in results), sum(number for number, _ in results)
-        if not graded + waiting:
-            return Reach(0.0, 1.0, certain=False)
-        return Reach(valid / (graded + waiting), (valid + waiting) / (graded + waiting), certain=graded > 0)
-
-    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
-        del tasks
-        return "no trial has a verdict"
-
-
-@dataclass(frozen=True)
 class _Mean:
     """The mean of something over the trials that have a verdict, or over those of them that count."""
 
@@ -215,10 +186,12 @@ class _Mean:
     most: float = inf
     counts: Callable[[TrialRecord], bool] | None = None
     none_counts: str = "no trial has anything to measure"
+    every: bool = False
     trials: ClassVar[int] = 1
 
     def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float | None]]:
-        counted = [[each for each in task.ran if self.counts is None or self.counts(each)] for task in tasks]
+        found = [[*task.ran, *(task.excluded if self.every else ())] for task in tasks]
+        counted = [[each for each in trials if self.counts is None or self.counts(each)] for trials in found]
         return [[self.of(record) for record in records] for records in counted if records]
 
     def _known(self, tasks: Sequence[TaskTrials]) -> list[list[float]]:
@@ -258,7 +231,11 @@ def _means(columns: Iterable[Column]) -> dict[str, Metric]:
     """Return the metrics that are means of columns, by name."""
     return {
         each.metric.name: _Mean(
-            each.metric.value or each.value, each.metric.most, each.metric.counts, *filter(None, [each.metric.lacking])
+            each.metric.value or each.value,
+            each.metric.most,
+            each.metric.counts,
+            each.metric.lacking or _Mean.none_counts,
+            each.metric.every,
         )
         for each in columns
         if each.metric
@@ -268,7 +245,6 @@ def _means(columns: Iterable[Column]) -> dict[str, Metric]:
 #: Of the core, by name, apart from pass^K. Means are those of columns.
 METRICS: dict[str, Metric] = {
     "errors": _Errors(),
-    "user_valid": _UserValid(),
     **_means(COLUMNS),
 }
 

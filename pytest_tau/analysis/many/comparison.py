@@ -33,7 +33,7 @@ class RunRow(NamedTuple):
         name: The name of the run, with that of the variant if the runs have several.
         trials: Trials that count in rates, on the compared tasks.
         errors: Trials of all its tasks that ended in an error.
-        excluded: Trials of all its tasks that are excluded because of a fault of the simulated user.
+        excluded: Trials of all its tasks that are excluded from rates.
         rate: pass^1 over the compared tasks; None if there are none.
         interval: The 95 % interval of the rate; None with fewer than two tasks.
         domains: pass^1 by domain.
@@ -228,7 +228,7 @@ class ManyRuns:
             f"{row.name}: {plural(row.errors, 'error')}, which are not compared" for row in self.rows if row.errors
         ]
         lines += [
-            f"{row.name}: {plural(row.excluded, 'trial')} with a fault of the user, not compared"
+            f"{row.name}: {plural(row.excluded, 'trial')} excluded from rates, not compared"
             for row in self.rows
             if row.excluded
         ]

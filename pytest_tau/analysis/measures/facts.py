@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...capability import columns_in
+from ...capability import Compared, columns_in, installed, measured_by
 from ...settings import as_text
 
 if TYPE_CHECKING:
@@ -27,10 +27,26 @@ class ComparedRun(Protocol):
         """Return its manifest."""
 
 
-def fact_lines(before: ComparedRun, after: ComparedRun) -> list[str]:
-    """Return a line for each metric of a capability that both runs have: its mean in each."""
-    lines = []
+def fact_lines(
+    before: ComparedRun, after: ComparedRun, tasks: Sequence[tuple[Sequence[TrialRecord], Sequence[TrialRecord]]]
+) -> list[str]:
+    """Return what capabilities say of two runs: by default, the mean in each of each metric that both have.
+
+    Args:
+        before: The earlier run.
+        after: The later one.
+        tasks: The trials of each task that both have; empty if there are variants of the tests.
+    """
+    lines: list[str] = []
+    own = [each for each in installed() if each.comparison is not None]
+    for each in own:
+        earlier, later = measured_by(each, before.records), measured_by(each, after.records)
+        if each.comparison is not None and earlier and later:
+            pairs = [(measured_by(each, one), measured_by(each, two)) for one, two in tasks]
+            lines += each.comparison(Compared(earlier, later, pairs))
     for named in columns_in(after.info):
+        if named.capability in {each.name for each in own}:
+            continue
         means = [_mean(named, side.records) for side in (before, after)]
         if named.column.metric and None not in means:
             lines.append(f"{named.column.name} {means[0]:.3f} -> {means[1]:.3f}")

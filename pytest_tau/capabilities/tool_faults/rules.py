@@ -21,9 +21,9 @@ from ...models import ToolMessage, paired_calls
 from ...text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from ...capability import TrialView
+    from ...capability import RunView, TrialView
     from ...models import Message, Requestor, Simulation, ToolCall
     from . import ToolFaultSettings
     from .facts import ToolFaultFacts
@@ -104,15 +104,14 @@ def _number(text: str, part: str, value: str, most: float, what: str) -> float:
     return found
 
 
-def check_rules(settings: ToolFaultSettings, tools: Iterable[tuple[Requestor, str]]) -> None:
+def check_rules(settings: ToolFaultSettings, run: RunView) -> None:
     """Check that each rule is about a tool of the run.
 
     Raises:
         ValueError: A rule is about none of the tools; names it.
     """
-    known = list(dict.fromkeys(tools))
     for rule in settings.tool_faults:
-        names = [name for side, name in known if side == rule.requestor]
+        names = [name for side, name in run.tools if side == rule.requestor]
         if not any(map(rule.matches, names)):
             side = "user" if rule.requestor == "user" else "agent"
             problem = unknown_name(f"tool of the {side}", rule.pattern, names) if names else f"the {side} has no tools"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ...capability import RunView
 from ...environment import DEFAULT_SPLIT, check_domain, check_history, check_initial_state, check_repeatable, check_task
 from ...errors import ConfigurationError, TauError, unknown_name
 from ...evaluation import known_components
@@ -165,7 +166,7 @@ class TaskSelector:
             )
 
     def check_patterns(self) -> None:
-        """Check that each pattern of ``--tau-task`` matches a task, and that capabilities fit the tools.
+        """Check that each pattern of ``--tau-task`` matches a task, and that capabilities fit the run.
 
         Call it once everything is collected.
 
@@ -175,11 +176,13 @@ class TaskSelector:
         for pattern in self._context.config.task_patterns:
             if pattern in self._context.unmatched and self._context.known_ids:
                 raise pytest.UsageError(unknown_name("task", pattern, self._context.known_ids))
-        for capability, settings in self._context.config.simulation.capabilities:
-            if capability.check is None or not self._context.tools:
+        config = self._context.config
+        view = RunView(sorted(self._context.tools), config.agent_spec, config.user_spec, config.simulation.solo)
+        for capability, settings in config.simulation.capabilities:
+            if capability.check is None or not view.tools:
                 continue
             try:
-                capability.check(settings, sorted(self._context.tools))
+                capability.check(settings, view)
             except ValueError as error:
                 option = next(iter(options_of(settings)))
                 raise pytest.UsageError(f"{OptionValues(self.pytest_config).label(option.key)}: {error}") from None

@@ -57,12 +57,6 @@ def check_user_options(config: RunConfig) -> None:
             f"--tau-user-persona: user {str(user)!r} {reason} and cannot take a persona: use --tau-user scripted or "
             "--tau-user-llm MODEL"
         )
-    mode, agent = simulation.user_fault.mode, config.agent_spec
-    if mode == "rerun" and "human" in (agent, user):
-        raise ConfigurationError("--tau-user-fault rerun: a trial that a person plays is not run again: use exclude")
-    if mode != "count" and (replayed or simulation.solo):
-        why = "a recording has the same user again" if replayed else "there is no user in solo mode"
-        raise ConfigurationError(f"--tau-user-fault {mode}: {why}: remove it, or use --tau-user-fault count")
 
 
 #: The prompts of the built-in participants with a model, by side and name.

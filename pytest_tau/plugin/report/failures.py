@@ -10,7 +10,6 @@ from ...diagnosis import explain
 from ...errors import TauError
 from ...evaluation import Line
 from ...models import FAULTS, FOREIGN_AGENT
-from ...validity import GAVE_UP, NOT_UNDERSTOOD, UserValidity
 from ..capabilities import capabilities_of
 from ..context.run_state import require_context
 from ..failure_repr import FailureRepr, message_repr
@@ -36,20 +35,10 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
         lines = explain(error.simulation, rerun, evaluators, hint, partial=partial, capabilities=capabilities)
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
-        lines = title + _user_lines(error.simulation) + lines + _regrade_lines(item, error.simulation)
+        lines = title + lines + _regrade_lines(item, error.simulation)
         style = getattr(item.config.option, "tbstyle", "auto")
         return FailureRepr(str(error), lines, item.nodeid, style, is_error=isinstance(error, HarnessError))
     return message_repr(str(error), item.nodeid) if isinstance(error, TauError) else None
-
-
-def _user_lines(simulation: Simulation) -> list[Line]:
-    """Return the faults of the simulated user, but for those that the report itself begins with."""
-    found = UserValidity.of(simulation)
-    told = (NOT_UNDERSTOOD, GAVE_UP) if simulation.outcome == "failed" else ()
-    findings = [each for each in found.findings if each.check not in told] if found else []
-    lines = [f"fault of the user: {each.text}" for each in findings]
-    lines += [f"the user could not be checked: {found.problem}"] if found and found.problem else []
-    return [Line("note", line) for line in lines]
 
 
 def _unseen_calls(item: Any, simulation: Simulation) -> str | None:

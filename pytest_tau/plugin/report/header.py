@@ -170,8 +170,6 @@ def _settings_lines(
     parts += [f"attack {', '.join(attack.name for attack in run.attacks)}"] if run.attacks else []
     parts += [f"persona {persona_line(run.simulation.user_persona)}"] if run.simulation.user_persona else []
     parts += stated(changed_conditions(run.simulation))
-    user_fault = run.simulation.user_fault
-    parts += [f"faults of the user: {user_fault}"] if user_fault.mode != "count" else []
     if context.judge is not None:
         uniform = context.judge.name in ("accept", "reject")
         parts.append(f"judge {context.judge.name}" + (" (same verdict for every statement)" if uniform else ""))

@@ -68,7 +68,6 @@ def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
     found: list[tuple[str, object]] = [("tau_termination_reason", record.termination_reason)]
     found += [("tau_seed", record.seed)] if record.seed is not None else []
     found += [("tau_failed_checks", visible("; ".join(record.failed_checks)))] if record.failed_checks else []
-    found += [("tau_user_faults", "; ".join(record.user_faults))] if record.user_faults else []
     found += [("tau_excluded", "true")] if record.excluded else []
     found += [("tau_attempts", record.attempts)] if record.attempts else []
     found += [("tau_turns", record.turns), ("tau_calls", record.calls)]
@@ -82,21 +81,9 @@ def suite_properties(summaries: list[DomainSummary]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for summary in summaries:
         found += _named(summary.name, summary.scores, summary.floor)
-        found += _of_users(summary)
         for each in summary.variants.scores if summary.variants else ():
             found += _named(f"{summary.name}[{each.name}]", each)
     return found
-
-
-def _of_users(summary: DomainSummary) -> list[tuple[str, str]]:
-    """Return the properties about faults of the simulated users; none if there is no fault."""
-    faults = summary.user_faults
-    if faults is None or not faults.parts:
-        return []
-    values = {"user_faults": str(faults.faulty), "excluded": str(faults.excluded), "discarded": str(faults.discarded)}
-    rates = {"pass^1.all": faults.rate, "pass^1.valid_users": faults.valid_rate, "pass^1.first": faults.first_rate}
-    values |= {name: f"{rate:.6f}" for name, rate in rates.items() if rate is not None}
-    return [(f"tau.{one_line(summary.name, _LONGEST)}.{key}", value) for key, value in values.items()]
 
 
 def add_user_properties(config: pytest.Config, report: Any) -> None:

@@ -194,14 +194,19 @@ class Summary:
     def _domain_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
         from ...analysis.outcomes import outcome_summary
         from ...analysis.scores import outcomes_by_group
-        from ...reports.text import detail_lines, variant_lines
+        from ...reports.text import capability_lines, detail_lines, variant_lines
         from ...runs.groups import find_variants
+        from ..capabilities import active_capabilities, capabilities_of
 
         verbosity, width = self._config.get_verbosity(), self._config.get_terminal_writer().fullwidth
         several = bool(find_variants(record.group for record in records))
-        wanted = verbosity >= 0 or several or self._partial or any(each.excluded or each.attempts for each in records)
+        wanted = verbosity >= 0 or several or self._partial
         details = {each.name: each for each in self._summaries()} if wanted else {}
         room = width - len(_PREFIX) - 1
+        known = capabilities_of(self._config)
+        if verbosity < 0:
+            asked = {each.capability.name for each in active_capabilities(self._config) if each.is_asked_for}
+            known = tuple(each for each in known if each.name in asked)
         domains: dict[str, list[TrialRecord]] = defaultdict(list)
         for record in records:
             domains[record.domain].append(record)
@@ -212,6 +217,8 @@ class Summary:
                 lines += detail_lines(details[name], verbosity=verbosity, width=room, partial=self._partial)
                 for line in lines:
                     yield SummaryLine(f"{_PREFIX}{line}")
+            for line in capability_lines(known, trials, everything=verbosity > 0, width=room):
+                yield SummaryLine(f"{_PREFIX}{line}")
 
     def _contrary_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
         """Yield lines about tests whose outcome is not that of their trials, and about trials that were run again."""
@@ -291,11 +298,7 @@ class Summary:
         from ...analysis.outcomes import outside_tools
         from ...analysis.unseen import silent_line, unseen_agents, unseen_line
         from ...analysis.usage import time_limit_line
-        from ...capability import summary_lines
-        from ..capabilities import capabilities_of
 
-        for line in summary_lines(capabilities_of(self._config), records):
-            yield SummaryLine(f"{_PREFIX} {line}", {"yellow": True})
         if limits := time_limit_line(records):
             yield SummaryLine(f"{_PREFIX} {limits}", {"yellow": True})
 

@@ -12,7 +12,6 @@ from ...models import FAULTS
 from ...participants.containment import raised_by
 from ...runs.make_record import make_record
 from ...text import error_line
-from ...validity import UserValidity
 from ..context.run_state import require_context
 from ..items import item_state, spec_of
 
@@ -37,15 +36,14 @@ def result_of(item: pytest.Item, simulation: Simulation) -> Simulation:
 
     Raises:
         HarnessError: Anything but the agent failed.
-        pytest.skip.Exception: The trial is excluded from rates because of a fault of the simulated user.
+        pytest.skip.Exception: The trial is excluded from rates.
     """
     __tracebackhide__ = True
     item_state(item).simulation = simulation
     if simulation.outcome == "error":
         raise at_fault(item, HarnessError(simulation))
-    found = UserValidity.of(simulation)
-    if found is not None and found.excluded:
-        pytest.skip(f"excluded, fault of the user: {found.findings[0].text}")
+    if simulation.excluded is not None:
+        pytest.skip(f"excluded, {simulation.excluded}")
     return simulation
 
 

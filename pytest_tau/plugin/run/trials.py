@@ -312,8 +312,9 @@ class TrialFuture:
             tau_usage=json.dumps(state.usage) if state.usage else None,
             tau_restored=True if self._restored is not None else None,
             **{
-                f"tau_{named.column.name}": named.value(simulation.facts)
+                f"tau_{named.column.name}": value
                 for named in columns_of(each.capability for each in inputs.spec.config.simulation.capabilities)
+                if (value := named.value(simulation.facts)) != ""
             },
         )
 

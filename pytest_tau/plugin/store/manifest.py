@@ -167,7 +167,6 @@ def _resolved(run: RunConfig) -> dict[str, Any]:
         "texts": simulation.protocol.texts.place if simulation.protocol.texts else None,
         "retrieval_args": public_arguments(simulation.retrieval.args) if simulation.retrieval else None,
         "user_persona": shown_persona(simulation.user_persona),
-        "user_fault": None if simulation.user_fault.mode == "count" else str(simulation.user_fault),
         "agent_examples": _named_examples(examples) if examples else None,
         "grading": simulation.evaluation.grading.name,
         "max_steps": simulation.limits.max_steps,

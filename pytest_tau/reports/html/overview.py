@@ -53,7 +53,7 @@ def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
     """Return the numbers of trials, as the terminal counts them; ``planned`` is None if the run has not recorded it.
 
     ``run`` does not include errors. ``not_run`` has planned trials, and ``excluded`` the others that the run had. Of
-    the trials that were run, ``by_user`` are excluded from rates because of a fault of the user.
+    the trials that were run, ``not_counted`` are excluded from rates.
 
     Args:
         run: The run.
@@ -72,7 +72,7 @@ def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
         "run": len(records) - outcomes["error"],
         **{name: outcomes[name] for name in ("passed", "failed", "error")},
         "excluded": {why: many for why, many in by_reason.items() if why in _ELSEWHERE},
-        "by_user": sum(record.counted_as == "excluded" for record in records),
+        "not_counted": sum(record.counted_as == "excluded" for record in records),
         "restored": sum(record.restored for record in records),
         "tasks": count_tasks({record.group: None for record in records}),
         "called_models": _may_have_called_models(run, records),
@@ -141,7 +141,7 @@ def about(run: Run, records: Sequence[TrialRecord], capabilities: Sequence[Capab
             facts += [(side.capitalize(), part.get("implementation")), (f"{side.capitalize()} model", part.get("llm"))]
     facts.append(("Given the reference actions", given_reference(records)))
     compared = comparability(records)
-    facts += [line.partition(": ")[::2] for line in summary_lines(capabilities, records)]
+    facts += summary_lines(capabilities, records)
     facts.append(("Comparability", compared.text if compared is not None else None))
     unseen = unseen_agents(records) if any(record.usage for record in records) else []
     facts += [("Not in the costs", unseen_line(unseen))] if unseen else []

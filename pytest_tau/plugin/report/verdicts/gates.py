@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ....capability import columns_of
 from ....text import plural, printable
+from ...capabilities import capabilities_of
 from ...compat import mark_last_failed
 from ...context.run_state import get_context, run_state
 from ...items import TRIAL_ID, group_of, spec_of
@@ -170,10 +172,9 @@ class GatePlugin:
             terminalreporter.write_line(printable(f"tau: {verdict}"), **{colour: True})
         excluded = sum(record.counted_as == "excluded" for record in records_of(self._config))
         if excluded and self._gates:
-            without = plural(excluded, "trial")
-            terminalreporter.write_line(
-                f"tau: gates but user_valid and errors are without {without} with a fault of the user"
-            )
+            every = [each.column.name for each in columns_of(capabilities_of(self._config)) if each.column.every]
+            names, without = " and ".join([*every, "errors"]), plural(excluded, "excluded trial")
+            terminalreporter.write_line(f"tau: gates but {names} are without {without}")
         failing, broken = (
             sum(not has_own_gate(report) for report in terminalreporter.stats.get(name, ())) for name in SHOWN
         )

@@ -56,7 +56,7 @@ function runCard(run, number, filterOutcome) {
   fact("Passed", thousands(counts.passed));
   fact("Failed", thousands(counts.failed));
   fact("Errors", thousands(counts.error), counts.error ? "not counted in rates" : "");
-  if (counts.by_user) fact("Faults of the user", thousands(counts.by_user), "passed or failed, not counted in rates");
+  if (counts.not_counted) fact("Excluded from rates", thousands(counts.not_counted), "passed or failed");
   const byReason = (name, reasons) => {
     const sum = Object.values(reasons).reduce((total, each) => total + each, 0);
     const why = Object.entries(reasons).map(([reason, many]) => `${thousands(many)} ${reason}`);

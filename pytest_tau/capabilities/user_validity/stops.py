@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..diagnosis.facts import AGREEING, CLOSING
-from ..diagnosis.heading import HANDING_OVER
-from ..models import AssistantMessage, UserMessage
-from ..models.messages import STOP_TOKENS
-from ..participants.scripted.vocabulary import words
+from ...diagnosis.facts import AGREEING, CLOSING
+from ...diagnosis.heading import HANDING_OVER
+from ...models import AssistantMessage, UserMessage
+from ...models.messages import STOP_TOKENS
+from ...participants.scripted.vocabulary import words
 from .conversation import quote, words_of
 from .details import Lazily, details_in
-from .findings import Finding
+from .facts import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

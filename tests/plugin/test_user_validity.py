@@ -63,11 +63,10 @@ class TestCount:
         found.line("5 tasks, 5 trials; 3 passed, 2 failed; pass^1 0.600")
         found.line("user faults", "2 of 5 trials, made-up-detail 2")
         found.line("pass^1 0.600 with these trials, 0.667 without them")
-        found.line("fault of the user: made-up-detail, message 3: the id #W1234567 was given nowhere")
-        stored = entries(project)["good-faulty"]["info"]["user_validity"]
+        found.line("user faults: made-up-detail, message 3: the id #W1234567 was given nowhere")
+        stored = entries(project)["good-faulty"]["facts"]["user_validity"]
         assert [each["check"] for each in stored["findings"]] == ["made-up-detail"]
-        assert set(stored) == {"findings"}
-        assert "user_validity" not in (entries(project)["good-1"]["info"] or {})
+        assert entries(project)["good-1"]["facts"]["user_validity"]["findings"] == []
 
     def test_nothing_is_shown_without_a_fault(self, run):
         run(ids=("good-1", "bad-2")).lacks("user fault")
@@ -76,7 +75,6 @@ class TestCount:
         run("--junitxml", "junit.xml")
         xml = (project.path / "junit.xml").read_text(encoding="utf-8")
         assert xml.count('name="tau_user_faults" value="made-up-detail"') == 2
-        assert 'name="tau.mock.pass^1.valid_users" value="0.666667"' in xml
         (folder,) = (project.path / ".tau" / "runs").iterdir()
         assert main(["export", str(folder), "--format", "csv", "-o", str(tmp_path / "t.csv")]) == 0
         lines = (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()
@@ -110,7 +108,7 @@ class TestExclude:
         assert found.ret == 0
         found.line("gate pass^1 >= 0.66: 0.667")
         found.line("gate user_valid <= 0.6: 0.600")
-        found.line("gates but user_valid and errors are without 2 trials with a fault of the user")
+        found.line("gates but user_valid and errors are without 2 excluded trials")
 
     def test_it_is_part_of_the_run_when_it_is_resumed_compared_and_read_again(self, run, project, capsys):
         run("--tau-user-fault", "exclude", "--tau-run-name", "one")
@@ -122,7 +120,7 @@ class TestExclude:
         folder = project.path / ".tau" / "runs"
         assert main(["compare", str(folder / "one"), str(folder / "two")]) == 0
         shown = " ".join(capsys.readouterr().out.split())
-        assert "2 trials with a fault of the user before and 2 after" in shown
+        assert "2 trials excluded from rates before and 2 after" in shown
         assert "faults of the user: 2 of 5 trials (pass^1 0.600 with them, 0.667 without them)" in shown
 
     def test_html_and_markdown(self, run, project):
@@ -154,18 +152,18 @@ class TestRerun:
         found.line("4 attempts discarded")
         found.line("pass^1 0.750 of first attempts")
         kept = entries(project)
-        once = kept["good-faulty-once"]["info"]
-        assert once["user_validity"] == {"findings": [], "attempts": 2, "first_reward": 1.0}
-        (discarded,) = once["discarded_attempts"]
-        assert discarded["user_validity"]["findings"][0]["check"] == "made-up-detail"
+        once = kept["good-faulty-once"]
+        assert (once["excluded"], once["attempts"], once["first_reward"]) == (None, 2, 1.0)
+        (discarded,) = once["info"]["discarded_attempts"]
+        assert discarded["facts"]["user_validity"]["findings"][0]["check"] == "made-up-detail"
         assert discarded["reward"] == 1.0
         assert "#W1234567" in json.dumps(discarded["messages"])
         assert "#W1234567" not in json.dumps(kept["good-faulty-once"]["messages"])
         # The last attempt is kept whatever its user does.
-        always = kept["good-faulty"]["info"]
-        assert always["user_validity"]["attempts"] == 3
-        assert len(always["discarded_attempts"]) == 2
-        assert [each["check"] for each in always["user_validity"]["findings"]] == ["made-up-detail"]
+        always = kept["good-faulty"]
+        assert always["attempts"] == 3
+        assert len(always["info"]["discarded_attempts"]) == 2
+        assert [each["check"] for each in always["facts"]["user_validity"]["findings"]] == ["made-up-detail"]
 
     def test_an_attempt_starts_from_the_initial_state(self, run, project):
         run("--tau-user-fault", "rerun", ids=("good-faulty-once",)).outcomes(passed=1)
@@ -227,9 +225,9 @@ def test_it_is_refused_for_replays_and_without_a_user(run, project):
     assert main(["export", str(folder), "--format", "tau2", "-o", str(file)]) == 0
     for mode in ("exclude", "rerun"):
         replay = ("--tau-agent", f"replay:{file}", "--tau-user-fault", mode)
-        project.run(*replay).usage_error(f"--tau-user-fault {mode}: a recording has the same user again")
+        project.run(*replay).usage_error(f"--tau-user-fault: {mode}: a recording has the same user again")
         solo = ("--tau-agent", "parts.py:Agent", "--tau-solo", "--tau-user-fault", mode)
-        project.run(*solo).usage_error(f"--tau-user-fault {mode}: there is no user in solo mode")
+        project.run(*solo).usage_error(f"--tau-user-fault: {mode}: there is no user in solo mode")
     project.run("--tau-agent", f"replay:{file}", "--tau-user-fault", "count").outcomes(passed=3, failed=2)
 
 
@@ -278,13 +276,13 @@ class TestNotUnderstood:
         assert text.index("the scripted user did not understand") < text.index("reward 0")
         found.line("looks like the user's fault: it did not understand")
         found.line("1 of 1 failure: the user did not understand the agent")
-        found.lacks("fault of the user: not-understood")  # said already
+        found.lacks("user faults: not-understood")  # said already
 
     def test_what_is_stored(self, deaf, project):
         deaf()
         stored = entries(project)["one"]
         assert stored["info"]["blame"]["party"] == "user"
-        assert "not-understood" in {each["check"] for each in stored["info"]["user_validity"]["findings"]}
+        assert "not-understood" in {each["check"] for each in stored["facts"]["user_validity"]["findings"]}
         kinds = [each.get("misunderstanding") for each in stored["messages"] if each["role"] == "user"]
         assert kinds[:2] == [None, "not understood"]
         (folder,) = (project.path / ".tau" / "runs").iterdir()

@@ -6,13 +6,13 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from ..models import AssistantMessage, ToolMessage, UserMessage
-from ..models.messages import STOP_TOKENS
+from ...models import AssistantMessage, ToolMessage, UserMessage
+from ...models.messages import STOP_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ..models import Message, Task
+    from ...models import Message, Task
 
 _TOKENS = re.compile("|".join(map(re.escape, STOP_TOKENS)))
 #: Characters of a text that evidence quotes.

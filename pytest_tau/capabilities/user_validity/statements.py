@@ -6,11 +6,11 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from ..diagnosis.facts import REQUEST
-from ..models import UserMessage
+from ...diagnosis.facts import REQUEST
+from ...models import UserMessage
 from .conversation import quote, text_of, words_of
 from .details import Lazily, details_in
-from .findings import Finding
+from .facts import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

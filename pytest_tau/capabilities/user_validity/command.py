@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ...cli.options import add_options
+from ...cli.project import Project, add_project_options
+from ...cli.settings import RUN_HELP, Printer, data_dir, print_json
 from ...errors import TauError
 from ...text import one_line, plural, printable
-from ..options import add_options
-from ..project import Project, add_project_options
-from ..settings import RUN_HELP, Printer, data_dir, print_json
 
 if TYPE_CHECKING:
     import argparse
 
-    from ...analysis.users import UserProfile
     from ...environment import Domain
+    from .profile import UserProfile
 
 #: The rows: what is shown of a profile, its attribute, and the format.
 _ROWS = (
@@ -56,8 +56,8 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: There is no such run, or it cannot be read.
         OSError: A file cannot be opened.
     """
-    from ...analysis.users import UserProfile
     from ...runs.reader import open_run
+    from .profile import UserProfile
 
     project = Project(data_dir(args.data), args.plugins, args.rootdir)
     unknown: dict[str, str] = {}

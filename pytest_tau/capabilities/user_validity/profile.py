@@ -11,9 +11,11 @@ from ...models import STOPS, UserMessage
 from ...models.messages import STOP_TOKENS
 from ...participants.behaviours import BEHAVIOURS, COOPERATIVE
 from ...participants.personas import BEHAVIOUR
-from ...validity import UserValidity, check_simulation
-from ...validity.conversation import Conversation
-from ...validity.details import details_in
+from . import capability
+from .conversation import Conversation
+from .details import details_in
+from .facts import UserFacts
+from .trial import check_simulation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -126,15 +128,15 @@ def _measured(trial: StoredTrial, domain_of: Callable[[str], Domain | None]) -> 
     last = simulation.messages[-1]
     token = last.stop_token if isinstance(last, UserMessage) else None
     ended = token if simulation.termination_reason in STOPS and token in STOP_TOKENS else simulation.termination_reason
-    validity = stored_or_checked(simulation, task, lambda: domain_of(trial.domain))
-    return _Measured([len(text.split()) for text in texts], facts, calls, str(ended), validity.checks)
+    found = stored_or_checked(simulation, task, lambda: domain_of(trial.domain))
+    return _Measured([len(text.split()) for text in texts], facts, calls, str(ended), found.checks)
 
 
-def stored_or_checked(simulation: Simulation, task: Task, domain: Callable[[], Domain | None]) -> UserValidity:
+def stored_or_checked(simulation: Simulation, task: Task, domain: Callable[[], Domain | None]) -> UserFacts:
     """Return what a trial has stored about its user; for one that has stored nothing, check it now."""
-    stored = UserValidity.of(simulation)
+    stored = capability.read(simulation.facts)
     behaviour = ((simulation.conditions or {}).get("persona") or {}).get(BEHAVIOUR, COOPERATIVE)
     if stored is not None or behaviour not in BEHAVIOURS:
         # What a behaviour of a plugin excuses is not known here; its run has checked the user.
-        return stored or UserValidity()
-    return check_simulation(simulation, task, domain(), BEHAVIOURS[behaviour].excuses) or UserValidity()
+        return stored or UserFacts()
+    return check_simulation(simulation, task, domain(), BEHAVIOURS[behaviour].excuses)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..models import AssistantMessage, UserMessage
-from ..participants.scripted.vocabulary import follows, words
-from .findings import Finding
+from ...models import AssistantMessage, UserMessage
+from ...participants.scripted.vocabulary import follows, words
+from .facts import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,19 +1,20 @@
-"""The faults of simulated users, with the rates that they affect."""
+"""The faults of simulated users in a summary and a comparison, with the rates that they affect."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING
 
+from ...analysis.personas import pass_1
 from ...runs.groups import find_variants
 from ...text import plural
-from ...validity import GAVE_UP, NOT_UNDERSTOOD
+from .facts import GAVE_UP, NOT_UNDERSTOOD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from ...capability import Compared, Measured
     from ...runs.record import TrialRecord
 
 
@@ -48,28 +49,31 @@ class UserFaults:
     gave_up: int = 0
 
     @classmethod
-    def of(cls, records: Sequence[TrialRecord]) -> UserFaults:
+    def of(cls, trials: Sequence[Measured]) -> UserFaults:
         """Return the faults of these trials."""
-        ran = [record for record in records if record.outcome != "error"]
-        checks = Counter(check for record in ran for check in record.user_faults)
+        graded = [each for each in trials if each.record.outcome != "error"]
+        ran: list[TrialRecord] = [each.record for each in graded]
+        valid = [each.record for each in graded if each.facts.valid]
+        checks = Counter(check for each in graded for check in each.facts.checks)
         pooled = not find_variants(record.group for record in ran)
         again = any(record.attempts for record in ran)
         of_user = [
-            record for record in ran if record.outcome == "failed" and (record.blame or {}).get("party") == "user"
+            {*each.facts.checks}
+            for each in graded
+            if each.record.outcome == "failed" and (each.record.blame or {}).get("party") == "user"
         ]
-        deaf = sum(NOT_UNDERSTOOD in record.user_faults for record in of_user)
         return cls(
             trials=len(ran),
-            faulty=sum(bool(record.user_faults) for record in ran),
+            faulty=len(ran) - len(valid),
             excluded=sum(record.excluded for record in ran),
             checks=tuple(sorted(checks.items(), key=lambda found: (-found[1], found[0]))),
             rate=pass_1((record, record.passed) for record in ran) if pooled else None,
-            valid_rate=pass_1((record, record.passed) for record in ran if not record.user_faults) if pooled else None,
+            valid_rate=pass_1((record, record.passed) for record in valid) if pooled else None,
             discarded=sum(max(0, record.attempts - 1) for record in ran),
             first_rate=pass_1((record, _first_passed(record)) for record in ran) if again and pooled else None,
             failed=sum(record.outcome == "failed" for record in ran),
-            not_understood=deaf,
-            gave_up=sum({NOT_UNDERSTOOD, GAVE_UP}.intersection(record.user_faults) == {GAVE_UP} for record in of_user),
+            not_understood=sum(NOT_UNDERSTOOD in checks for checks in of_user),
+            gave_up=sum({NOT_UNDERSTOOD, GAVE_UP} & checks == {GAVE_UP} for checks in of_user),
         )
 
     @property
@@ -96,13 +100,28 @@ def _first_passed(record: TrialRecord) -> bool:
     return record.passed if record.first_reward is None else record.first_reward >= 1
 
 
-def pass_1(trials: Iterable[tuple[TrialRecord, bool]]) -> float | None:
-    """Return pass^1 of trials, each with whether it counts as passed."""
-    tasks: dict[object, list[bool]] = {}
-    for record, passed in trials:
-        tasks.setdefault(record.group, []).append(passed)
-    return fmean(fmean(each) for each in tasks.values()) if tasks else None
-
-
 def _shown(rate: float | None) -> str:
     return "unknown" if rate is None else f"{rate:.3f}"
+
+
+def summary(trials: Sequence[Measured]) -> Iterator[str]:
+    """Yield how many failures are those of a user that did not understand the agent, and the faults of the users."""
+    faults = UserFaults.of(trials)
+    yield from filter(None, [", ".join(faults.of_failures), ", ".join(faults.parts)])
+
+
+def comparison(compared: Compared) -> list[str]:
+    """Return the faults of the users of two runs, if they made any."""
+    both = [UserFaults.of(side) for side in (compared.before, compared.after)]
+    if not any(each.faulty for each in both):
+        return []
+    texts = []
+    for each in both:
+        # Trials of variants are not pooled, so they have no rate together.
+        rates = (
+            f" (pass^1 {each.rate:.3f} with them, {_shown(each.valid_rate)} without them)"
+            if each.rate is not None
+            else ""
+        )
+        texts.append(f"{each.faulty:,} of {plural(each.trials, 'trial')}{rates}")
+    return [f"faults of the user: {' -> '.join(texts)}"]

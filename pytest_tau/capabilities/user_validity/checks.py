@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import is_interrupt
+from ...errors import is_interrupt
 from .conversation import Conversation
 from .device import unasked_action
-from .findings import UserValidity
-from .misunderstandings import GAVE_UP, NOT_UNDERSTOOD, gave_up, not_understood
+from .facts import GAVE_UP, NOT_UNDERSTOOD, UserFacts
+from .misunderstandings import gave_up, not_understood
 from .statements import made_up, secrets
 from .stops import stopped_before_request, stopped_while_asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from ..environment import Domain
-    from ..models import Message, Task
-    from .findings import Finding
+    from ...environment import Domain
+    from ...models import Message, Task
+    from .facts import Finding
 
 
 class Check(NamedTuple):
@@ -62,7 +62,7 @@ CHECK_NAMES = tuple(each.name for each in CHECKS)
 
 def check_user(
     task: Task, messages: Sequence[Message], domain: Domain | None = None, excused: Collection[str] = ()
-) -> UserValidity:
+) -> UserFacts:
     """Check what the simulated user has done in a finished conversation.
 
     Args:
@@ -72,7 +72,7 @@ def check_user(
         excused: Names of checks that are not made, as the user makes such faults on purpose.
 
     Returns:
-        The faults. A check that raises an exception is named in ``problem``.
+        The faults. A check that raises an exception is named in ``unchecked``.
     """
     conversation = Conversation(task, messages, *_tools_of(domain))
     findings: list[Finding] = []
@@ -89,7 +89,7 @@ def check_user(
             problems.append(f"{check.name}: {type(error).__name__}: {error}")
     findings.sort(key=lambda each: each.message_idx)
     kept = tuple(name for name in CHECK_NAMES if name in excused)
-    return UserValidity(tuple(findings), excused=kept, problem="; ".join(problems))
+    return UserFacts(findings=tuple(findings), excused=kept, unchecked="; ".join(problems))
 
 
 def _tools_of(

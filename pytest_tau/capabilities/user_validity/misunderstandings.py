@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..diagnosis.misunderstandings import misunderstood_in
-from .findings import Finding
+from ...diagnosis.misunderstandings import misunderstood_in
+from .facts import GAVE_UP, NOT_UNDERSTOOD, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .conversation import Conversation
-
-#: The names of the two checks.
-NOT_UNDERSTOOD, GAVE_UP = "not-understood", "gave-up"
 
 
 def not_understood(conversation: Conversation) -> Iterator[Finding]:
