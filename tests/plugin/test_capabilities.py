@@ -170,33 +170,54 @@ def test_a_bundled_one_is_removed_with_its_options(project):
     run.usage_error("unrecognized arguments: --tau-tool-faults")
 
 
-def test_a_setting_that_verdicts_depend_on_makes_runs_differ(project, capsys):
+def test_a_setting_is_one_field(project, capsys, monkeypatch):
     project.write(
-        "conftest.py",
+        "own_plugin.py",
         """
         from dataclasses import dataclass
         from pytest_tau import Capability, TrialStages, option
 
         @dataclass(frozen=True)
         class Settings:
-            slow_tools: str | None = option(str, "verdict", "WHICH", help="tools that are slow", rerun=1)
+            slow_tools: str | None = option(str, "verdict", "WHICH", help="tools that are slow")
 
         def pytest_tau_capabilities():
             return [Capability("slow_tools", settings=Settings, trial=lambda view: TrialStages())]
         """,
     )
-    arguments = ("--tau-domain", "mock", "--tau-task", "create-*", "--tau-results", "runs")
+    monkeypatch.setenv("PYTEST_PLUGINS", "own_plugin")
+    monkeypatch.syspath_prepend(project.path)
+    project.write("own.py", "def agent(messages, tools):\n    return 'No'\n")
+    shown = project.run("--help")
+    shown.line("--tau-slow-tools=WHICH")
+    shown.line("tools that are slow")
+    capsys.readouterr()
+    assert main(["schema", "options"]) == 0
+    assert "tau_slow_tools" in json.loads(capsys.readouterr().out)["definitions"]["options"]["properties"]
+    arguments = (
+        "--tau-domain",
+        "mock",
+        "--tau-task",
+        "create-*",
+        "--tau-results",
+        "runs",
+        "--tau-agent",
+        "own.py:agent",
+    )
     project.run(*arguments, "--tau-run-name", "one")
     run = project.run(*arguments, "--tau-run-name", "two", "--tau-slow-tools", "all")
     run.line("tau: ", "slow tools all")
+    run.line("again: pytest ", "--tau-slow-tools all")
     run.line("comparability: custom", "; slow tools all")
+    assert json.loads((project.path / "runs/two/run.json").read_text("utf-8"))["settings"]["slow_tools"] == "all"
     capsys.readouterr()
     main(["compare", str(project.path / "runs/one"), str(project.path / "runs/two")])
     shown = " ".join(capsys.readouterr().out.split())
     assert "pass^1 without -> with slow tools" in shown
     assert "slow tools (none and all)" in shown
-    again = project.run("--tau-resume", "runs/two", *arguments[:4])
-    again.usage_error('slow_tools: "all" in the earlier run, null now')
+    project.run("--tau-resume", "runs/two", *arguments).usage_error('slow_tools: "all" in the earlier run, null now')
+    project.ini("tau_slow_tools = all")
+    project.run(*arguments, "--tau-run-name", "three").line("tau: ", "slow tools all")
 
 
 @pytest.mark.parametrize(
