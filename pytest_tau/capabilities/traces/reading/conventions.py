@@ -159,6 +159,8 @@ _CHOICE: Final = "gen_ai.choice"
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 #: Attributes by which texts lie elsewhere.
 _ELSEWHERE: Final = ("gen_ai.input.messages.ref", "gen_ai.output.messages.ref")
+#: Larger numbers of tokens, and of USD, are none.
+_LARGEST: Final = 1e12
 #: What our own export adds.
 _OWN: Final = "pytest_tau."
 #: What makes texts be recorded, by the beginning of the scope; the first that fits.
@@ -249,7 +251,7 @@ def step_of(span: Span) -> Step:
     step = Step(span.trace, span.id, span.parent, span.name, span.start, span.end, span.error, span.scope, role)
     for step.rank, name in enumerate((*KEYS, "")):
         if name and (found := look.first((name,))) not in (None, ""):
-            step.key = str(found)
+            step.key = str(found).encode("utf-8", "backslashreplace").decode()
             break
     step.user = look.text(("user.id", "langfuse.user.id", "enduser.id"))
     step.own = {key[len(_OWN) :]: value for key, value in span.attributes.items() if key.startswith(_OWN)}
@@ -359,9 +361,10 @@ class _Attributes:
     def number(self, names: Iterable[str]) -> float:
         """Return the first value that is there as a number; 0 if it is not one."""
         try:
-            return float(self.first(names) or 0)
-        except (TypeError, ValueError):
+            found = float(self.first(names) or 0)
+        except (TypeError, ValueError, OverflowError):
             return 0
+        return found if 0 <= found < _LARGEST else 0
 
     def whole(self, name: str, cut: list[str]) -> Any:
         """Return a value, or the list or object that attributes below the name make up; note one that was cut."""

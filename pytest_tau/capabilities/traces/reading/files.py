@@ -109,7 +109,7 @@ def _lines(text: JsonText) -> Iterator[Found]:
 def _streamed(text: JsonText, key: str, around: dict[str, Any], depth: int) -> Iterator[Found]:
     """Yield what is in the next value of a text, of which no more than one span is decoded at a time."""
     first, line = text.peek(), text.line_number
-    if first == "[":
+    if first == "[" and depth < _DEEPEST:
         text.take("[")
         while not text.take("]"):
             yield from _streamed(text, key, around, depth + 1)

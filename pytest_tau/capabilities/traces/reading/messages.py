@@ -250,11 +250,14 @@ def _message(value: Mapping[str, Any]) -> list[Said]:
         content = parts if isinstance(parts, list) and all(map(_part_kind, parts)) else content
     if isinstance(content, dict):
         content = [content]
-    extra = value.get("additional_kwargs")
-    calls = value.get("tool_calls") or value.get("toolCalls") or (extra or {}).get("tool_calls") or []
-    legacy = value.get("function_call") or (extra or {}).get("function_call")
+    extra = value["additional_kwargs"] if isinstance(value.get("additional_kwargs"), dict) else {}
+    calls: Any = next(
+        (each for each in (value.get("tool_calls"), value.get("toolCalls"), extra.get("tool_calls")) if each), []
+    )
+    legacy = value.get("function_call") or extra.get("function_call")
+    calls = [*(calls if isinstance(calls, list) else []), *([legacy] if isinstance(legacy, dict) else [])]
     parts = [*(content if isinstance(content, list) else [{"type": "text", "text": content}] if content else [])]
-    parts += [{**_call_fields(each), "type": "tool_call"} for each in [*calls, *([legacy] if legacy else [])]]
+    parts += [{**_call_fields(each), "type": "tool_call"} for each in calls]
     found = _of_parts(role, parts) or [Said(role)]
     for each in found:
         each.name = each.name or str(value.get("name") or "")

@@ -127,7 +127,7 @@ def span_of(value: Mapping[str, Any], around: Mapping[str, Any]) -> Span:
     found.start, found.end = nanoseconds(_first(value, _START)), nanoseconds(_first(value, _END))
     found.scope = _text(around, _SCOPE) or _text(value, _SCOPE)
     found.attributes = _attributes(value, around)
-    found.events = [(_event_name(each), _event_content(each)) for each in _events(value)]
+    found.events = [(_event_name(each), _event_content(each)) for each in objects(value.get("events"))]
     if not found.scope:
         found.scope = next((scope for member, scope in _PRODUCTS.items() if member in value), "")
     if "operationName" in value:
@@ -149,7 +149,7 @@ def log_of(value: Mapping[str, Any], around: Mapping[str, Any]) -> Span:
 
 def hex_id(text: str) -> str:
     """Return an id: hexadecimal ones in lower case, also those that are stored as bytes; empty for zeros."""
-    text = text.removeprefix("0x")
+    text = text.encode("utf-8", "backslashreplace").decode().removeprefix("0x")
     if text.endswith(_BASE64.get(len(text), " ")):
         try:
             text = base64.b64decode(text, validate=True).hex()
@@ -171,7 +171,7 @@ def nanoseconds(value: Any) -> int:
         number = float(value) if isinstance(value, float) else int(value)
     except (TypeError, ValueError, OverflowError):
         return 0
-    if not 0 < number < 10**19:
+    if not 0 < number < 9 * 10**18:
         return 0
     return int(number * next(unit for least, unit in _UNITS if number >= least))
 
@@ -199,8 +199,12 @@ def pairs(value: Any) -> dict[str, Any]:
     """Return attributes as a dictionary: those of OTLP and Jaeger are lists of pairs."""
     if isinstance(value, dict):
         return {str(key): attribute_value(each) for key, each in value.items()}
-    known = (each for each in value or () if isinstance(each, dict) and "key" in each)
-    return {str(each["key"]): attribute_value(each.get("value")) for each in known}
+    return {str(each["key"]): attribute_value(each.get("value")) for each in objects(value) if "key" in each}
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; none if it is not one."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def at(value: Mapping[str, Any], path: str) -> Any:
@@ -246,11 +250,6 @@ def _is_otlp_kind(path: str, value: Any) -> bool:
     return path == "span_kind" and str(value).upper().startswith(("SPAN_KIND", "INTERNAL", "CLIENT", "SERVER"))
 
 
-def _events(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = value.get("events")
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
 def _event_name(value: Mapping[str, Any]) -> str:
     return str(value.get("eventName") or value.get("event_name") or value.get("name") or "")
 
@@ -262,15 +261,15 @@ def _event_content(value: Mapping[str, Any]) -> Any:
 def _add_jaeger(span: Span, value: Mapping[str, Any]) -> None:
     """Complete a span of Jaeger: tags, logs, times in microseconds, the reference to its parent."""
     span.attributes |= pairs(value.get("tags"))
-    for each in value.get("logs") or ():
-        fields = pairs(each.get("fields")) if isinstance(each, dict) else {}
+    for each in objects(value.get("logs")):
+        fields = pairs(each.get("fields"))
         span.events.append((str(fields.get("event") or ""), fields))
     duration = value.get("duration")
-    span.end = span.start + (int(duration) * 1_000 if isinstance(duration, int | float) else 0)
-    parents = (each for each in value.get("references") or () if isinstance(each, dict))
-    span.parent = next(
-        (hex_id(_text(each, ("spanID",))) for each in parents if each.get("refType") == "CHILD_OF"), span.parent
+    span.end = span.start + (
+        int(duration * 1_000) if isinstance(duration, int | float) and 0 < duration < 10**14 else 0
     )
+    parents = (each for each in objects(value.get("references")) if each.get("refType") == "CHILD_OF")
+    span.parent = next((hex_id(_text(each, ("spanID",))) for each in parents), span.parent)
     span.scope = str(span.attributes.get("otel.scope.name") or span.scope)
     failed = str(span.attributes.get("error")).lower() == "true" or span.attributes.get("otel.status_code") == "ERROR"
     if failed:

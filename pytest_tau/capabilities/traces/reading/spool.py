@@ -13,6 +13,7 @@ from collections import defaultdict
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ....files import digest
 from .conventions import KEYS, Step, role_of, step_of
 from .messages import Call, Said
 from .spans import Span
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 
 _TABLES: Final = """
 CREATE TABLE spans (trace TEXT, id TEXT, size INTEGER, start INTEGER, data TEXT, PRIMARY KEY (trace, id));
-CREATE TABLE logs (trace TEXT, id TEXT, time INTEGER, data TEXT);
-CREATE INDEX logs_of ON logs (trace);
+CREATE TABLE logs (trace TEXT, id TEXT, time INTEGER, digest TEXT, data TEXT, PRIMARY KEY (trace, id, time, digest));
 CREATE TABLE steps (
     number INTEGER PRIMARY KEY, trace TEXT, role TEXT, start INTEGER, key TEXT, marks BLOB, chain INTEGER,
     conversation INTEGER, data TEXT
@@ -69,8 +69,9 @@ class Spool:
     def add(self, span: Span, *, log: bool) -> None:
         """Add a span, or a log record of one; of a span that is repeated, the one with more attributes counts."""
         if log:
-            row = (span.trace, span.id, span.start, _text([*span.events, [span.scope]]))
-            self._database.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", row)
+            data = _text([*span.events, [span.scope]])
+            row = (span.trace, span.id, span.start, digest(data), data)
+            self._database.execute("INSERT OR IGNORE INTO logs VALUES (?, ?, ?, ?, ?)", row)
             return
         size = len(span.attributes)
         if not role_of(span.attributes, span.name, span.events):

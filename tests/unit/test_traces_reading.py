@@ -1,0 +1,434 @@
+"""Traces as conversations: what instrumentation repeats is taken once, and what is missing is named."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_tau.capabilities.traces.reading import Conversation, Problem, read_traces
+from pytest_tau.capabilities.traces.reading.messages import read_messages
+
+SECOND = 1_000_000_000
+CALL = {"type": "tool_call", "id": "c1", "name": "get_order", "arguments": {"order_id": "W1"}}
+RESULT = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": '{"status": "pending"}'}]}
+
+
+def said(role: str, *parts: Any) -> dict[str, Any]:
+    """A message in the form of OpenTelemetry; a text is a part."""
+    return {"role": role, "parts": [{"type": "text", "content": p} if isinstance(p, str) else p for p in parts]}
+
+
+def user(text: str) -> dict[str, Any]:
+    return said("user", text)
+
+
+def agent(*parts: Any) -> dict[str, Any]:
+    return said("assistant", *parts)
+
+
+def span(
+    name: str, start: float, *, trace: str = "a1", parent: str = "", end: float = 0, **more: Any
+) -> dict[str, Any]:
+    """A span of OTLP; attributes have ``__`` for dots, and values that are no texts become JSON."""
+    number = sum(map(ord, f"{trace}/{name}/{start}")) * 7919 % 10**9
+    error, kind = more.pop("error", None), more.pop("id", f"{number:016x}")
+    attributes = [
+        {
+            "key": key.replace("__", "."),
+            "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)},
+        }
+        for key, value in more.items()
+    ]
+    return {
+        "traceId": trace.ljust(32, "0"),
+        "spanId": kind.rjust(16, "0"),
+        "parentSpanId": parent.rjust(16, "0") if parent else "",
+        "name": name,
+        "startTimeUnixNano": str(int((1_700_000_000 + start) * SECOND)),
+        "endTimeUnixNano": str(int((1_700_000_000 + (end or start + 0.5)) * SECOND)),
+        "attributes": attributes,
+        "status": {"code": 2, "message": error} if error else {},
+    }
+
+
+def chat(start: float, asked: list[Any], *answers: Any, **more: Any) -> dict[str, Any]:
+    """A call of a model."""
+    attributes = {"gen_ai__operation__name": "chat", "gen_ai__input__messages": asked, **more}
+    return span("chat m", start, **attributes, **({"gen_ai__output__messages": list(answers)} if answers else {}))
+
+
+def tool(start: float, name: str = "get_order", result: str = '{"status": "pending"}', **more: Any) -> dict[str, Any]:
+    """An execution of a tool."""
+    own = {"gen_ai__operation__name": "execute_tool", "gen_ai__tool__name": name, "gen_ai__tool__call__result": result}
+    return span(f"execute_tool {name}", start, **own, **more)
+
+
+def request(*spans: Any) -> dict[str, Any]:
+    scope = {"name": "opentelemetry.instrumentation.genai.openai"}
+    return {"resourceSpans": [{"resource": {}, "scopeSpans": [{"scope": scope, "spans": list(spans)}]}]}
+
+
+class Read:
+    """What was read of files with these documents, in JSON lines."""
+
+    def __init__(self, folder: Path, *documents: Any) -> None:
+        file = folder / "traces.jsonl"
+        file.write_text("".join(f"{json.dumps(each)}\n" for each in documents), "utf-8")
+        self.of_files(folder, file)
+
+    def of_files(self, folder: Path, *files: Path) -> Read:
+        spool = folder / f"spool-{random.random()}"
+        spool.mkdir()
+        found = list(read_traces(files, spool))
+        self.conversations = [each for each in found if isinstance(each, Conversation)]
+        self.problems = [str(each) for each in found if isinstance(each, Problem)]
+        return self
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """Each conversation as texts: ``user hello``, ``assistant > get_order``, ``tool done``."""
+        return [[_text(each) for each in one.messages] for one in self.conversations]
+
+    @property
+    def notes(self) -> list[str]:
+        return [note for each in self.conversations for note in each.notes]
+
+
+def _text(message: Any) -> str:
+    return " ".join([message.role, *filter(None, [message.text]), *(f"> {call.name}" for call in message.calls)])
+
+
+WHOLE = ["user where is W1?", "assistant > get_order", 'tool {"status": "pending"}', "assistant pending", "user thanks"]
+TURN = [user("where is W1?"), agent(CALL), RESULT]
+
+
+def whole_conversation(**more: Any) -> list[dict[str, Any]]:
+    """Three calls of a model, of which each repeats the history."""
+    return [
+        chat(0, TURN[:1], agent(CALL), **more),
+        chat(2, TURN, agent("pending"), **more),
+        chat(4, [*TURN, agent("pending"), user("thanks")], agent("bye"), **more),
+    ]
+
+
+class TestHistories:
+    def test_a_history_is_taken_once(self, tmp_path: Path) -> None:
+        read = Read(tmp_path, request(*whole_conversation()))
+        assert read.texts == [[*WHOLE, "assistant bye"]]
+        assert read.notes == []
+
+    def test_the_order_of_spans_does_not_matter(self, tmp_path: Path) -> None:
+        spans = whole_conversation()
+        for seed in range(6):
+            random.Random(seed).shuffle(spans)
+            assert Read(tmp_path, *map(request, spans)).texts == [[*WHOLE, "assistant bye"]]
+
+    def test_conversations_without_ids_are_told_apart_by_their_histories(self, tmp_path: Path) -> None:
+        spans = []
+        for number in range(3):
+            first, second = user("hi"), agent("hello")
+            spans += [
+                chat(number, [first], second, trace=f"a{number}"),
+                chat(10 + number, [first, second, user(f"order {number}")], agent(f"is {number}"), trace=f"b{number}"),
+            ]
+        read = Read(tmp_path, request(*spans))
+        wanted = [["user hi", "assistant hello", f"user order {n}", f"assistant is {n}"] for n in range(3)]
+        assert sorted(read.texts) == wanted
+
+    def test_a_history_whose_beginning_was_cut_off_keeps_it(self, tmp_path: Path) -> None:
+        window = [RESULT, agent("pending"), user("thanks")]
+        spans = [
+            *whole_conversation(gen_ai__conversation__id="s")[:2],
+            chat(4, window, agent("bye"), gen_ai__conversation__id="s"),
+        ]
+        assert Read(tmp_path, request(*spans)).texts == [[*WHOLE, "assistant bye"]]
+
+    def test_a_summary_of_the_beginning_keeps_it_and_is_noted(self, tmp_path: Path) -> None:
+        history = [user("Summary: the order was asked for."), RESULT, agent("pending"), user("thanks")]
+        key = {"gen_ai__conversation__id": "s"}
+        read = Read(tmp_path, request(*whole_conversation(**key)[:2], chat(4, history, agent("bye"), **key)))
+        assert read.texts == [[*WHOLE, "assistant bye"]]
+        assert read.notes == ["message 2: earlier messages were replaced in the history, they are kept"]
+
+    def test_a_history_that_was_changed_counts_as_it_was_last(self, tmp_path: Path) -> None:
+        key = {"gen_ai__conversation__id": "s"}
+        changed = [*TURN, agent("pending"), user("no, thanks")]
+        read = Read(tmp_path, request(*whole_conversation(**key), chat(9, [*changed], agent("fine"), **key)))
+        assert read.texts == [[*WHOLE[:4], "user no, thanks", "assistant fine"]]
+        assert "the history was changed from here on" in read.notes[0]
+
+    @pytest.mark.parametrize("delta", [True, False])
+    def test_requests_without_history_are_appended(self, tmp_path: Path, *, delta: bool) -> None:
+        more = {"session__id": "s", **({"pytest_tau__history": "delta"} if delta else {})}
+        spans = [
+            chat(0, [user("hi")], agent("hello"), trace="a1", **more),
+            chat(2, [user("thanks")], agent("bye"), trace="a2", **more),
+        ]
+        assert Read(tmp_path, request(*spans)).texts == [["user hi", "assistant hello", "user thanks", "assistant bye"]]
+
+    def test_a_key_that_several_conversations_share_is_noted(self, tmp_path: Path) -> None:
+        again = [
+            chat(20 + n, m, a, trace="b1", session__id="ada") for n, (m, a) in enumerate([([user("x")], agent("y"))])
+        ]
+        spans = [*whole_conversation(session__id="ada"), *again]
+        read = Read(tmp_path, request(*spans))
+        assert read.texts == [[*WHOLE, "assistant bye"], ["user x", "assistant y"]]
+        assert read.notes == ["2 conversations have the key 'ada'"] * 2
+
+
+class TestCallsOfModels:
+    def test_a_call_that_was_made_again_counts_once(self, tmp_path: Path) -> None:
+        spans = whole_conversation(session__id="s")
+        spans.insert(2, chat(1, TURN[:1], agent("I do not know."), session__id="s"))
+        read = Read(tmp_path, request(*spans))
+        assert read.texts == [[*WHOLE, "assistant bye"]]
+        assert read.notes == ["1 calls of models whose answer was not used are skipped"]
+
+    def test_a_call_that_failed_is_not_part_of_it(self, tmp_path: Path) -> None:
+        spans = [chat(-1, TURN[:1], error="500"), *whole_conversation(), chat(3, TURN, error="500")]
+        assert Read(tmp_path, request(*spans)).texts == [[*WHOLE, "assistant bye"]]
+
+    def test_of_several_answers_the_one_that_the_history_has_counts(self, tmp_path: Path) -> None:
+        several = {"gen_ai__request__choice__count": "2", "session__id": "s"}
+        spans = [
+            chat(0, [user("hi")], agent("good day"), agent("hello"), **several),
+            chat(2, [user("hi"), agent("hello"), user("thanks")], agent("bye"), session__id="s"),
+        ]
+        assert Read(tmp_path, request(*spans)).texts == [["user hi", "assistant hello", "user thanks", "assistant bye"]]
+
+    def test_calls_inside_of_a_tool_belong_to_the_tool(self, tmp_path: Path) -> None:
+        inside = chat(1.1, [user("translate: pending")], agent("ausstehend"), parent="7001")
+        spans = [*whole_conversation(), tool(1, id="7001", gen_ai__tool__call__id="c1"), inside]
+        assert Read(tmp_path, request(*spans)).texts == [[*WHOLE, "assistant bye"]]
+
+    def test_calls_that_serve_the_conversation_are_skipped_and_noted(self, tmp_path: Path) -> None:
+        router = chat(-1, [said("system", "Choose a team."), user("where is W1?")], agent("orders"), session__id="s")
+        title = chat(
+            9, [said("system", "Make a title."), user("User: where is W1?")], agent("Order W1"), session__id="s"
+        )
+        read = Read(tmp_path, request(router, *whole_conversation(session__id="s"), title))
+        assert read.texts == [[*WHOLE, "assistant bye"]]
+        assert len(read.notes) == 2
+
+    def test_a_call_that_is_instrumented_twice_counts_once(self, tmp_path: Path) -> None:
+        inner = chat(0.1, [user("hi")], agent("hello"), parent="7001", gen_ai__usage__input_tokens="5")
+        read = Read(tmp_path, request(chat(0, [user("hi")], agent("hello"), id="7001"), inner))
+        assert read.texts == [["user hi", "assistant hello"]]
+        assert read.conversations[0].usage["calls"] == 1
+        assert read.conversations[0].usage["prompt_tokens"] == 5
+
+    def test_messages_have_the_names_of_their_agents(self, tmp_path: Path) -> None:
+        handoff = {"type": "tool_call", "id": "h", "name": "transfer_to_orders", "arguments": {}}
+        moved = {
+            "role": "tool",
+            "parts": [{"type": "tool_call_response", "id": "h", "response": '{"assistant": "orders"}'}],
+        }
+        spans = [
+            chat(0, [said("system", "Route."), user("hi")], agent(handoff), gen_ai__agent__name="triage"),
+            chat(
+                2,
+                [said("system", "Sell."), user("hi"), agent(handoff), moved],
+                agent("hello"),
+                gen_ai__agent__name="orders",
+            ),
+        ]
+        (found,) = Read(tmp_path, request(*spans)).conversations
+        assert found.agents == ["", "triage", "", "orders"]
+        assert (found.handoffs, found.system) == ([1, 2], "Sell.")
+
+    def test_agents_count_where_calls_of_models_say_nothing(self, tmp_path: Path) -> None:
+        root = span(
+            "invoke_agent shop",
+            0,
+            end=9,
+            id="7001",
+            openinference__span__kind="AGENT",
+            input__value="where is W1?",
+            output__value="pending",
+        )
+        model = span("chat m", 1, parent="7001", gen_ai__operation__name="chat")
+        read = Read(
+            tmp_path, request(root, model, tool(2, parent="7001", gen_ai__tool__call__arguments={"order_id": "W1"}))
+        )
+        assert read.texts == [
+            ["user where is W1?", "assistant > get_order", 'tool {"status": "pending"}', "assistant pending"]
+        ]
+        assert read.conversations[0].messages[1].calls[0].arguments == {"order_id": "W1"}
+
+
+class TestResults:
+    def test_a_result_comes_from_its_span_if_no_history_has_it(self, tmp_path: Path) -> None:
+        spans = [chat(0, TURN[:1], agent(CALL)), tool(1, result="Error: no such order", gen_ai__tool__call__id="c1")]
+        (found,) = Read(tmp_path, request(*spans)).conversations
+        assert (found.messages[-1].text, found.messages[-1].error) == ("Error: no such order", True)
+
+    def test_parallel_calls_have_their_results_in_order(self, tmp_path: Path) -> None:
+        calls = [{**CALL, "id": f"c{n}", "arguments": {"order_id": f"W{n}"}} for n in (1, 2)]
+        results = [{"type": "tool_call_response", "id": f"c{n}", "response": f"order {n}"} for n in (2, 1)]
+        history = [user("both?"), agent("Let me look.", *calls), {"role": "tool", "parts": results}]
+        read = Read(tmp_path, request(chat(0, history[:1], history[1]), chat(2, history, agent("done"))))
+        assert read.texts == [
+            [
+                "user both?",
+                "assistant Let me look. > get_order > get_order",
+                "tool order 1",
+                "tool order 2",
+                "assistant done",
+            ]
+        ]
+
+    def test_calls_without_ids_are_paired_and_get_ids(self, tmp_path: Path) -> None:
+        bare = {key: value for key, value in CALL.items() if key != "id"}
+        result = {"role": "tool", "parts": [{"type": "tool_call_response", "response": "pending"}]}
+        history = [user("hi"), agent(bare), result, agent(bare), result]
+        read = Read(tmp_path, request(chat(0, history, agent("done"))))
+        ids = [call.id for each in read.conversations[0].messages for call in each.calls]
+        assert [each.call_id for each in read.conversations[0].messages if each.role == "tool"] == ids
+        assert len(set(ids)) == 2
+
+    def test_a_result_that_is_missing_in_the_middle_is_not_made_up(self, tmp_path: Path) -> None:
+        history = [user("hi"), agent(CALL), agent("done")]
+        read = Read(tmp_path, request(chat(0, [*history, user("thanks")], agent("bye"))))
+        assert read.texts[0][2] == "tool"
+        assert read.notes == ["message 2: no result is recorded"]
+
+    def test_a_result_that_never_came_ends_the_conversation(self, tmp_path: Path) -> None:
+        read = Read(tmp_path, request(chat(0, TURN[:1], agent(CALL))))
+        assert read.texts == [WHOLE[:2]]
+        assert not read.conversations[0].complete
+        assert read.notes == ["message 1: no result of get_order is recorded, and nothing follows"]
+
+    def test_a_result_that_differs_from_its_span_is_noted(self, tmp_path: Path) -> None:
+        read = Read(tmp_path, request(*whole_conversation(), tool(1, result="shipped", gen_ai__tool__call__id="c1")))
+        assert read.texts[0][2] == WHOLE[2]
+        assert read.notes == ["message 2: the result of get_order differs from its span"]
+
+    def test_arguments_that_are_not_an_object_are_kept_as_a_text(self, tmp_path: Path) -> None:
+        read = Read(tmp_path, request(chat(0, TURN[:1], agent({**CALL, "arguments": '{"order_id": '}))))
+        (call,) = read.conversations[0].messages[1].calls
+        assert (call.arguments, call.malformed) == ({}, '{"order_id": ')
+
+
+class TestMissingTexts:
+    def test_the_setting_that_records_texts_is_named(self, tmp_path: Path) -> None:
+        read = Read(tmp_path, request(span("chat m", 0, gen_ai__operation__name="chat", session__id="s"), tool(1)))
+        assert not read.conversations
+        assert "conversation 's': no texts were recorded" in read.problems[0]
+        assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only" in read.problems[0]
+        assert "get_order" in read.problems[0]
+
+    def test_other_copies_of_redacted_texts_are_not_used(self, tmp_path: Path) -> None:
+        hidden = chat(0, [user("__REDACTED__")], agent("__REDACTED__"), input__value="my card is 4111")
+        read = Read(tmp_path, request(hidden))
+        assert not read.conversations
+        assert "redacted" in read.problems[0]
+
+    def test_a_text_that_is_redacted_is_noted_at_its_place(self, tmp_path: Path) -> None:
+        read = Read(tmp_path, request(chat(0, [user("I am [REDACTED]")], agent("hello"))))
+        assert read.notes == ["message 0: its text is redacted"]
+
+    def test_json_that_was_cut_off_is_named(self, tmp_path: Path) -> None:
+        cut = span("chat m", 0, gen_ai__operation__name="chat", gen_ai__input__messages='[{"role": "user", "par')
+        read = Read(tmp_path, request(cut))
+        assert "gen_ai.input.messages is cut off" in read.problems[0]
+
+    def test_parts_that_are_not_texts_are_noted(self, tmp_path: Path) -> None:
+        image = said("user", "look", {"type": "blob", "modality": "image", "content": "aGk="})
+        assert Read(tmp_path, request(chat(0, [image], agent("nice")))).notes == ["message 0: part blob is skipped"]
+
+
+FORMS = {
+    "chat completions": [
+        {"role": "user", "content": "hi"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": "done"},
+    ],
+    "responses": [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "reasoning", "summary": []},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"a": 1}'},
+        {"type": "function_call_output", "call_id": "c", "output": "done"},
+    ],
+    "anthropic": [
+        {"role": "user", "content": "hi"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "…"},
+                {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": "done"}]}],
+        },
+    ],
+    "gemini": [
+        {"role": "user", "parts": [{"text": "hi"}]},
+        {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {"a": 1}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "f", "response": "done"}}]},
+    ],
+    "bedrock": [
+        {"role": "user", "content": [{"text": "hi"}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": "f", "input": {"a": 1}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": "done"}]}}]},
+    ],
+    "langchain": [
+        [
+            {"lc": 1, "type": "constructor", "id": ["langchain", "HumanMessage"], "kwargs": {"content": "hi"}},
+            {
+                "type": "ai",
+                "data": {
+                    "content": "",
+                    "tool_calls": [{"name": "f", "args": {"a": 1}, "id": "c", "type": "tool_call"}],
+                },
+            },
+            {"type": "tool", "content": "done", "tool_call_id": "c", "id": "message"},
+        ]
+    ],
+    "pydantic-ai": [
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]},
+        {
+            "kind": "response",
+            "parts": [{"part_kind": "tool-call", "tool_name": "f", "args": '{"a": 1}', "tool_call_id": "c"}],
+        },
+        {
+            "kind": "request",
+            "parts": [{"part_kind": "tool-return", "tool_name": "f", "content": "done", "tool_call_id": "c"}],
+        },
+    ],
+    "vercel": [
+        {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool-call", "toolCallId": "c", "toolName": "f", "input": {"a": 1}}],
+        },
+        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c", "toolName": "f", "output": "done"}]},
+    ],
+    "events": [
+        {"event.name": "gen_ai.user.message", "role": "user", "content": "hi"},
+        {
+            "event.name": "gen_ai.assistant.message",
+            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}],
+        },
+        {"event.name": "gen_ai.tool.message", "id": "c", "content": "done"},
+    ],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("as_text", [True, False])
+def test_messages_are_read_in_all_forms(form: str, *, as_text: bool) -> None:
+    asked, called, result = read_messages(json.dumps(FORMS[form]) if as_text else FORMS[form])
+    assert (asked.role, asked.text) == ("user", "hi")
+    assert (called.role, called.text or "") == ("assistant", "")
+    assert [(call.id, call.name, call.arguments) for call in called.calls] == [("c", "f", {"a": 1})]
+    assert (result.role, result.call_id, result.text) == ("tool", "c", "done")
