@@ -60,6 +60,7 @@ class TrialView(NamedTuple):
         settings: The settings of the capability; None if it has none.
         behaviour: What makes its simulated user difficult, a ``pytest_tau.participants.behaviours.Behaviour``; None for
             a user that cooperates.
+        models: The models of the trial, a ``pytest_tau.chat.TrialModels``.
     """
 
     task: Task
@@ -68,6 +69,7 @@ class TrialView(NamedTuple):
     seed: int | None
     settings: Any
     behaviour: Any = None
+    models: Any = None
 
 
 class RunView(NamedTuple):
@@ -98,6 +100,18 @@ class TrialStages:
         Args:
             messages: What has been said so far if a stored conversation is continued, else nothing.
         """
+
+    async def converse(self, conversation: Any) -> Any:
+        """Lead the conversation instead of the core's loop of turns; the first capability with this stage does.
+
+        Args:
+            conversation: A ``pytest_tau.orchestrator.Conversation``: asks the sides, records messages, makes calls, and
+                has the limits; an exception of a participant ends it as the fault of that side.
+
+        Returns:
+            How it ended, a ``pytest_tau.orchestrator.Ending``.
+        """
+        raise NotImplementedError
 
     async def call(self, call: ToolCall) -> ToolMessage | None:
         """Return the result of a call instead of making it; None to make it."""
@@ -550,6 +564,8 @@ class StageCalls:
         self._made = made
         self.begin, self.message = self._overriding("begin"), self._overriding("message")
         self.ended: list[Callable[[Simulation], Ruling | None]] = self._overriding("ended")
+        leaders = self._overriding("converse")
+        self.converse: Callable[[Any], Awaitable[Any]] | None = leaders[0] if leaders else None
         self.call: list[Callable[[ToolCall], Awaitable[ToolMessage | None]]] = self._overriding("call")
         self.result: list[Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]] = self._overriding("result")
 

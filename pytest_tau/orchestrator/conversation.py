@@ -5,10 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..background import in_thread
-from ..errors import ContextWindowError, ModelError, ReplayError, ToolServerError, UnusableReplyError, is_interrupt
+from ..errors import (
+    ConfigurationError,
+    ContextWindowError,
+    ModelError,
+    ReplayError,
+    ToolServerError,
+    UnusableReplyError,
+    is_interrupt,
+)
 from ..models import GREETING, OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
 from ..participants import DONE, trailing_results
 from ..participants.base import BuiltIn
@@ -24,6 +32,8 @@ if TYPE_CHECKING:
     from ..models import Message, Task, TerminationReason, ToolCall, ToolMessage
     from ..participants import Incoming, Participant, Reply, Side
     from ..run_settings import Limits
+
+_T = TypeVar("_T")
 
 #: Seconds for a participant to handle its cancellation.
 _GRACE = 1.0
@@ -69,6 +79,7 @@ class Conversation:
 
     Attributes:
         messages: The trajectory so far, oldest first; complete for every kind of end.
+        sides: The participants.
         on_message: Called with a copy of each message that is added to the trajectory.
         clock: Dates the messages.
         unusable: It ended by a reply that cannot be used, after which the protocol may run it again.
@@ -104,7 +115,7 @@ class Conversation:
         self.result_fault: Callable[[], Exception | None] | None = None
         self._task, self._environment, self._limits = task, environment, limits
         self._history: list[Message] = task.message_history or []
-        self._sides: dict[Side, Participant] = {"agent": agent, "user": user}
+        self.sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
         self._started, self._cancelled = time.perf_counter(), False
         self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
@@ -201,12 +212,14 @@ class Conversation:
 
     async def _run(self) -> Ending:
         try:
+            if self.stages is not None and self.stages.converse is not None:
+                return await self._led_by(self.stages.converse)
             to, message = await self._start()
             while True:
                 to, message = await self._step(to, message)
-                limit = self._limit() if to is not None else None
+                limit = self.limit() if to is not None else None
                 # A limit wins over a stop on the same step; the clock does not.
-                if ending := limit or self._stop(message):
+                if ending := limit or self.stop(message):
                     return ending
                 if to is not None and self._is_out_of_time():
                     return self._timeout_ending()
@@ -214,22 +227,45 @@ class Conversation:
             self.fault = end.__cause__
             return end.ending
 
+    async def _led_by(self, converse: Callable[[Conversation], Awaitable[Ending]]) -> Ending:
+        """Let a capability lead the conversation from its beginning.
+
+        Raises:
+            ConfigurationError: The conversation has begun already, or has one side only.
+        """
+        if self._history or self._environment.solo:
+            problem = "has one side only" if self._environment.solo else "has begun: it has messages"
+            raise ConfigurationError(
+                f"task {self._task.id!r}: the mode of the run cannot be used for a conversation that {problem}"
+            )
+        self._begin()
+        return await converse(self)
+
+    def _begin(self) -> None:
+        for begin in self.stages.begin if self.stages else ():
+            begin(clone(self._history[len(self._task.message_history or ()) :]))
+
     async def _start(self) -> tuple[Side | None, Incoming | None]:
         history = self._history
-        for begin in self.stages.begin if self.stages else ():
-            begin(clone(history[len(self._task.message_history or ()) :]))
+        self._begin()
         if history:
             self.messages += clone(history)
             return self._after_history(history)
         if self._environment.solo:
             ticket = UserMessage(content=self._task.ticket)
             reply = await self._ask("agent", ticket)
-            if stop := self._stop(reply):
+            self.record(reply)
+            if stop := self.stop(reply):
                 raise _Ended(stop)
             return self._receiver(reply), reply
-        greeting = AssistantMessage(content=getattr(self._sides["agent"], "greeting", None) or GREETING)
-        self._record(greeting)
+        greeting = AssistantMessage(content=self.greeting)
+        self.record(greeting)
         return "user", greeting
+
+    @property
+    def greeting(self) -> str:
+        """What the agent says first."""
+        return getattr(self.sides["agent"], "greeting", None) or GREETING
 
     def _after_history(self, history: list[Message]) -> tuple[Side | None, Incoming | None]:
         last = history[-1]
@@ -243,19 +279,21 @@ class Conversation:
 
     async def _step(self, to: Side | None, message: Incoming | None) -> tuple[Side | None, Incoming]:
         """Deliver the message and return the next receiver, None for the environment, and its message."""
-        self._steps += 1
         if to is None:
-            return await self._run_tools(message)  # type: ignore[arg-type]
-        reply = await self._ask(to, message)
+            return await self.run_tools(message)  # type: ignore[arg-type]
+        reply = await self.ask(to, message)
+        self.record(reply)
         receiver = self._receiver(reply)
         if isinstance(reply, UserMessage) and reply.misunderstanding:  # a fact for reports, not for the agent
             reply = reply.model_copy(update={"misunderstanding": None})
         return receiver, reply
 
-    async def _run_tools(self, message: Reply) -> tuple[Side, Incoming]:
+    async def run_tools(self, message: Reply) -> tuple[Side, Incoming]:
+        """Make the calls of a message, record the results, and return the caller and what it is to be given."""
+        self._steps += 1
         results = [await self._run_tool(call) for call in message.tool_calls or []]
         for result in results:
-            self._record(result)
+            self.record(result)
         if self.result_fault is not None and (broken := self.result_fault()) is not None:
             raise _Ended(Ending("infrastructure_error", error=str(broken))) from broken
         if self._environment.fault is not None:
@@ -288,10 +326,16 @@ class Conversation:
         self._calling = None
         return result if self.alter_result is None else await self.alter_result(call, result, self.messages)
 
-    async def _ask(self, side: Side, message: Incoming | None) -> Reply:
+    async def ask(self, side: Side, message: Incoming | None) -> Reply:
+        """Give a side a message, and return its reply, which is not yet a part of the trajectory."""
+        self._steps += 1
+        return await self._ask(side, message)
+
+    async def of_side(self, side: Side, work: Awaitable[_T]) -> _T:
+        """Return what code of a side results in; an exception of it ends the conversation, as its own fault."""
         self._asking = side, time.perf_counter()
         try:
-            reply = await self._reply(self._sides[side], message)  # type: ignore[arg-type]
+            return await work
         except BaseException as error:
             cancelled = isinstance(error, asyncio.CancelledError) and self._cancelled
             if cancelled or is_interrupt(error):
@@ -301,15 +345,22 @@ class Conversation:
         finally:
             self._waited[side] += time.perf_counter() - self._asking[1]
             self._asking = None
+
+    async def _ask(self, side: Side, message: Incoming | None) -> Reply:
+        reply = await self.of_side(side, self._reply(self.sides[side], message))  # type: ignore[arg-type]
         if self._environment.solo:
             reply = self._check_solo(reply)
+        return self.accept(side, reply)
+
+    def accept(self, side: Side, reply: Reply) -> Reply:
+        """Return a reply as it counts: its calls have ids, and one that the protocol does not allow is an ending."""
         if self.one_call and side == "agent" and reply.tool_calls:
             reply = reply.model_copy(update={"tool_calls": reply.tool_calls[:1]})
         for call in reply.tool_calls or []:
             self._calls += 1
             call.id = call.id or f"tau_call_{self._calls}"
-        self._record(reply)
         if self.enforces_protocol and reply.tool_calls and reply.has_text_content():
+            self.record(reply)
             problem = "a message with both text and tool calls, which --tau-enforce-protocol does not allow"
             raise _Ended(Ending(_FAULT[side], error=problem))
         return reply
@@ -335,7 +386,8 @@ class Conversation:
             return None
         return "user" if isinstance(message, AssistantMessage) else "agent"
 
-    def _stop(self, message: Incoming | None) -> Ending | None:
+    def stop(self, message: Incoming | None) -> Ending | None:
+        """Return the ending by a message of a side that stops; None if it does not."""
         if isinstance(message, UserMessage) and not message.tool_calls and self._is_stop("user", message):
             return Ending("user_stop", stop_token=message.stop_token)
         if isinstance(message, AssistantMessage):
@@ -346,14 +398,14 @@ class Conversation:
 
     def _is_stop(self, side: Side, message: Reply) -> bool:
         try:
-            return self._sides[side].is_stop(message)
+            return self.sides[side].is_stop(message)
         except BaseException as error:
             if is_interrupt(error):
                 raise
             # As in respond: any exception of a participant is its own fault.
             raise _Ended(Ending(_FAULT[side], error=describe(error, place=True))) from error
 
-    def _limit(self) -> Ending | None:
+    def limit(self) -> Ending | None:
         """Return the ending by a limit, if one is reached; too many errors override too many steps.
 
         Source: τ²-bench v1.0.1, where limits are not checked before a step to the environment.
@@ -369,7 +421,8 @@ class Conversation:
             return Ending("max_steps", error=f"{self._steps} steps, the limit is {limits.max_steps}{beyond}")
         return None
 
-    def _record(self, message: Message) -> None:
+    def record(self, message: Message) -> None:
+        """Add a message to the trajectory."""
         message.turn_idx, message.timestamp = len(self.messages), self.clock.now()
         self.messages.append(message)
         if self.on_message:

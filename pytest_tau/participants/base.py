@@ -72,6 +72,10 @@ class Adapter(BuiltIn):
         """The foreign object."""
         return self._target
 
+    async def call(self, method: str, *arguments: Any) -> Any:
+        """Return the result of a method of the object, whose code is contained as that of ``respond``."""
+        return await self._caller.call(getattr(self._target, method), *arguments)
+
     async def _message(self, reply: Any) -> Reply:
         side = self._context.side
         return as_message(await read_stream(reply, side, self._caller.call), side)

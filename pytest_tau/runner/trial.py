@@ -208,7 +208,8 @@ class Trial:
 
     def _make_stages(self) -> StageCalls | None:
         active = self.settings.capabilities
-        view = partial(TrialView, self.task, self.domain, self.environment, self.seed, behaviour=self.behaviour)
+        known = {"behaviour": self.behaviour, "models": self.models}
+        view = partial(TrialView, self.task, self.domain, self.environment, self.seed, **known)
         return StageCalls(active, view) if active else None
 
     def context(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...capability import Capability, ExportFormat, FactColumn, deferred
+from ...settings import option, real, text
 
 if TYPE_CHECKING:
     from .measure import (
@@ -32,13 +34,79 @@ __all__ = [
 ]
 
 
-def _never(_settings: object) -> bool:
-    return False
+#: The complexities of the conditions, as the reference names them.
+COMPLEXITIES = (
+    "control",
+    "regular",
+    "control_audio",
+    "control_accents",
+    "control_behavior",
+    "control_audio_accents",
+    "control_audio_behavior",
+    "control_accents_behavior",
+)
+
+
+@dataclass(frozen=True)
+class VoiceSettings:
+    """The settings.
+
+    Attributes:
+        mode: ``voice`` for conversations in ticks.
+        voice_conditions: The name of the conditions.
+        voice_rate: Words a minute of both sides.
+        voice_tool_seconds: The median of the time that a tool call of the agent takes.
+        voice_seconds: The most seconds of talk.
+    """
+
+    mode: str = option(
+        text,
+        "verdict",
+        "MODE",
+        default="text",
+        choices=("text", "voice"),
+        example="voice",
+        help="text (default): both sides take turns; voice: both hear each other in ticks of 0.2 s of simulated time, "
+        "and can speak at once",
+    )
+    voice_conditions: str = option(
+        text,
+        "verdict",
+        "NAME",
+        default="regular",
+        choices=COMPLEXITIES,
+        example="control",
+        help="what the user and the line are like: control (a user who waits, and no losses), regular (default), or "
+        "a part of it: control_audio, control_behavior …",
+    )
+    voice_rate: float = option(
+        real(1.0), "verdict", "WORDS", default=150.0, help="words that both sides say in a minute (default %(default)s)"
+    )
+    voice_tool_seconds: float = option(
+        real(0.01),
+        "verdict",
+        "SECONDS",
+        default=0.6,
+        help="median of the simulated time that a tool call of the agent takes (default %(default)s)",
+    )
+    voice_seconds: float = option(
+        real(1.0),
+        "verdict",
+        "SECONDS",
+        default=1200.0,
+        help="most seconds of simulated talk in a conversation (default %(default)s)",
+    )
+
+
+def _speaks(settings: VoiceSettings) -> bool:
+    return settings.mode == "voice"
 
 
 capability = Capability(
     name="voice",
-    on=_never,
+    settings=VoiceSettings,
+    on=_speaks,
+    trial=deferred(f"{__name__}.talk.stages:VoiceStages"),
     facts=deferred(f"{__name__}.facts:VoiceFacts"),
     trajectory=deferred(f"{__name__}.stored:read_trajectory"),
     submission=deferred(f"{__name__}.leaderboard:submitted"),

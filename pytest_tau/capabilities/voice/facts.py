@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from ...text import listed
+from ...text import listed, shorten
 from .measure.metrics import Event, Interaction, panel
 from .measure.responsiveness import responsiveness
 from .measure.segments import user_segments
+from .talk.timeline import Timeline  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 #: without a call before the answer, and with one. EVA-Bench has these ramps.
 RAMP: Final = {False: (0.2, 0.5, 2.0, 3.5), True: (0.2, 0.5, 3.0, 5.0)}
 #: The faults that the report of a failure names.
-_MOST = 5
+_MOST, _LENGTH = 5, 120
 _CATEGORIES = ("response", "yield", "backchannel", "vocal_tic", "non_directed")
 _WHAT = {
     "no_yield": "did not stop when the user interrupted",
@@ -74,6 +75,7 @@ class VoiceFacts(BaseModel):
         agent_turns: The turns of the agent.
         longest_unanswered: The longest row of turns of the user that got no answer.
         faults: What the agent did wrong, in order of time.
+        timeline: The conversation itself, if it took simulated time; None for one that is stored as ticks.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -90,6 +92,7 @@ class VoiceFacts(BaseModel):
     agent_turns: int = 0
     longest_unanswered: int = 0
     faults: list[Fault] = []
+    timeline: Timeline | None = None
 
     @computed_field  # type: ignore[prop-decorator] # as pydantic documents it
     @property
@@ -249,6 +252,14 @@ def clock(seconds: float) -> str:
 def summary(trials: Sequence[Measured]) -> Iterator[str]:
     """Yield the lines of the summary: the pooled metrics of all trials, with the numbers of events."""
     facts = [trial.facts for trial in trials]
+    simulated = [each for each in facts if each.timeline is not None]
+    if simulated:
+        talk = sum(each.ticks * each.tick_seconds for each in simulated)
+        conditions = ", ".join(sorted({each.complexity or "" for each in simulated}))
+        yield (
+            f"{talk / 60:.1f} min of simulated talk without sound, {conditions}; "
+            "not comparable with published voice scores"
+        )
     try:
         found = panel([each.interaction() for each in facts])
     except ValueError:
@@ -282,3 +293,7 @@ def failure(facts: VoiceFacts, _simulation: Simulation) -> Iterator[str]:
     """Yield the line of the report of a failed trial: what the agent did wrong in the conversation, and when."""
     if facts.faults:
         yield listed([fault.text for fault in facts.faults], _MOST)
+    lost = [each for each in facts.timeline.utterances if each.heard] if facts.timeline is not None else []
+    if lost:
+        heard = [f'"{shorten(each.heard, _LENGTH)}" at {clock(each.start * facts.tick_seconds)}' for each in lost]
+        yield f"words were lost: the agent heard {listed(heard, _MOST)}"

@@ -1,0 +1,17 @@
+"""Agents that speak in ticks, and those that speak badly on purpose."""
+
+from .agents import Heard, Manners, Say, TickAgent
+from .saboteurs import SABOTEURS, AnswersTelevision, AnswersTooLate, NeverYields, TalksOver, WellSpoken
+
+__all__ = [
+    "SABOTEURS",
+    "AnswersTelevision",
+    "AnswersTooLate",
+    "Heard",
+    "Manners",
+    "NeverYields",
+    "Say",
+    "TalksOver",
+    "TickAgent",
+    "WellSpoken",
+]

@@ -1,0 +1,189 @@
+"""What happened in a conversation, and when: the stored form of its ticks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+
+from pydantic import BaseModel, ConfigDict
+
+from ..ticks import TICK_SECONDS, Chunk, SourceEffects, SpeechEffects, SpeechInsert, Tick, TurnTakingAction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+Side: TypeAlias = Literal["agent", "user"]
+
+
+class _Span(BaseModel):
+    """Something from tick ``start`` to before tick ``end``."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    start: int
+    end: int
+
+
+class Utterance(_Span):
+    """An utterance.
+
+    Attributes:
+        side: Who speaks.
+        text: What was said.
+        action: What the user decided: ``generate_message`` or ``backchannel``; None for the agent.
+        rest: What was left unsaid, as the side stopped.
+        heard: What arrived of the text, if words were lost; else empty.
+        tic: The tic in it.
+        message_idx: The number of its message in the trajectory; None if it has none.
+    """
+
+    side: Side
+    text: str
+    action: str | None = None
+    rest: str = ""
+    heard: str = ""
+    tic: SpeechInsert | None = None
+    message_idx: int | None = None
+
+
+class Sound(_Span):
+    """A tic, or words to others, while the user did not speak; ``type`` is that of the insert."""
+
+    text: str
+    type: str
+
+
+class CallTime(_Span):
+    """A tool call; the result is known in tick ``end``."""
+
+    side: Side
+    name: str
+    error: bool = False
+    message_idx: int | None = None
+
+
+class Timeline(BaseModel):
+    """A conversation in ticks.
+
+    Attributes:
+        ticks: Their number.
+        tick_seconds: The length of one.
+        utterances: In order of their ends.
+        sounds: What was heard of the user's surroundings.
+        calls: The tool calls.
+        drops: The ticks in which words of the user were lost on the line.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    ticks: int = 0
+    tick_seconds: float = TICK_SECONDS
+    utterances: list[Utterance] = []
+    sounds: list[Sound] = []
+    calls: list[CallTime] = []
+    drops: list[int] = []
+
+    def as_ticks(self) -> list[Tick]:
+        """Return the ticks; the text of an utterance is spread evenly over its own."""
+        lanes = self._lanes(_chunks)
+        new = Tick.model_construct
+        return [new(tick_id=at, agent_chunk=one, user_chunk=other) for at, (one, other) in enumerate(lanes)]
+
+    def as_silent_ticks(self) -> list[Tick]:
+        """Return the ticks without texts, for metrics: much faster, as they share what they hold."""
+        called = {each.start for each in self.calls if each.side == "agent"}
+        return [cast("Tick", _Light(*pair, at in called)) for at, pair in enumerate(self._lanes(_silent_chunks))]
+
+    def _lanes(self, chunks: Callable[[Utterance, str], list[Chunk]]) -> Iterable[tuple[Chunk | None, Chunk | None]]:
+        agent: list[Chunk | None] = [None] * self.ticks
+        user: list[Chunk | None] = [None] * self.ticks
+        for number, each in enumerate(self.utterances):
+            lane = agent if each.side == "agent" else user
+            lane[each.start : each.end] = chunks(each, f"{each.side}_{number}")[: self.ticks - each.start]
+        for sound in self.sounds:
+            effects = SourceEffects(speech_insert=SpeechInsert(text=sound.text, type=sound.type))
+            if sound.start < self.ticks and user[sound.start] is None:
+                user[sound.start] = Chunk(contains_speech=False, source_effects=effects)
+        return zip(agent, user, strict=True)
+
+    @classmethod
+    def of_ticks(cls, ticks: Sequence[Tick], tick_seconds: float) -> Timeline:
+        """Return the timeline of ticks, such as those of the reference."""
+        agent = _utterances("agent", [tick.agent_chunk for tick in ticks])
+        user = _utterances("user", [tick.user_chunk for tick in ticks])
+        sounds = [
+            Sound(start=at, end=at + 1, text=insert.text, type=insert.type)
+            for at, tick in enumerate(ticks)
+            if (chunk := tick.user_chunk) is not None and not chunk.contains_speech
+            if (effects := chunk.source_effects) is not None and (insert := effects.speech_insert) is not None
+        ]
+        calls = [
+            CallTime(side="agent" if call.requestor == "assistant" else "user", start=at, end=at + 1, name=call.name)
+            for at, tick in enumerate(ticks)
+            for call in (*tick.agent_tool_calls, *tick.user_tool_calls)
+        ]
+        utterances = sorted([*agent, *user], key=lambda each: each.end)
+        return cls(ticks=len(ticks), tick_seconds=tick_seconds, utterances=utterances, sounds=sounds, calls=calls)
+
+
+class _Light(NamedTuple):
+    """What metrics ask of a tick."""
+
+    agent_chunk: Chunk | None
+    user_chunk: Chunk | None
+    agent_tool_calls: bool
+
+    @property
+    def agent_speaks(self) -> bool:
+        return self.agent_chunk is not None
+
+    @property
+    def user_speaks(self) -> bool:
+        return bool(self.user_chunk and self.user_chunk.contains_speech)
+
+
+def _silent_chunks(each: Utterance, _name: str) -> list[Chunk]:
+    first, *rest = _chunks(each.model_copy(update={"end": min(each.end, each.start + 2), "text": ""}), "")
+    return [first, *(rest * (each.end - each.start - 1))]
+
+
+def _chunks(each: Utterance, name: str) -> list[Chunk]:
+    """Return the chunks of an utterance; character i of n is said in tick int(i / n * ticks)."""
+    ticks, size = each.end - each.start, max(1, len(each.text))
+    effects = SpeechEffects(speech_insert=each.tic) if each.tic else None
+    goes_on = TurnTakingAction(action="keep_talking") if each.action else None
+    begins = TurnTakingAction(action=each.action) if each.action else None
+    cuts = [-(-at * size // ticks) for at in range(ticks + 1)]
+    new = Chunk.model_construct
+    return [
+        new(
+            content=each.text[cuts[at] : cuts[at + 1]],
+            utterance_ids=[name],
+            turn_taking_action=goes_on if at else begins,
+            speech_effects=effects,
+        )
+        for at in range(ticks)
+    ]
+
+
+def _utterances(side: Side, chunks: Sequence[Chunk | None]) -> list[Utterance]:
+    found: list[dict[str, Any]] = []
+    before: Chunk | None = None
+    for at, chunk in enumerate(chunks):
+        if chunk is None or not chunk.contains_speech:
+            before = None
+            continue
+        if before is None:
+            action, effects = chunk.turn_taking_action, chunk.speech_effects
+            found.append(
+                {
+                    "side": side,
+                    "start": at,
+                    "text": "",
+                    "action": action.action if action else None,
+                    "tic": effects.speech_insert if effects else None,
+                }
+            )
+        found[-1]["text"] += chunk.content or ""
+        found[-1]["end"] = at + 1
+        before = chunk
+    return [Utterance(**each) for each in found]
