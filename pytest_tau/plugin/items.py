@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from ..text import visible
+from .wire import TrialReport
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ..runner import RunConfig
     from ..runs.groups import Group
     from ..runs.record import TrialRecord
-    from .wire import TestGate
 
 #: The most tests of a domain, a file or a marked test: items are all in memory.
 MOST_ITEMS = 250_000
@@ -47,60 +47,32 @@ class TaskSpec(NamedTuple):
     ambiguous: bool = False
 
 
-class StartedTrial(Protocol):
-    """A trial that was started before pytest runs its item."""
-
-    @property
-    def inputs(self) -> Any:
-        """Return the inputs of the trial."""
-
-    @property
-    def elapsed(self) -> float:
-        """Return the seconds that the trial took, once it has finished."""
-
-    def wait(self) -> Simulation:
-        """Wait for the trial and return its result."""
-
-    def check_reuse(self, inputs: Any) -> None:
-        """Check that a simulation of the previous run had the participants that are made now."""
-
-
 @dataclass
 class ItemState:
-    """The state of one item's trial; made when the item is collected.
+    """The state of one item's trial in the process that runs it; made when the item is collected.
 
     Attributes:
-        prefetched: The trial, if it was started before the item ran and its result is not used yet.
-        inputs: The inputs of the trial while it runs as one fixture.
+        report: What is reported of the trial so far, but for its record.
+        prefetched: The ``TrialFuture``, if it was started before the item ran and its result is not used yet.
+        inputs: The ``TrialInputs`` while the trial runs as one fixture.
         simulation: The finished simulation, until it is reported; that of the test, which may change it.
         record: The record of the simulation, made before the test and the hooks were given it.
         elapsed: Seconds that a prefetched trial took.
         restored: Whether the simulation comes from a previous run.
         cassette: The cassette that this trial has recorded.
-        usage: The model calls of the test, by role, once they are known.
-        serial_because: The fixture because of which the trial could not be prefetched.
-        not_run: The reason why the trial is skipped: ``budget``, ``settled`` or ``decided``.
-        not_attacked: Why the trial is skipped: the attack cannot be used on its task.
-        test_gate: The gate of the test, if its trials pass or fail together.
-        results_problem: The error of writing the simulation to the run's folder.
         fault: The exception of a participant that has ended the conversation, for ``--pdb``.
         traceback: The title and the text of the report's section about that exception.
         graded: The value of the fixture ``tau_task``, and the same task as it is run and graded.
     """
 
-    prefetched: StartedTrial | None = None
+    report: TrialReport = field(default_factory=TrialReport)
+    prefetched: Any = None
     inputs: Any = None
     simulation: Simulation | None = None
     record: TrialRecord | None = None
     elapsed: float | None = None
     restored: bool = False
     cassette: Path | None = None
-    usage: dict[str, Any] | None = None
-    serial_because: str | None = None
-    not_run: str | None = None
-    not_attacked: str | None = None
-    test_gate: TestGate | None = None
-    results_problem: str | None = None
     fault: BaseException | None = None
     traceback: tuple[str, str] | None = None
     graded: tuple[Task, TaskSpec] | None = None

@@ -171,9 +171,9 @@ class TestGate(NamedTuple):
         return self.trials - self.needed
 
 
-@dataclass(frozen=True)
+@dataclass
 class TrialReport:
-    """The facts of a trial in a phase of its test; the attribute ``tau`` of pytest's report.
+    """The facts of a trial; the attribute ``tau`` of pytest's report has those that a phase of the test knows.
 
     Attributes:
         record: The trial's record, in the last report of a test that ran a simulation.
@@ -213,7 +213,7 @@ def trial_report(report: Any) -> TrialReport | None:
 def add_facts(report: Any, **facts: Any) -> None:
     """Add facts of the trial to a report."""
     known = trial_report(report)
-    report.tau = TrialReport(**facts) if known is None else replace(known, **facts)
+    report.tau = replace(known or TrialReport(), **facts)
 
 
 def to_data(report: TrialReport) -> dict[str, Any]:

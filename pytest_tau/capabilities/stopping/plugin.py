@@ -293,4 +293,4 @@ class EarlyStop:
         for item in session.items:
             if is_task_item(item) and item_state(item).prefetched is None and not will_be_restored(item):
                 item.add_marker(pytest.mark.skip(reason=_REASON))
-                item_state(item).not_run = "settled"
+                item_state(item).report.not_run = "settled"

@@ -63,4 +63,4 @@ class NotAttackedTasks:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Skip such a trial, with the attack and the reason."""
         if spec_of(item) is not None and is_not_attacked(item):
-            pytest.skip(f"not attacked: {item_state(item).not_attacked}")
+            pytest.skip(f"not attacked: {item_state(item).report.not_attacked}")

@@ -82,5 +82,5 @@ class Budget:
 
 def skip_without_money(item: pytest.Item, problem: str) -> NoReturn:
     """Skip a trial for which there is no money; it is reported as not run."""
-    item_state(item).not_run = "budget"
+    item_state(item).report.not_run = "budget"
     pytest.skip(f"not run: {problem}")

@@ -53,7 +53,7 @@ class TrialRecords:
         """Put the facts of the trial on the report; with the last report of a test also the record."""
         report = yield
         if spec_of(item) is not None:
-            add_facts(report, **_facts(item, report))
+            _add_facts(item, report)
         return report
 
     @pytest.hookimpl(tryfirst=True)
@@ -99,20 +99,11 @@ class TrialRecords:
             raise
 
 
-def _facts(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
-    """Return the facts of the item's trial that are known by now."""
-    state, simulation = item_state(item), item_state(item).simulation
-    facts: dict[str, Any] = {
-        "simulated": simulation is not None,
-        "usage": state.usage,
-        "results_problem": state.results_problem,
-        "not_run": state.not_run,
-        "not_attacked": state.not_attacked,
-        "serial_because": state.serial_because,
-    }
-    if simulation is None:
-        return facts
-    facts["replay_differences"] = len(simulation.replay_differences or ())
-    if report.when == "teardown":
-        facts["record"] = state.record
-    return facts
+def _add_facts(item: pytest.Item, report: Any) -> None:
+    """Add the facts of the item's trial that are known by now."""
+    state = item_state(item)
+    facts = {name: value for name, value in vars(state.report).items() if value is not None}
+    if state.simulation is not None:
+        facts |= {"simulated": True, "replay_differences": len(state.simulation.replay_differences or ())}
+        facts["record"] = state.record if report.when == "teardown" else None
+    add_facts(report, **facts)

@@ -38,5 +38,5 @@ def is_not_attacked(item: pytest.Item) -> bool:
     spec, state = spec_of(item), item_state(item)
     if spec is None or spec.config.simulation.attack is None or state.restored:
         return False
-    state.not_attacked = not_attacked(spec)
-    return state.not_attacked is not None
+    reason = state.report.not_attacked = not_attacked(spec)
+    return reason is not None

@@ -94,7 +94,7 @@ def end_models(item: pytest.Item, spec: TaskSpec, models: TrialModels) -> None:
     if not models.keep_open:
         return
     if models.usage:
-        item_state(item).usage = usage = usage_facts(spec, models)
+        item_state(item).report.usage = usage = usage_facts(spec, models)
         set_properties(item, tau_usage=json.dumps(usage))
     if models.tape is not None:
         reason, error, times, timed_out = models.finish_args or ("agent_stop", None, [], False)

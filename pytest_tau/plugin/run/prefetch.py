@@ -123,7 +123,7 @@ class TrialPrefetcher:
         if lasting is not None:
             self._unfit.add(item)
             if lasting:
-                item_state(item).serial_because = _XUNIT.sub(r"\1", lasting)
+                item_state(item).report.serial_because = _XUNIT.sub(r"\1", lasting)
         return not blocking
 
     def _start(self, item: pytest.Item) -> None:

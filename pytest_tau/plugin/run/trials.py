@@ -227,7 +227,7 @@ class TrialFuture:
 
     def _skip(self, error: BudgetError) -> NoReturn:
         """Report a trial that the budget of the run has stopped as not run, with what it has cost."""
-        item_state(self._item).usage = usage_facts(self.inputs.spec, self.inputs.models)
+        item_state(self._item).report.usage = usage_facts(self.inputs.spec, self.inputs.models)
         skip_without_money(self._item, f"{error}, which has stopped this trial")
 
     def _result(self) -> Simulation:
@@ -294,12 +294,13 @@ class TrialFuture:
     def _set_facts(self, simulation: Simulation) -> None:
         """Set the facts of the trial on the item, replacing those from before a rerun."""
         item, inputs, state = self._item, self.inputs, item_state(self._item)
-        state.usage, state.record = None, record_of(item, simulation)
+        report = state.report
+        report.usage, state.record = None, record_of(item, simulation)
         self._set_fault(simulation)
         if simulation.model_usage:
             restored_usage = simulation.model_usage if self._restored is not None else None
-            state.usage = usage_facts(inputs.spec, inputs.models, restored_usage)
-        state.results_problem = self._problem
+            report.usage = usage_facts(inputs.spec, inputs.models, restored_usage)
+        report.results_problem = self._problem
         if isinstance(inputs.models.tape, Recorder):
             state.cassette = cassette_path(item, inputs.spec, inputs.trial)
         set_properties(
@@ -309,7 +310,7 @@ class TrialFuture:
             tau_trial=inputs.trial,
             tau_reward=simulation.reward,
             tau_outcome=simulation.outcome,
-            tau_usage=json.dumps(state.usage) if state.usage else None,
+            tau_usage=json.dumps(report.usage) if report.usage else None,
             tau_restored=True if self._restored is not None else None,
             **{
                 f"tau_{named.column.name}": value
@@ -351,15 +352,16 @@ def run_trial(request: pytest.FixtureRequest, inputs: TrialInputs) -> Simulation
     """
     __tracebackhide__ = True
     item, state = request.node, item_state(request.node)
-    started, state.prefetched = state.prefetched, None
-    if started is None:
+    prefetched: TrialFuture | None = state.prefetched
+    state.prefetched = None
+    if prefetched is None:
         loop = fixture_loop(request)
         state.elapsed, state.restored = None, False
         started = TrialFuture(item, inputs, loop=BorrowedLoop(loop) if loop else None)
         return result_of(item, started.wait())
-    started.check_reuse(inputs)
+    prefetched.check_reuse(inputs)
     try:
-        simulation = started.wait()
+        simulation = prefetched.wait()
     finally:
-        state.elapsed = started.elapsed
+        state.elapsed = prefetched.elapsed
     return result_of(item, simulation)

@@ -106,14 +106,14 @@ class TestGates:
             name = f"{test}[{'-'.join(part for part in (task, parameters) if part)}]"
             gate = TestGate(name, float(marked["at_least"]), len(items), bool(marked.get("stop_early", False)))
             for item in items:
-                item_state(item).test_gate = gate
+                item_state(item).report.test_gate = gate
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Skip a trial, in a worker, if its controller has found the gate decided."""
         state = get_item_state(item)
-        if is_worker(self._config) and state is not None and state.test_gate is not None and state.test_gate.stop_early:
-            file = self._mark(state.test_gate)
+        if is_worker(self._config) and (gate := state and state.report.test_gate) and gate.stop_early:
+            file = self._mark(gate)
             if file is not None and file.exists():
                 _skip(item)
         return (yield)
@@ -125,9 +125,8 @@ class TestGates:
         """Mark failures that the gate decides on: those of the test itself, and trials that ended in an error."""
         report = yield
         state = get_item_state(item)
-        if state is None or state.test_gate is None:
+        if state is None or state.report.test_gate is None:
             return report
-        add_facts(report, test_gate=state.test_gate)
         if report.failed and call.excinfo is not None:
             from ...run.outcomes import HarnessError
 
@@ -230,7 +229,8 @@ class TestGates:
             return
         for item in self._session.items if self._session is not None else ():
             state = get_item_state(item)
-            if state is not None and state.test_gate is gate and item.nodeid not in self._tests[gate.name].outcomes:
+            unfinished = item.nodeid not in self._tests[gate.name].outcomes
+            if state is not None and state.report.test_gate is gate and unfinished:
                 _skip(item)
 
     def _mark(self, gate: TestGate) -> Path | None:
@@ -260,9 +260,9 @@ def _group(item: pytest.Item) -> tuple[str, str, str] | None:
 def _skip(item: pytest.Item) -> None:
     """Skip a trial that has not started and is not taken from an earlier run."""
     state = item_state(item)
-    if state.prefetched is None and state.not_run is None and not will_be_restored(item):
+    if state.prefetched is None and state.report.not_run is None and not will_be_restored(item):
         item.add_marker(pytest.mark.skip(reason=_REASON))
-        state.not_run = "decided"
+        state.report.not_run = "decided"
 
 
 def _outcome(report: Any, name: str | None) -> str | None:
