@@ -128,7 +128,7 @@ def _begin(config: pytest.Config) -> None:
     check_terminal(config)
     run_state.register(config)
     _register_if_given(config, "report.dry_run", "dry_run")
-    _register_if_given(config, "collect.shard", "shard")
+    _register(config, "collect.part")
     _register(config, "distributed.setup")
     _register(config, "run.setup", "collect.collectors", "report.records", "report.exit_status", "report.terminal")
     _register(config, "report.junit")
