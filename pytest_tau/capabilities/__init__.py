@@ -11,4 +11,5 @@ BUNDLED = (
     "serving",
     "traces",
     "voice",
+    "plain_clients",
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 
     from ..models import TerminationReason
+    from .prices import Price
     from .requests import ChatModel
 
 T = TypeVar("T")
@@ -165,6 +166,9 @@ class TrialModels:
         retries: The time that calls spent on retries, by role.
         calling: The time that calls took, by role.
         asked: The roles that have made a request, answered or not.
+        prices: The user's price list.
+        client_error: Why the last call of a participant with a client of its own has failed, unless its request was
+            wrong; None if it was answered.
     """
 
     def __init__(
@@ -186,6 +190,8 @@ class TrialModels:
         self.retries: dict[Role, RetryClock] = {role: RetryClock() for role in get_args(Role)}
         self.calling: dict[Role, CallClock] = {role: CallClock() for role in get_args(Role)}
         self.asked: set[Role] = set()
+        self.prices: Mapping[str, Price] = {}
+        self.client_error: TauError | None = None
         self._failures: list[BaseException] = []
 
     def reseed(self, seed: int | None) -> None:
@@ -251,7 +257,12 @@ class TrialModels:
         """Call the model, unless a budget is spent."""
         if role != "judge":  # without its verdict, the conversation would have been paid for in vain
             self._refuse_without_money()
-        reply = await _call_chat(chat, request)
+        # What the chat model sends is this call, and not another one.
+        token = _ATTRIBUTION.set(None)
+        try:
+            reply = await _call_chat(chat, request)
+        finally:
+            _ATTRIBUTION.reset(token)
         if reply.cost:
             self.live_cost += reply.cost
             if self.on_cost is not None:

@@ -69,6 +69,11 @@ class BlockingCaller:
             if self._models is not None and self._models.has_raised(error):
                 raise
             raise ForeignError(error) from error
+        except Exception as error:
+            # What a client raises of its own does not say that the model is to blame.
+            if self._models is not None and self._models.client_error is not None:
+                raise self._models.client_error from error
+            raise
 
     def close(self) -> None:
         """Let the thread end once its current job is done."""

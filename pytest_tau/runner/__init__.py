@@ -9,7 +9,6 @@ from .config import (
     ReviewSettings,
     RunConfig,
     SimulationSettings,
-    TrialSetup,
     default_user,
 )
 from .judges import add_to_sys_path, load_judge
@@ -28,7 +27,6 @@ __all__ = [
     "RunConfig",
     "SimulationSettings",
     "Trial",
-    "TrialSetup",
     "add_to_sys_path",
     "asimulate",
     "default_user",

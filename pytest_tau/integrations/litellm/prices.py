@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...chat import Usage
 from ...chat.prices import OWN_PRICES, cost_without_list
 from .client import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...chat import ChatRequest, Usage
+    from ...chat import ChatRequest
     from ...chat.prices import Price
 
 #: The beginnings of fields of price lists with the price of tokens or time.
@@ -58,7 +59,7 @@ def cost(response: Any, request: ChatRequest, usage: Usage, prices: Mapping[str,
     if known is not None or any(name in request.args for name in OWN_PRICES):
         return known
     listed = next((name for name in (answering, request.model) if name and has_price(name)), None)
-    return _listed_cost(response, listed) if listed else None
+    return listed_cost(listed, response.usage) if listed else None
 
 
 def _answering(response: Any, request: ChatRequest) -> str | None:
@@ -78,10 +79,22 @@ def _answering(response: Any, request: ChatRequest) -> str | None:
     return str(name) if str(name).startswith(f"{provider}/") else f"{provider}/{name}"
 
 
-def _listed_cost(response: Any, name: str) -> float | None:
+def listed_cost(name: str, usage: Any) -> float | None:
+    """Return the cost in USD of a call by the price of a model in the list; None if it is not known.
+
+    Args:
+        name: The name of the model.
+        usage: The tokens: a :class:`~pytest_tau.chat.Usage`, or as litellm has them.
+    """
+    litellm = load()
     try:
-        sent, received = load().cost_per_token(model=name, usage_object=response.usage)
-        return float(sent) + float(received)
+        if isinstance(usage, Usage):
+            sent, received, cached = usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens
+            usage = litellm.Usage(
+                prompt_tokens=sent, completion_tokens=received, prompt_tokens_details={"cached_tokens": cached}
+            )
+        prices = litellm.cost_per_token(model=name, usage_object=usage)
+        return sum(map(float, prices))
     except Exception:  # noqa: BLE001
         # A price may depend on facts that the answer lacks. The answer is more important than its price.
         return None

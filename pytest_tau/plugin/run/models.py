@@ -48,7 +48,7 @@ def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: En
     models = TrialModels(llms, _tape(item, spec, number, environment), context.seed(number))
     models.chat, models.embeddings = context.default_chat, context.embeddings
     models.budget, models.on_cost = spec.config.models.trial_budget, context.budget.spend
-    models.budget_problem = context.budget.problem
+    models.budget_problem, models.prices = context.budget.problem, spec.config.models.prices
     # A test function may call the agent's model itself, also without a simulation.
     asks = {"tau_model", "tau_agent_client"} & set(getattr(item, "fixturenames", ()))
     models.keep_open = not is_task_item(item) and bool(asks)

@@ -206,9 +206,6 @@ class GatePlugin:
             known: list[Verdict] | None = self._config.hook.pytest_tau_gate_verdicts(gates=self._gates)
             tasks = by_task(records)
             self._found = known or [verdict for gate in self._gates for verdict in gate.verdicts(tasks)]
-            if others := run_state(self._config).counts.in_other_shards:
-                why = f"{plural(others, 'trial')} of the run not run here; tau merge --gate decides on the whole"
-                self._found = [verdict.undecided(why) for verdict in self._found]
         return self._found or []
 
 

@@ -1,0 +1,298 @@
+"""HTTP requests to model APIs as model calls: what is one, its request, its answer, its tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...chat import ChatReply, ChatRequest, Usage, current_attribution
+from ...chat.prices import cost_without_list
+from ...chat.refusals import fault_of, read_refusal
+from ...endpoint.problems import problem_of, reply_to
+from ...endpoint.session import TOKEN_PREFIX
+from ...errors import ConfigurationError, ModelError, TauError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
+
+    from ...chat import Role, TrialModels
+    from ...chat.prices import Price
+
+#: The ends of the paths of model APIs, after a version; Gemini's also have the model.
+_PATHS = re.compile(
+    r"/(?P<api>chat/completions|responses|messages|models/(?P<model>[^/:]+):(?:streamG|g)enerateContent)$"
+)
+#: The fields with the conversation, by API.
+_CONVERSATIONS = ("messages", "input", "contents")
+_EVENTS = "text/event-stream"
+_HTTP_ERROR = 400
+#: Faults of a model or its provider, for which the agent is not to blame.
+_NOT_OF_AGENT = frozenset({"bad_request", "context_window", "refused"})
+
+
+class Response(NamedTuple):
+    """The response to an HTTP request.
+
+    Attributes:
+        status: The status.
+        type: The content type.
+        body: The body, decoded.
+        headers: Further headers.
+    """
+
+    status: int
+    type: str
+    body: bytes
+    headers: Mapping[str, str] = {}
+
+
+class ModelAPIError(ModelError):
+    """A response in which a model does not answer; its client decides whether it tries again."""
+
+    def __init__(self, request: ChatRequest, response: Response) -> None:
+        refusal = read_refusal(_json(response.body))
+        kind = fault_of(refusal.codes, refusal.message, response.status) or "bad_answer"
+        super().__init__(f"{request.model}: HTTP {response.status}: {refusal.message}", kind=kind)
+        self.response = response
+
+
+class ModelUnreachableError(ModelError):
+    """The API could not be reached; its client gets the exception that says why."""
+
+    def __init__(self, request: ChatRequest, why: Exception) -> None:
+        super().__init__(f"{request.model}: {type(why).__name__}: {why}", kind="unavailable")
+        self.why = why
+
+
+@dataclass
+class Exchange:
+    """A request of a client to a model API, made in a trial.
+
+    Attributes:
+        models: The models of the trial.
+        role: The role that makes it.
+        request: The request as a model call.
+    """
+
+    models: TrialModels
+    role: Role
+    request: ChatRequest
+
+    @classmethod
+    def of(cls, method: str, path: str, read: Callable[[], bytes | str | None]) -> Exchange | None:
+        """Return the exchange of a request; None outside of trials and for a request that is not to a model API.
+
+        Args:
+            method: The HTTP method.
+            path: The path.
+            read: Returns the body.
+        """
+        trial = current_attribution()
+        # The endpoint of the trial counts its requests itself.
+        found = None if trial is None or method != "POST" or TOKEN_PREFIX in path else _PATHS.search(path)
+        value = None if found is None else _json(read())
+        if trial is None or found is None or not isinstance(value, dict) or not (found["model"] or "model" in value):
+            return None
+        return cls(*trial, _request_of(found["api"], found["model"], value))
+
+    async def answer(self, send: Callable[[], Awaitable[Response]]) -> Response:
+        """Return the response to an asynchronous client, from the API or from a recording.
+
+        Args:
+            send: Sends the request to the API, and reads the response to its end.
+        """
+        try:
+            reply = await self.models.call(self.role, self.request, _Api(send, self.models.prices))
+        except TauError as error:
+            return self._refusal(error)
+        self.models.client_error = None
+        return _response_of(reply)
+
+    def answer_sync(self, send: Callable[[], Response]) -> Response:
+        """Return the response to a blocking client; as :meth:`answer`."""
+
+        async def in_thread() -> Response:
+            return await asyncio.to_thread(send)
+
+        try:
+            return self.models.run_blocking(self.answer(in_thread))
+        except RuntimeError as error:
+            if not _on_event_loop():
+                raise TauError(f"a model call of a client: {error}") from error
+        # A blocking client in asynchronous code stops its event loop anyway.
+        found: list[Response | BaseException] = []
+        thread = threading.Thread(target=lambda: found.append(_run(self.answer(in_thread))), daemon=True)
+        thread.start()
+        thread.join()
+        if isinstance(found[0], BaseException):
+            raise found[0]
+        return found[0]
+
+    def _refusal(self, error: TauError) -> Response:
+        if not isinstance(error, ModelError) or error.kind not in _NOT_OF_AGENT:
+            self.models.client_error = error
+        if isinstance(error, ModelAPIError):
+            return error.response
+        if isinstance(error, ModelUnreachableError):
+            raise error.why
+        reply = reply_to(problem_of(error))
+        return Response(reply.status, reply.content_type or "application/json", reply.body, reply.headers)
+
+
+class _Api:
+    """A model API as the chat model of one request."""
+
+    def __init__(self, send: Callable[[], Awaitable[Response]], prices: Mapping[str, Price]) -> None:
+        self._send, self._prices = send, prices
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Send the request.
+
+        Raises:
+            ModelError: The API answers with an error, or cannot be reached.
+        """
+        begun = time.perf_counter()
+        try:
+            response = await self._send()
+        except Exception as error:
+            raise ModelUnreachableError(request, error) from error
+        if response.status >= _HTTP_ERROR:
+            raise ModelAPIError(request, response)
+        reply = _reply_of(response, time.perf_counter() - begun)
+        # The price list may be imported only now.
+        cost = await asyncio.to_thread(_cost, request, reply, self._prices)
+        return reply.model_copy(update={"cost": cost})
+
+
+def _request_of(api: str, model: str | None, body: dict[str, Any]) -> ChatRequest:
+    rest = dict(body)
+    name = model or rest.pop("model", None)
+    place = next((each for each in _CONVERSATIONS if each in rest), "messages")
+    said = rest.pop(place, [])
+    messages = said if isinstance(said, list) and all(isinstance(each, dict) for each in said) else [{place: said}]
+    tools = rest.pop("tools", None) or []
+    listed = isinstance(tools, list) and all(isinstance(each, dict) for each in tools)
+    args = {**rest, "api": api, **({} if listed else {"tools": tools})}
+    return ChatRequest(model=str(name or "unknown"), messages=messages, tools=tools if listed else [], args=args)
+
+
+def _reply_of(response: Response, seconds: float) -> ChatReply:
+    """Return a response as an answer that can be recorded: JSON as it is, events as their text."""
+    is_json = _EVENTS not in response.type and (value := _json(response.body)) is not None
+    body = value if is_json else response.body.decode("utf-8", "replace")
+    values = [body] if is_json else list(_events(body))
+    return ChatReply(
+        message={"role": "assistant", "content": None, "response": {"type": response.type, "body": body}},
+        usage=_usage(values),
+        seconds=seconds,
+        finish_reason="length" if any(map(_is_cut, values)) else "stop",
+        model=next((name for value in values if (name := _model(value))), None),
+    )
+
+
+def _cost(request: ChatRequest, reply: ChatReply, prices: Mapping[str, Price]) -> float | None:
+    if reply.usage is None:
+        return None
+    names = (reply.model, request.model)
+    known = cost_without_list({}, reply.usage, None, prices, names)
+    if known is not None:
+        return known
+    try:
+        from ...integrations.litellm.prices import has_price, listed_cost
+
+        listed = next((name for name in names if name and has_price(name)), None)
+    except ConfigurationError:  # litellm, which has the price list, is not installed
+        return None
+    return listed_cost(listed, reply.usage) if listed else None
+
+
+def _response_of(reply: ChatReply) -> Response:
+    stored = reply.message["response"]
+    body = stored["body"]
+    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+    return Response(200, stored["type"], text.encode())
+
+
+def _json(body: bytes | str | None) -> Any:
+    try:
+        return json.loads(body or b"")
+    except (ValueError, RecursionError):
+        return None
+
+
+def _events(text: str) -> Iterator[Any]:
+    """Yield the JSON values of the events of a stream."""
+    for line in text.splitlines():
+        if line.startswith("data:") and isinstance(value := _json(line[5:]), dict):
+            yield value
+
+
+def _inside(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the objects in which an API has its usage, its model and why it stopped."""
+    yield value
+    for name in ("response", "message", "delta"):
+        if isinstance(value.get(name), dict):
+            yield value[name]
+    for name in ("choices", "candidates"):
+        found = value.get(name)
+        yield from (each for each in found if isinstance(each, dict)) if isinstance(found, list) else ()
+
+
+def _model(value: Any) -> str | None:
+    names = (each.get("model") or each.get("modelVersion") for each in _inside(value) if isinstance(value, dict))
+    return next((name for name in names if isinstance(name, str)), None)
+
+
+def _is_cut(value: Any) -> bool:
+    reasons = ("finish_reason", "stop_reason", "finishReason")
+    found = {str(each.get(name)).lower() for each in _inside(value) for name in reasons}
+    return bool(found & {"length", "max_tokens"})
+
+
+def _usage(values: list[Any]) -> Usage | None:
+    """Return the tokens: of events, the last count of each kind."""
+    counts: dict[str, int] = {}
+    for value in values:
+        for each in _inside(value) if isinstance(value, dict) else ():
+            found = each.get("usage") or each.get("usageMetadata")
+            counts |= {name: n for name, n in _flat(found) if isinstance(n, int) and n >= 0}
+
+    def first(*names: str) -> int:
+        return next((counts[name] for name in names if name in counts), 0)
+
+    # Anthropic counts what is read from its cache apart from the other tokens that are sent.
+    apart = first("cache_read_input_tokens") + first("cache_creation_input_tokens")
+    sent = first("prompt_tokens", "input_tokens", "promptTokenCount") + apart
+    thought = first("reasoning_tokens", "thoughtsTokenCount")
+    received = first("completion_tokens", "output_tokens") or first("candidatesTokenCount") + thought
+    cached = first("cached_tokens", "cache_read_input_tokens", "cachedContentTokenCount")
+    if not sent + received:
+        return None
+    return Usage(
+        prompt_tokens=sent, completion_tokens=received, cached_tokens=min(cached, sent), reasoning_tokens=thought
+    )
+
+
+def _flat(value: Any) -> Iterator[tuple[str, Any]]:
+    for name, each in value.items() if isinstance(value, dict) else ():
+        yield from _flat(each) if isinstance(each, dict) else [(name, each)]
+
+
+def _on_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _run(answer: Any) -> Any:
+    try:
+        return asyncio.run(answer)
+    except BaseException as error:  # noqa: BLE001 - raised by the caller
+        return error

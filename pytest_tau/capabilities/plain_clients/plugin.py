@@ -1,0 +1,52 @@
+"""Watches the HTTP clients of a process while a run has agents that are not built in."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ...participants import calls_no_model
+from ...plugin.items import spec_of
+from .patches import Patches
+
+if TYPE_CHECKING:
+    from . import PlainClientSettings
+
+#: Clients are made before a trial begins, and refuse to be made without a key. A replay needs none.
+_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
+#: Of the clients of Gemini, either will do, and both together are a warning.
+_OTHER_NAME = {"GEMINI_API_KEY": "GOOGLE_API_KEY"}
+_NO_KEY = "not-needed-by-a-replay"
+
+
+class PlainClients:
+    """Attributes model calls of plain clients to the trial that makes them, from the collection to the end of the run.
+
+    Args:
+        config: The configuration of the run.
+        settings: The settings.
+    """
+
+    def __init__(self, config: pytest.Config, settings: PlainClientSettings) -> None:
+        del settings
+        self._patches = Patches()
+        self._keys: list[str] = []
+        if config.getoption("tau_replay", default=False):
+            self._keys = [name for name in _KEYS if not {name, _OTHER_NAME.get(name, name)} & os.environ.keys()]
+            os.environ.update(dict.fromkeys(self._keys, _NO_KEY))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Begin if an item has an agent that may call a model."""
+        specs = (spec_of(item) for item in items)
+        if any(spec is not None and not calls_no_model(spec.config.agent_spec) for spec in specs):
+            self._patches.begin()
+
+    def pytest_unconfigure(self) -> None:
+        """Leave the clients and the environment as they were."""
+        self._patches.end()
+        for name in self._keys:
+            if os.environ.get(name) == _NO_KEY:
+                del os.environ[name]
