@@ -118,9 +118,6 @@ class TrialFuture:
         # A trial without a model ends sooner than a message reaches the other thread.
         if self._log is not None or self._has_listeners():
             trial.on_message = self._add_message
-        turn = getattr(self._item, "fork_turn", None)
-        if turn is not None:
-            trial.beginning = run_state(self._item.config).fork.beginning(inputs.spec, turn)
         trial.make_tools = tools_of_plugins(self._item)
         # A fixture may have made the agent of it; one that overrides tau_trial may return a plain number.
         trial.agent_trial = getattr(inputs.tau_trial, "opened", None)
