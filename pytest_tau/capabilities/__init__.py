@@ -6,7 +6,6 @@ BUNDLED = (
     "user_validity",
     "quarantine",
     "changed",
-    "fork",
     "stopping",
     "snapshots",
     "serving",

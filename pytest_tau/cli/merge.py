@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import ConfigurationError
-from ..runs.layout import MANIFEST, SIMULATIONS
+from ..runs.layout import MANIFEST, PLAN, SIMULATIONS
 from ..text import plural
 from .options import add_options
 from .settings import Printer
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     import argparse
 
     from ..runs.join import JoinedRuns
+    from ..runs.parts import JoinedParts
+
+#: Seconds between two looks at a store.
+_POLL = 10.0
 
 
 def add_parser(commands: Any) -> None:
@@ -27,20 +32,23 @@ def add_parser(commands: Any) -> None:
         f"their results together. The result is {SIMULATIONS} in the folder of --out, with every trial once.",
         statuses={
             0: "the runs were joined, whatever the outcomes of the trials",
-            1: "trials are missing, or the runs do not belong together and were not joined",
+            1: "trials are missing, a gate is not met, or the runs do not belong together and were not joined",
             2: "the command cannot be used",
         },
-        examples=[("tau merge shards/* -o merged", "the shards of a run")],
+        examples=[
+            ("tau merge shards/* -o merged", "the shards of a run"),
+            ("tau merge s3://bucket/runs/night --wait 3600", "wait for what other machines run"),
+        ],
     )
     parser.add_argument(
         "runs",
         nargs="+",
         metavar="RUN",
-        help="a run's folder, its name below .tau/runs, a folder of such folders, or a file of simulations",
+        help="a run's folder, its name below .tau/runs, a folder of such folders, a file of simulations, or a URL",
     )
     group = parser.add_argument_group("output")
-    add_options(group, "out", help="the folder of the result", required=True)
-    add_options(parser.add_argument_group("runs"), "last", "allow-mixed", "allow-missing")
+    add_options(group, "out", help="the folder of the result (default: only show what is there and what is missing)")
+    add_options(parser.add_argument_group("runs"), "last", "allow-mixed", "allow-missing", "wait", "gate")
     parser.set_defaults(run=run)
 
 
@@ -51,37 +59,100 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: Files that cannot be read or joined, or a result that already exists.
         OSError: A file cannot be opened or written.
     """
-    from ..runs.join import JoinedRuns, joined_parts, run_files
-    from ..runs.manifest import write_manifest
-    from ..runs.reviews import join_reviews
+    from ..runs.fetch import temporary_folder, write_joined
 
-    result = Path(args.out) / SIMULATIONS
-    if result.exists():
+    result = Path(args.out) / SIMULATIONS if args.out else None
+    if result is not None and result.exists():
         raise ConfigurationError(f"{result} already exists; give another folder, or delete the file")
-    joined = JoinedRuns.of(run_files(map(_found, args.runs)), which="last" if args.last else None)
-    if not joined.trials:
-        raise ConfigurationError(f"no complete simulation in {', '.join(map(str, joined.files))}")
-    parts = joined_parts(joined, dict.fromkeys(file.parent for file in joined.files))
+    joined, parts = _joined(args)
     printer = Printer()
     if (different := parts.different()) and not args.allow_mixed:
         for line in different:
             printer.line(f"different: {line}")
         printer.line("nothing is joined: the runs are not parts of one run; --allow-mixed joins them nevertheless")
         return 1
-    joined.write(result)
-    join_reviews(dict.fromkeys(file.parent for file in joined.files), result.parent)
-    manifest = parts.manifest()
-    if manifest is not None:
-        write_manifest(result.parent, manifest)
+    folder = result.parent if result is not None else temporary_folder()
+    has_manifest = write_joined(joined, parts, folder)
     _show(joined, result, printer, parts.stopped_usage())
     for line in different:
         printer.line(f"different: {line}")
-    if manifest is None and different:
+    if result is not None and not has_manifest and different:
         printer.line(f"no {MANIFEST} is written, because not every run has one")
     missing = parts.missing()
     for line in missing:
         printer.line(f"missing: {line}")
-    return int(bool(missing) and not args.allow_missing)
+    met = _gates_are_met(args.gate, folder, printer, missing=missing)
+    return int((bool(missing) and not args.allow_missing) or not met)
+
+
+def _joined(args: argparse.Namespace) -> tuple[JoinedRuns, JoinedParts]:
+    """Return the runs joined; with ``--wait``, once nothing is missing, or the time is over.
+
+    Raises:
+        ConfigurationError: A run cannot be read, or nothing is stored.
+    """
+    from ..runs.fetch import temporary_folder
+    from ..runs.join import JoinedRuns, joined_parts, run_files
+    from ..runs.layout import has_simulations
+    from ..runs.store import public_url
+
+    home, end = temporary_folder(), time.monotonic() + (args.wait or 0)
+    while True:
+        copied = [_copied(run, home / str(number)) for number, run in enumerate(args.runs)]
+        # Of the parts of one run, the first complete one of two equal trials counts.
+        which: Literal["last", "first"] | None = "last" if args.last else None if None in copied else "first"
+        pairs = [*zip(args.runs, copied, strict=True)]
+        stores = {part: f"{public_url(run)}/{part.name}" for run, each in pairs for part in each or ()}
+        others = [_found(run) for run, each in pairs if each is None]
+        joined = JoinedRuns.of(run_files([*others, *filter(has_simulations, stores)]), which=which)
+        parts = joined_parts(joined, [*stores, *dict.fromkeys(file.parent for file in joined.files)], stores)
+        late = time.monotonic() >= end
+        if joined.trials and (late or not parts.missing()):
+            return joined, parts
+        if late:
+            raise ConfigurationError(f"no complete simulation in {', '.join(map(public_url, args.runs))}")
+        time.sleep(min(_POLL, max(0.0, end - time.monotonic())))
+
+
+def _copied(name: str, home: Path) -> list[Path] | None:
+    """Return copies of the parts of a run in a store; None for anything else.
+
+    Raises:
+        ConfigurationError: The store cannot be read.
+    """
+    from ..runs.fetch import fetch_parts
+    from ..runs.layout import is_store_of_run
+    from ..runs.store import is_url, open_store
+
+    if not is_url(name) and not is_store_of_run(Path(name)):
+        return None
+    store = open_store(name)
+    try:
+        names = store.names()
+        return fetch_parts(store, names, home) if PLAN in names else None
+    except OSError as error:
+        raise ConfigurationError(str(error)) from None
+
+
+def _gates_are_met(gates: list[str], folder: Path, printer: Printer, *, missing: list[str]) -> bool:
+    """Show the verdict of each gate on the joined runs; return whether all are met: none is if trials are missing.
+
+    Raises:
+        ConfigurationError: An expression is not a gate.
+    """
+    from ..analysis.gates import Gate
+    from ..analysis.gates.metrics import by_task
+    from ..runs.reader import Run
+
+    stored = Run(folder)
+    parsed = [Gate.parse(text, stored.fact_columns) for text in gates]
+    tasks = by_task(stored.records()) if parsed else {}
+    found = [verdict for gate in parsed for verdict in gate.verdicts(tasks)]
+    if missing:
+        found = [verdict.undecided("trials are missing") for verdict in found]
+    for verdict in found:
+        printer.line(str(verdict))
+    return all(verdict.met for verdict in found)
 
 
 def _found(name: str) -> Path:
@@ -95,7 +166,7 @@ def _found(name: str) -> Path:
     return path if (path := Path(name)).exists() else find_run(name, Path())
 
 
-def _show(joined: JoinedRuns, result: Path, printer: Printer, stopped: dict[str, Any]) -> None:
+def _show(joined: JoinedRuns, result: Path | None, printer: Printer, stopped: dict[str, Any]) -> None:
     from ..analysis.outcomes import outcome_summary
     from ..analysis.usage import UsageTotals
     from ..models import ModelUsage
@@ -112,7 +183,9 @@ def _show(joined: JoinedRuns, result: Path, printer: Printer, stopped: dict[str,
     if joined.repeated:
         printer.line(f"duplicates: {plural(joined.repeated, 'line')} excluded")
     if joined.replaced:
-        printer.line(f"replaced by later ones: {plural(joined.replaced, 'simulation')}")
+        what = "excluded, because another of the trial was complete first"
+        what = f"{plural(joined.replaced, 'simulation')} {what}" if joined.which == "first" else ""
+        printer.line(what or f"replaced by later ones: {plural(joined.replaced, 'simulation')}")
     for domain, groups in sorted(outcomes.items()):
         printer.line(f"{domain}: {outcome_summary(groups)}")
         for name, part in split_variants(groups).items():
@@ -120,4 +193,5 @@ def _show(joined: JoinedRuns, result: Path, printer: Printer, stopped: dict[str,
                 printer.line(f"  {name}: {outcome_summary({group: groups[group] for group in part})}", indent=2)
     for text in totals.lines():
         printer.line(text)
-    printer.line(f"{result}: {plural(len(joined.trials), 'simulation')} of {plural(len(joined.files), 'file')}")
+    where = f"{result}: " if result is not None else ""
+    printer.line(f"{where}{plural(len(joined.trials), 'simulation')} of {plural(len(joined.files), 'file')}")

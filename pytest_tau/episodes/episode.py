@@ -79,9 +79,8 @@ class Episode:
         settings = settings or SimulationSettings(limits=Limits())
         other = _other_side(side, agent, user, settings)
         self.task, self.side, self.trial, self.seed = task, side, trial, seed
-        self._trial = prepare_trial(task, domain, settings, trial, seed)
+        self._trial = prepare_trial(task, domain, settings, trial, seed, self._note)
         self.domain = self._trial.domain
-        self._trial.on_message = self._note
         self._seat = Seat(side)
         self._other = load_source(other, _OTHER[side])
         self._context = context = self._trial.context(side)

@@ -128,7 +128,7 @@ def _begin(config: pytest.Config) -> None:
     check_terminal(config)
     run_state.register(config)
     _register_if_given(config, "report.dry_run", "dry_run")
-    _register_if_given(config, "collect.shard", "shard")
+    _register(config, "collect.part")
     _register(config, "distributed.setup")
     _register(config, "run.setup", "collect.collectors", "report.records", "report.exit_status", "report.terminal")
     _register(config, "report.junit")
@@ -142,6 +142,7 @@ def _begin(config: pytest.Config) -> None:
     if config.getoption("usepdb", False):
         _register(config, "report.debugger")
     _register(config, "collect.unchecked")
+    _register_if_given(config, "collect.fork", "fork", "fork_turn", "fork_trial", "fork_restore")
     capabilities.register_hooks(config)
     _register(config, "collect.selection")
     # Registered after the selection, which some of them read in a run that names a domain.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,21 @@ def note_fixture_error(definition: Any, request: Any, error: Exception) -> None:
     fixture that has raised it.
     """
     definition.cached_result = None, definition.cache_key(request), (error, error.__traceback__)
+
+
+def read_stdin(config: pytest.Config) -> str:
+    """Return the standard input of the command, which pytest keeps from tests.
+
+    It can go once pytest lets a plugin read it.
+    """
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if capture is None or not capture.is_globally_capturing():
+        return sys.stdin.read()
+    capture.suspend_global_capture(in_=True)
+    try:
+        return sys.stdin.read()
+    finally:
+        capture.resume_global_capture()
 
 
 def mark_last_failed(config: pytest.Config, nodeid: str) -> None:

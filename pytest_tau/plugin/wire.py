@@ -38,6 +38,7 @@ class WorkerInput(NamedTuple):
         shared: The folder that controller and local workers share; empty for a remote worker.
         results: The run's folder; empty if nothing is stored, and for a remote worker.
         part: The name of the controller's part of a run in a store.
+        selection: The ids of the tests to which the run is limited; None for no limit.
         sharers: The number of workers that have an equal share of the budget each; 1 if all share one budget.
         spent: USD that workers with this number have spent before.
         baseline: The name of the run that decides by a comparison, and its groups, each with the numbers of trials that
@@ -53,6 +54,7 @@ class WorkerInput(NamedTuple):
     shared: str
     results: str
     part: str
+    selection: list[str] | None
     sharers: int
     spent: float
     baseline: tuple[str, list[tuple[str, str, str, str, int, int]]] | None
@@ -66,7 +68,7 @@ class WorkerOutput(TypedDict, total=False):
         planned: The group of each planned trial, by node id.
         deselected: The number of deselected trials.
         store_problems: Why results are not in the store.
-        shard: The number of trials in this shard, of all trials, and of other tests.
+        part: The number of trials in this part, of all trials, and of other tests.
         capabilities: What capabilities have found out, by their names.
         unchecked: The ids of tasks that check nothing.
         failed_writes: Failed reference actions by task id.
@@ -79,7 +81,7 @@ class WorkerOutput(TypedDict, total=False):
     planned: PlannedGroups
     deselected: int
     store_problems: list[str]
-    shard: list[int]
+    part: list[int]
     capabilities: dict[str, Any]
     unchecked: list[str]
     failed_writes: dict[str, str]

@@ -57,7 +57,9 @@ class SelectionSettings:
     trials: int = option(integer(1, MOST_TRIALS), "selection", "K", default=1, selects=True, common=True, rerun=0,
         help="repetitions of each task (default: %(default)s)")
     shard: tuple[int, int] | None = option(shard, "selection", "I/N", selects=True, rerun=0,
-        help="run one part of the trials, for a CI matrix: 2/4 is the second part of four")
+        help="run one part of the trials, for a CI matrix: 2/4 is the second part of four; auto for the part that the "
+             "environment gives this machine (GitLab, SLURM arrays, indexed Jobs of Kubernetes, CircleCI, Buildkite, "
+             "or TAU_SHARD_INDEX and TAU_SHARD_TOTAL)")
     seed: int = option(integer(), "verdict", "N", default=300,
         help="seed of the run, from which each trial's seed follows (default: %(default)s)")
     concurrency: int | None = option(integer(1), "speed", "N", rerun=0,

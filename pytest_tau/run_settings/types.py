@@ -7,6 +7,7 @@ because values come from ini files as well. What they need of the other packages
 
 from __future__ import annotations
 
+import os
 import re
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 
 #: Arguments of a model call that the request itself sets.
 _RESERVED = {"model", "messages", "tools", "tool_choice", "response_format", "stream", "n"}
+
+#: Variables that number the machines of a job, and count them; and the first number, or the variable that has it.
+_NUMBERED = (
+    ("TAU_SHARD_INDEX", "TAU_SHARD_TOTAL", "0"),
+    ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"),
+    ("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", "0"),
+    ("CI_NODE_INDEX", "CI_NODE_TOTAL", "1"),
+    ("CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL", "0"),
+    ("BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", "0"),
+)
 
 
 def model_name(value: str) -> str:
@@ -131,8 +142,28 @@ def difficulty(value: str) -> Difficulty:
 
 
 def shard(value: str) -> tuple[int, int]:
-    """Return the number of a part, from 1, and the number of parts."""
+    """Return the number of a part, from 1, and the number of parts; ``auto`` reads them in the environment."""
+    if value == "auto":
+        return _numbered()
     found = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})", value)
     if found is None or int(found[1]) > int(found[2]):
-        raise ValueError(f"expected I/N with I from 1 to N, such as 2/4, got {value!r}")
+        raise ValueError(f"expected auto, or I/N with I from 1 to N, such as 2/4, got {value!r}")
     return int(found[1]), int(found[2])
+
+
+def _numbered() -> tuple[int, int]:
+    """Return the number of this machine, from 1, and the number of machines."""
+    environment = {**os.environ, "0": "0", "1": "1"}
+    index, total, first = next((each for each in _NUMBERED if each[0] in os.environ), ("", "", ""))
+    if not index:
+        names = ", ".join(f"{index} with {total}" for index, total, _ in _NUMBERED)
+        raise ValueError(f"auto: expected one of {names} in the environment")
+    try:
+        step = int(os.environ.get("SLURM_ARRAY_TASK_STEP", "1")) if index.startswith("SLURM") else 1
+        number = (int(environment[index]) - int(environment[first])) // step + 1
+        if 1 <= number <= int(environment[total]):
+            return number, int(environment[total])
+    except (KeyError, ValueError, ZeroDivisionError):
+        pass
+    shown = ", ".join(f"{name}={environment.get(name, '(not set)')}" for name in (index, total))
+    raise ValueError(f"auto: expected the number of a machine, and of how many, got {shown}")

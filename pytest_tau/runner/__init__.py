@@ -9,6 +9,7 @@ from .config import (
     ReviewSettings,
     RunConfig,
     SimulationSettings,
+    TrialSetup,
     default_user,
 )
 from .judges import add_to_sys_path, load_judge
@@ -27,6 +28,7 @@ __all__ = [
     "RunConfig",
     "SimulationSettings",
     "Trial",
+    "TrialSetup",
     "add_to_sys_path",
     "asimulate",
     "default_user",

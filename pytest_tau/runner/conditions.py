@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..chat.requests import public_arguments
 from ..environment import DEFAULT_SPLIT
@@ -18,50 +18,37 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..models import Task
     from ..participants import ParticipantSource, Side
-    from .config import SimulationSettings
+    from .config import SimulationSettings, TrialSetup
 
 _ROLES: tuple[Role, ...] = ("agent", "user", "judge")
 
 
-class Played(NamedTuple):
-    """What a trial was run with.
+def conditions_of(
+    setup: TrialSetup, agent: ParticipantSource, user: ParticipantSource, persona: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the conditions of a finished trial, without those that do not apply. Models are listed if called.
 
-    Attributes:
-        task: Its task.
-        domain: Its domain.
-        settings: Its settings.
-        models: Its models, after the conversation.
+    Args:
+        setup: What it was run with.
         agent: The source of its agent.
         user: The source of its user.
         persona: How its simulated user behaved.
     """
-
-    task: Task
-    domain: Domain
-    settings: SimulationSettings
-    models: TrialModels
-    agent: ParticipantSource
-    user: ParticipantSource
-    persona: Mapping[str, str]
-
-
-def conditions_of(played: Played) -> dict[str, Any]:
-    """Return the conditions of a finished trial, without those that do not apply. Models are listed if called."""
-    settings = played.settings
+    settings = setup.settings
     texts = settings.protocol.texts
     found: dict[str, Any] = {
         "protocol": settings.protocol.name,
         "texts": texts.fingerprint if texts else None,
-        "agent": played.agent.name,
-        "user": played.user.name,
-        "agent_prompt": prompt_name(settings, "agent", played.agent),
-        "user_prompt": prompt_name(settings, "user", played.user),
-        "models": {role: _model(played.models, role) for role in _ROLES if role in played.models.asked},
-        "judge": _judge(settings, played.task),
-        "data": "official" if played.domain.folder != played.domain.spec.folder else "bundled",
-        "base": base_size(played.domain, played.task),
-        "policy": settings.policy if settings.policy != next(iter(played.domain.spec.policies)) else None,
-        "persona": dict(played.persona),
+        "agent": agent.name,
+        "user": user.name,
+        "agent_prompt": prompt_name(settings, "agent", agent),
+        "user_prompt": prompt_name(settings, "user", user),
+        "models": {role: _model(setup.models, role) for role in _ROLES if role in setup.models.asked},
+        "judge": _judge(settings, setup.task),
+        "data": "official" if setup.domain.folder != setup.domain.spec.folder else "bundled",
+        "base": base_size(setup.domain, setup.task),
+        "policy": settings.policy if settings.policy != next(iter(setup.domain.spec.policies)) else None,
+        "persona": dict(persona),
         "attack": settings.attack.name if settings.attack else None,
         "changed": changed_conditions(settings),
         "one_call": settings.prompting.get("agent", Prompting()).one_call,

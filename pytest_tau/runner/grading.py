@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..capability import judged_messages
 from ..errors import (
@@ -25,11 +25,11 @@ from .judges import with_deadline
 
 if TYPE_CHECKING:
     from ..chat import TrialModels
-    from ..environment import Domain, Environment
+    from ..environment import Domain
     from ..evaluation import Evaluation
     from ..evaluation.outside import Beginning
-    from ..models import Simulation, Task
-    from .config import SimulationSettings
+    from ..models import Simulation
+    from .config import SimulationSettings, TrialSetup
 
 #: The exceptions that leave a conversation without a verdict; all others are faults of the harness.
 _WITHOUT_VERDICT = (
@@ -43,29 +43,11 @@ _WITHOUT_VERDICT = (
 )
 
 
-class GradedTrial(Protocol):
-    """What grading has to know of a trial.
-
-    Attributes:
-        task: What was to be done.
-        domain: The domain it took place in.
-        environment: The environment that the conversation was run on.
-        settings: The settings of the trial.
-        models: The models, among them that of a judge.
-    """
-
-    task: Task
-    domain: Domain
-    environment: Environment
-    settings: SimulationSettings
-    models: TrialModels
-
-
-async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beginning) -> BaseException | None:
+async def grade_trial(trial: TrialSetup, simulation: Simulation, beginning: Beginning) -> BaseException | None:
     """Store the verdict on a conversation; without one, the reason is stored as its error.
 
     Args:
-        trial: The trial.
+        trial: What the trial is run with.
         simulation: The conversation.
         beginning: The state before the conversation.
 

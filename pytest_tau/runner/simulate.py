@@ -6,15 +6,18 @@ import asyncio
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ..chat import TrialModels
 from ..participants import load_source
 from ..protocol import with_texts
-from .config import SimulationSettings, default_user
+from .config import SimulationSettings, TrialSetup, default_user
 from .trial import Trial
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..chat import ChatModel
     from ..environment import Domain
-    from ..models import Simulation, Task
+    from ..models import Message, Simulation, Task
 
 
 def simulate(
@@ -67,9 +70,22 @@ async def asimulate(
 
 
 def prepare_trial(
-    task: Task, domain: Domain, settings: SimulationSettings, trial: int = 0, seed: int | None = None
+    task: Task,
+    domain: Domain,
+    settings: SimulationSettings,
+    trial: int = 0,
+    seed: int | None = None,
+    on_message: Callable[[Message], None] | None = None,
 ) -> Trial:
     """Return a trial outside of a test run, with its environment and the default models.
+
+    Args:
+        task: The task.
+        domain: Its domain.
+        settings: The settings.
+        trial: The number of the trial, from 0.
+        seed: Its seed; None for none.
+        on_message: Called with a copy of each message that is added to the trajectory.
 
     Raises:
         ConfigurationError: The domain cannot be run so, or a model of its retrieval variant cannot be called.
@@ -80,9 +96,9 @@ def prepare_trial(
     if retriever is not None and retriever.models:
         _integration("default_embeddings").check_retrieval_models(retriever.name, retriever.models)
     environment = domain.environment(task, settings.solo, settings.policy, retrieval=settings.retrieval)
-    made = Trial(task, domain, environment, settings, trial, seed)
-    made.models.chat, made.models.embeddings = _default_chat, _default_embeddings
-    return made
+    models = TrialModels(settings.llms, seed=seed)
+    models.chat, models.embeddings = _default_chat, _default_embeddings
+    return Trial(TrialSetup(task, domain, environment, settings, models, trial, seed, on_message))
 
 
 def _default_chat() -> ChatModel:

@@ -10,8 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..background import in_thread
-from ..capability import TrialView
-from ..chat import TrialModels
+from ..capability import StageCalls, TrialView
 from ..diagnosis.attribution import annotate_failure
 from ..errors import (
     AttackError,
@@ -30,10 +29,9 @@ from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, 
 from ..orchestrator import Clock, Conversation, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
-from ..stages import StageCalls
-from . import continuing
+from . import fork
 from .attack import make_injection, note_attack
-from .conditions import Played, conditions_of
+from .conditions import conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
 from .grading import grade_trial
 from .participants import behaviour_of, close_all, create, done_tool
@@ -42,59 +40,41 @@ from .recording import end_recording
 from .requirements import check_requirements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..attacks import Injection
-    from ..environment import Domain, Environment
-    from ..models import Message, Task
+    from ..models import Message
     from ..participants import Participant, ParticipantSource, Side
-    from ..participants.own_loop import AgentTrial
-    from .config import SimulationSettings
+    from .config import TrialSetup
 
 
 class Trial:
     """One trial of a task, over an environment of its own.
 
+    Args:
+        setup: What it is run with.
+
     Attributes:
-        on_message: Called with a copy of each message that is added to the trajectory.
-        models: The models that its participants and its judge call.
-        make_tools: Asks the plugins of the run for tools as objects of a framework, by its name.
-        other_loop: Returns an event loop for model calls outside of the conversation.
-        agent_trial: What an agent that runs its own loop is given, if it was made before the conversation.
+        setup: What it is run with.
         persona: How its simulated user behaves, drawn by the seed; empty for no persona.
         behaviour: What makes its simulated user difficult; None for a user that cooperates.
         fault: The exception behind an ending by an error, or behind a missing verdict; None if there was none.
         beginning: The beginning of a stored conversation that it continues; None for a conversation of its own.
         late_calls: The tools of calls that came after the conversation, and were refused; more may come.
-        test: The node id of its test; empty outside of a test run.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        domain: Domain,
-        environment: Environment,
-        settings: SimulationSettings,
-        trial: int = 0,
-        seed: int | None = None,
-    ) -> None:
-        if settings.evaluation.solo != settings.solo:
-            settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo))
-        self.task, self.domain, self.environment, self.settings = task, domain, environment, settings
-        self.trial, self.seed, self._attempt_seed, self.test = trial, seed, seed, ""
-        self.on_message: Callable[[Message], None] | None = None
-        self.models = TrialModels(settings.llms, seed=seed)
-        self.make_tools: Callable[[str, Sequence[Any]], Any] | None = None
-        self.other_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
-        self.agent_trial: AgentTrial | None = None
+    def __init__(self, setup: TrialSetup) -> None:
+        self.setup = setup
+        self.task, self.domain, self.environment = setup.task, setup.domain, setup.environment
+        self.settings, self.models, self._attempt_seed = setup.settings, setup.models, setup.seed
         self.fault: BaseException | None = None
-        self.beginning: continuing.Beginning | None = None
+        self.beginning: fork.Beginning | None = None
         self.late_calls: Sequence[str] = ()
         self._unusable = False
         self._stages: StageCalls | None = None
-        self.persona = draw_persona(settings.user_persona, seed)
+        self.persona = draw_persona(setup.settings.user_persona, setup.seed)
         self._injection: Injection | None = None
-        self.behaviour = behaviour_of(self.persona, settings)
+        self.behaviour = behaviour_of(self.persona, setup.settings)
 
     async def run(self, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         """Create both participants, run the conversation, grade it.
@@ -123,11 +103,12 @@ class Trial:
         simulation.know_tools({DONE: None, **self.domain.tool_arguments})
         simulation.note_usage(self.models.usage)
         simulation.note_late_calls(self.late_calls)
-        played = Played(self.task, self.domain, self.settings, self.models, agent, user, self.persona)
-        simulation.conditions = conditions_of(played)
+        simulation.conditions = conditions_of(self.setup, agent, user, self.persona)
         if tape:
             end_recording(tape, self.models, simulation, clock)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
+        if self.beginning is not None:
+            fork.note_repeat(simulation, self.beginning)
         self.environment.agent_db.put_back()
         return simulation
 
@@ -136,9 +117,9 @@ class Trial:
 
         An attempt that ends in an error, or that a budget stops, does not replace one that has a verdict.
         """
-        asked = [each.attempts(settings) - 1 for each, settings, _ in self.settings.capabilities if each.attempts]
+        asked = [each.attempts(settings) - 1 for each, settings in self.settings.capabilities if each.attempts]
         # What a test's own fixtures made of the trial cannot be made again.
-        reruns = max(asked, default=0) if self.agent_trial is None else 0
+        reruns = max(asked, default=0) if self.setup.agent_trial is None else 0
         initial = self.environment.fork() if reruns else None
         first: Simulation | None = None
         kept: Simulation | None = None
@@ -146,7 +127,7 @@ class Trial:
         for attempt in range(reruns + 1):
             if initial is not None and attempt:
                 self.environment.restore(initial.fork())
-                self._attempt_seed = None if self.seed is None else self.seed + attempt * SEED_STEP
+                self._attempt_seed = None if self.setup.seed is None else self.setup.seed + attempt * SEED_STEP
                 self.models.reseed(self._attempt_seed)
             try:
                 simulation = await self._attempts(clock, agent, user)
@@ -175,13 +156,12 @@ class Trial:
         Source: τ²-bench v1.0.1: a reply of a model that cannot be used runs the simulation again, by the same seed.
         """
         # What a test's own fixtures made of the trial cannot be made again.
-        attempts = self.settings.protocol.attempts if self.agent_trial is None else 1
+        attempts = self.settings.protocol.attempts if self.setup.agent_trial is None else 1
         initial = self.environment.fork() if attempts > 1 else None
         discarded: list[dict[str, Any]] = []
         while True:
             simulation, beginning = self._begin(clock), Beginning.of(self.environment)
             self._stages = self._make_stages()
-            self.beginning = self._stages.beginning() if self._stages else None
             self._unusable = False
             await self._converse(simulation, clock, agent, user)
             if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
@@ -209,7 +189,7 @@ class Trial:
     def _make_stages(self) -> StageCalls | None:
         active = self.settings.capabilities
         known = {"behaviour": self.behaviour, "models": self.models}
-        view = partial(TrialView, self.task, self.domain, self.environment, self.seed, **known)
+        view = partial(TrialView, self.task, self.domain, self.environment, self.setup.seed, **known)
         return StageCalls(active, view) if active else None
 
     def context(
@@ -242,7 +222,7 @@ class Trial:
             history=clone(list(given)) or opening,
             continues=bool(given),
             solo=environment.solo,
-            trial=self.trial,
+            trial=self.setup.trial,
             models=self.models,
             prompting=self.settings.prompting.get(side, Prompting()),
             protocol=self.settings.protocol,
@@ -250,9 +230,9 @@ class Trial:
             behaviour=self.behaviour if side == "user" else None,
             domain_agents=self.domain.spec.agents,
             spoken=self.domain.spec.spoken,
-            make_tools=self.make_tools,
-            other_loop=self.other_loop,
-            agent_trial=self.agent_trial,
+            make_tools=self.setup.make_tools,
+            other_loop=self.setup.other_loop,
+            agent_trial=self.setup.agent_trial,
             program_env=self.settings.program_env,
         )
 
@@ -300,10 +280,10 @@ class Trial:
     def _begin(self, clock: Clock) -> Simulation:
         started = clock.now()
         return Simulation(
-            id=simulation_id(self.task.id, self.trial, self.seed, started, self.test),
+            id=simulation_id(self.task.id, self.setup.trial, self.setup.seed, started, self.setup.test),
             task_id=self.task.id,
-            trial=self.trial,
-            seed=self.seed,
+            trial=self.setup.trial,
+            seed=self.setup.seed,
             start_time=started,
             termination_reason="unexpected_error",
             info={"solo": True} if self.settings.solo else None,
@@ -322,7 +302,7 @@ class Trial:
         excused = limits.timeout is None and own
         if excused:
             limits = replace(limits, timeout=self.settings.own_timeout)
-        ways = self._restore_environment(sources)
+        ways = self._restore_environment(simulation, sources)
         for side, source in sources:
             greeting = getattr(participants[0], "greeting", None) if participants else None
             from_start = ways.get(side) == "replay"
@@ -335,21 +315,22 @@ class Trial:
             if isinstance(made.participant, Ending):
                 return made.participant
             participants.append(made.participant)
-            if self.beginning is not None:
-                continuing.note_unrestored(self.beginning, context, source, made.participant)
-                if from_start and (failed := await self._restore(made.participant, side, limits.timeout)):
-                    return failed
+            fork.note_unrestored(simulation, context, source, made.participant)
+            if from_start and (failed := await self._restore(made.participant, side, simulation, limits.timeout)):
+                return failed
         first, second = participants
         conversation = Conversation(self.task, self.environment, first, second, limits)
         conversation.stages = self._stages
         if self.beginning is not None:
-            conversation.continue_from(clone(list(self.beginning.messages)), *continuing.steps_of(self.beginning))
-        conversation.clock, conversation.on_message = clock, self.on_message
+            conversation.continue_from(clone(list(self.beginning.messages)), *self.beginning.steps())
+        conversation.clock, conversation.on_message = clock, self.setup.on_message
         conversation.enforces_protocol = self.settings.enforce_protocol
         conversation.one_call = self.settings.prompting.get("agent", Prompting()).one_call
         conversation.retry_seconds = self._retry_seconds
         conversation.excused_seconds = self._call_seconds if excused else None
-        self._injection = injection = make_injection(self.task, self.domain, self.environment, self.settings, self.seed)
+        self._injection = injection = make_injection(
+            self.task, self.domain, self.environment, self.settings, self.setup.seed
+        )
         if injection is not None:
             conversation.alter_result, conversation.result_fault = injection.alter, lambda: injection.fault
         try:
@@ -366,30 +347,38 @@ class Trial:
         else:
             self.environment.open()
 
-    def _restore_environment(self, sources: tuple[tuple[Side, ParticipantSource], ...]) -> Mapping[str, str]:
+    def _restore_environment(
+        self, simulation: Simulation, sources: tuple[tuple[Side, ParticipantSource], ...]
+    ) -> Mapping[Side, fork.Restore]:
         """Restore the state of a conversation that is continued; return how each side gets the messages so far."""
         if self.beginning is None:
             return {}
-        self.beginning.ways = {side: continuing.way_of(self.beginning, side, source) for side, source in sources}
-        continuing.restore_environment(self.environment, self.task, self.beginning)
-        return self.beginning.ways
+        ways = {side: self.beginning.way(side, source) for side, source in sources}
+        differences = fork.restore_environment(self.environment, self.task, self.beginning)
+        simulation.info = (simulation.info or {}) | fork.fork_info(self.beginning, ways, differences)
+        return ways
 
-    async def _restore(self, participant: Participant, side: Side, seconds: float | None) -> Ending | None:
+    async def _restore(
+        self, participant: Participant, side: Side, simulation: Simulation, seconds: float | None
+    ) -> Ending | None:
         """Send a participant the messages of a conversation that is continued; return the ending if that fails."""
         assert self.beginning is not None, "the trial continues a conversation"
-        work = continuing.restore_participant(participant, side, self.task, self.beginning, solo=self.settings.solo)
+        work = fork.restore_participant(participant, side, self.task, self.beginning, solo=self.settings.solo)
         try:
-            await asyncio.wait_for(work, seconds)
+            differences = await asyncio.wait_for(work, seconds)
         except ReplayError as error:
             self.fault = error
             return ending_by(error, side)
         except TimeoutError:
             return Ending("infrastructure_error", error=f"the {side} was not sent the messages so far in time")
+        fork.add_differences(simulation, differences)
         return None
 
     def _with_fault(self, ending: Ending, agent: Participant) -> Ending:
         """Return the ending by a fault that a participant has ignored; without one, the ending as it is."""
-        conclude = getattr(agent, "conclude", None) or (self.agent_trial.bridge.conclude if self.agent_trial else None)
+        conclude = getattr(agent, "conclude", None) or (
+            self.setup.agent_trial.bridge.conclude if self.setup.agent_trial else None
+        )
         fault = (conclude() if conclude else None) or self.models.out_of_budget
         return ending if fault is None or ending.reason in FAULTS else ending_by(fault, "agent")
 
@@ -400,6 +389,6 @@ class Trial:
         return self.models.calling[side].seconds
 
     async def _grade(self, simulation: Simulation, beginning: Beginning) -> None:
-        found = await grade_trial(self, simulation, beginning)
+        found = await grade_trial(self.setup, simulation, beginning)
         self._unusable = isinstance(found, UnusableReplyError)
         self.fault = self.fault if found is None or self._unusable else found

@@ -17,12 +17,24 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
-from .layout import MANIFEST, PLAN, RECORDS, RESULTS_FOLDER, RESULTS_INDEX, SIMULATION_FILES, SIMULATIONS
+from ..files import atomic_write
+from .layout import (
+    MANIFEST,
+    PLAN,
+    RECORDS,
+    RESULTS_FOLDER,
+    RESULTS_INDEX,
+    SIMULATION_FILES,
+    SIMULATIONS,
+    has_simulations,
+)
 from .store import name_in, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .join import JoinedRuns
+    from .parts import JoinedParts
     from .store import Store
 
 
@@ -47,7 +59,7 @@ def fetch_folder(url: str) -> Path:
     Raises:
         ConfigurationError: There is nothing, or the store cannot be read.
     """
-    folder, store = _temporary_folder(), open_store(url)
+    folder, store = temporary_folder(), open_store(url)
     try:
         names = store.names()
         download(store, names, folder)
@@ -69,9 +81,17 @@ def fetch_parts(store: Store, names: Iterable[str], target: Path) -> list[Path]:
     Raises:
         OSError: The store cannot be read, or the folder cannot be written.
     """
+    names = [*names]
     wanted = [name for name in names if name.count("/") == 1 and _is_of_run(name.rpartition("/")[2])]
-    download(store, wanted, target)
+    # A piece that is followed by another one does not change any more.
+    closed = {name for name in wanted if _next_piece(name) in wanted and (target / name).is_file()}
+    download(store, [name for name in [*wanted, PLAN] if name not in closed], target)
     return [target / part for part in sorted({name.partition("/")[0] for name in wanted})]
+
+
+def _next_piece(name: str) -> str:
+    head, _, number = name.removesuffix(".jsonl").rpartition("-")
+    return f"{head}-{int(number) + 1:04d}.jsonl" if number.isdecimal() else ""
 
 
 def download(store: Store, names: Iterable[str], target: Path) -> None:
@@ -97,18 +117,18 @@ def _is_result(name: str) -> bool:
 
 def _fetched(url: str, below: str) -> Path:
     store = open_store(url, below)
-    names, home = store.names(), _temporary_folder()
+    names, home = store.names(), temporary_folder()
     folder = home / (name_in(store.shown) or "run")
     if names == [""]:  # a file
         for _, content in store.read(names):
             folder.write_bytes(content)
         return folder
     tops = {name for name in names if "/" not in name}
-    if PLAN in tops:
-        return _joined(store, names, home, folder)
     if any(map(_is_result, tops)):
         download(store, [name for name in names if name in tops or name.startswith(f"{RESULTS_FOLDER}/")], folder)
         return folder
+    if PLAN in tops:
+        return _joined(store, names, home, folder)
     runs = {name.partition("/")[0] for name in names if name.count("/") == 1 and _marks_run(name.rpartition("/")[2])}
     if not runs or below:
         raise ConfigurationError(f"{store.shown}: expected {PLAN}, {SIMULATION_FILES}, {RECORDS} or {RESULTS_INDEX}")
@@ -130,26 +150,48 @@ def _latest(store: Store, runs: Iterable[str]) -> str:
 
 
 def _joined(store: Store, names: list[str], home: Path, folder: Path) -> Path:
-    from .join import JoinedRuns, joined_parts, run_files
-    from .manifest import write_manifest
-    from .reviews import join_reviews
+    """Join the parts of a run to a folder.
 
-    parts = fetch_parts(store, names, home / "parts")
-    parts = [part for part in parts if any(part.glob(SIMULATION_FILES))]  # one may have had nothing to run
-    if not parts:
+    Raises:
+        ConfigurationError: No trial is stored, or the parts do not belong together.
+    """
+    from .join import JoinedRuns, joined_parts, run_files
+
+    found = fetch_parts(store, names, home / "parts")
+    if not (parts := [*filter(has_simulations, found)]):
         raise ConfigurationError(f"{store.shown}: no trial is stored yet")
     if len(parts) == 1:
         return parts[0].rename(folder)
     joined = JoinedRuns.of(run_files(parts), which="first")
-    joined.write(folder / SIMULATIONS)
-    manifest = joined_parts(joined, parts).manifest()
-    if manifest is not None:
-        write_manifest(folder, manifest)
-    join_reviews(parts, folder)
+    joining = joined_parts(joined, found)
+    if different := joining.different():
+        remedy = "tau merge URL --allow-mixed -o DIR joins them nevertheless"
+        raise ConfigurationError(f"{store.shown}: its parts do not belong together: {different[0]}; {remedy}")
+    write_joined(joined, joining, folder)
     return folder
 
 
-def _temporary_folder() -> Path:
+def write_joined(joined: JoinedRuns, parts: JoinedParts, folder: Path) -> bool:
+    """Write joined runs to a folder; return whether they have a manifest.
+
+    Raises:
+        OSError: A file cannot be read or written.
+    """
+    from .manifest import write_manifest
+    from .reviews import join_reviews
+
+    joined.write(folder / SIMULATIONS)
+    join_reviews(dict.fromkeys(file.parent for file in joined.files), folder)
+    manifest = parts.manifest()
+    if manifest is not None:
+        write_manifest(folder, manifest)
+    if parts.plan is not None and parts.missing():
+        atomic_write(folder / PLAN, str(parts.plan))  # what is missing may be joined later
+    return manifest is not None
+
+
+def temporary_folder() -> Path:
+    """Return a new folder, which is deleted when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="tau-run-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

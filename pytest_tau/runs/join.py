@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import ValidationError
@@ -18,7 +19,7 @@ from ..models import ModelUsage, Simulation
 from .jsonl import Place, copy_lines, read_lines
 from .layout import SIMULATION_FILES
 from .manifest import read_manifest
-from .parts import JoinedParts, Part
+from .parts import JoinedParts, Part, read_plan
 from .results.messages import first_problem
 
 if TYPE_CHECKING:
@@ -72,9 +73,11 @@ class JoinedRuns:
         replaced: The number of simulations that a later one has replaced.
         cut_off: Last lines that are not complete, because the process that wrote them was stopped.
         stored: The trials that each folder has.
+        which: Which of two trials that differ was taken.
     """
 
     files: list[Path]
+    which: Literal["last", "first"] | None = None
     trials: dict[TrialKey, JoinedTrial] = field(default_factory=dict)
     repeated: int = 0
     replaced: int = 0
@@ -94,7 +97,7 @@ class JoinedRuns:
             ConfigurationError: A line is not a simulation, or trials differ; the error names file and line.
             OSError: A file cannot be opened.
         """
-        joined, differing = cls(files), list[str]()
+        joined, differing = cls(files, which), list[str]()
         for key, trial in joined._read():
             joined.stored.setdefault(trial.line.file.parent, set()).add(key)
             there = joined.trials.get(key)
@@ -139,20 +142,27 @@ class JoinedRuns:
                 yield _trial(line, entry, digest(text.strip()))
 
 
-def joined_parts(joined: JoinedRuns, folders: Iterable[Path]) -> JoinedParts:
+def joined_parts(
+    joined: JoinedRuns, folders: Iterable[Path], names: Mapping[Path, str] = MappingProxyType({})
+) -> JoinedParts:
     """Return the runs that were joined, each with its manifest.
 
     Args:
         joined: Their simulations.
         folders: The folders of the runs.
+        names: What a person calls folders that are copies.
 
     Raises:
         ConfigurationError: A manifest cannot be read.
     """
-    found = [(each, read_manifest(each, whole=True), len(joined.stored.get(each, ()))) for each in folders]
-    # A baseline of a result file has the header of that file.
-    parts = [Part(str(each), manifest if "format" in manifest else {}, stored) for each, manifest, stored in found]
-    return JoinedParts(parts, overlap=bool(joined.repeated or joined.replaced))
+    parts = []
+    for each in dict.fromkeys(folders):
+        manifest, plan = read_manifest(each, whole=True), read_plan(each) or read_plan(each.parent)
+        # A baseline of a result file has the header of that file.
+        manifest = manifest if "format" in manifest else {}
+        parts.append(Part(names.get(each, str(each)), manifest, len(joined.stored.get(each, ())), plan))
+    tests = {key.test for key in joined.trials}
+    return JoinedParts(parts, overlap=bool(joined.repeated or joined.replaced), stored=tests)
 
 
 def run_files(paths: Iterable[Path]) -> list[Path]:

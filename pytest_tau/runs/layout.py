@@ -59,6 +59,16 @@ def simulation_files(folder: Path) -> list[Path]:
     return sorted(folder.glob(SIMULATION_FILES))
 
 
+def has_simulations(folder: Path) -> bool:
+    """Return whether a folder has a file of simulations."""
+    return any(folder.glob(SIMULATION_FILES))
+
+
+def is_store_of_run(folder: Path) -> bool:
+    """Return whether a folder has the parts of a run below it, as several machines have stored them."""
+    return (folder / PLAN).is_file() and not has_simulations(folder)
+
+
 def is_run(path: Path) -> bool:
     """Return whether a folder has the results of a run in it, or those of a baseline or of τ²-bench."""
     return path.is_dir() and bool(_result_files(path))

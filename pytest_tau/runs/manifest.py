@@ -182,11 +182,16 @@ def read_manifest(folder: Path, *, whole: bool = False) -> dict[str, Any]:
     if found != FORMAT and not of_result_file:
         raise ConfigurationError(f"{file}: expected format {FORMAT}, got {shorten(repr(found))}")
     if not of_result_file:
-        _check(manifest, file, whole=whole)
+        check_manifest(manifest, file, whole=whole)
     return dict(manifest)
 
 
-def _check(manifest: Mapping[str, Any], file: Path, *, whole: bool) -> None:
+def check_manifest(manifest: Mapping[str, Any], file: Path, *, whole: bool = True) -> None:
+    """Check the fields of a manifest that is in a file, all of them or those that it has.
+
+    Raises:
+        ConfigurationError: A field is missing or invalid; names the field.
+    """
     # Fields of later versions and of other programs are not an error.
     ignored = {"extra_forbidden"} if whole else {"extra_forbidden", "missing"}
     try:

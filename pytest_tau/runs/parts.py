@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
+import json
+from collections import Counter
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..documents import DocumentError, read_json
+from ..errors import ConfigurationError
 from ..text import plural
+from .layout import PLAN
 from .manifest import (
+    BUDGET_SPENT,
     DESELECTED,
+    FORMAT,
     IN_OTHER_SHARDS,
+    NO_REASON,
     Words,
     add_usage,
+    check_manifest,
     diff_settings,
     diff_tasks,
     diff_values,
@@ -23,14 +30,72 @@ from .manifest import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
-#: A shard in the settings of a run: ``2/4``; of several that were joined, ``1/4, 2/4``.
-_SHARD = re.compile(r"(\d+)/(\d+)")
+    from .groups import Group
+
+#: Trials that are missing are named up to so many.
+_MOST_NAMED = 5
 #: What the agent is built from, which is in no hash.
 _COMMIT = ("commit", "dirty")
 #: Facts about a part that are none about the whole.
 _OF_A_PART = frozenset({"comparability", "user_prompts", "participants"})
+
+
+class Plan(NamedTuple):
+    """The trials that a run has, which several machines run parts of; stored before the first trial.
+
+    Attributes:
+        manifest: What the machine that stored it ran with.
+        trials: Domain and task id of each trial, by the node id of its test.
+    """
+
+    manifest: Mapping[str, Any]
+    trials: Mapping[str, tuple[str, str]]
+
+    @property
+    def planned(self) -> dict[str, dict[str, int]]:
+        """Return the number of trials, by domain and task id."""
+        found: dict[str, dict[str, int]] = {}
+        for domain, task in self.trials.values():
+            tasks = found.setdefault(domain, {})
+            tasks[task] = tasks.get(task, 0) + 1
+        return found
+
+    def __str__(self) -> str:
+        """Return the content of ``plan.json``."""
+        return json.dumps({"format": FORMAT, **self._asdict()}, ensure_ascii=False) + "\n"
+
+
+def make_plan(manifest: Mapping[str, Any], groups: Mapping[str, Group]) -> str:
+    """Return the content of ``plan.json``.
+
+    Args:
+        manifest: The manifest of this part of the run.
+        groups: The group of each trial of the whole, by the node id of its test.
+    """
+    return str(Plan(manifest, {test: (group.domain, group.task_id) for test, group in groups.items()}))
+
+
+def read_plan(folder: Path) -> Plan | None:
+    """Return the plan in a folder; None if there is none.
+
+    Raises:
+        ConfigurationError: It is not ours, or of a later version.
+    """
+    file = folder / PLAN
+    try:
+        found = read_json(file)
+        if found["format"] != FORMAT:
+            raise ConfigurationError(f"{file}: expected format {FORMAT}, got {found['format']!r}")
+        trials = {str(test): (str(domain), str(task)) for test, (domain, task) in found["trials"].items()}
+        check_manifest(found["manifest"], file)
+        return Plan(found["manifest"], trials)
+    except FileNotFoundError:
+        return None
+    except (OSError, DocumentError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigurationError(f"{file}: not the plan of a run: {type(error).__name__}: {error}") from None
 
 
 class Part(NamedTuple):
@@ -40,22 +105,13 @@ class Part(NamedTuple):
         name: What a person calls it.
         manifest: Its manifest; empty if it has none.
         stored: The number of its trials that are stored.
+        plan: The plan of the whole run; None if it is not part of one.
     """
 
     name: str
     manifest: Mapping[str, Any]
     stored: int
-
-    @property
-    def shards(self) -> tuple[tuple[int, int], ...]:
-        """Return the shards that it has: the number of each, and of how many; none if it is not one."""
-        found = _SHARD.findall(str(self.manifest["settings"].get("shard", "")))
-        return tuple((int(number), int(of)) for number, of in found)
-
-    @property
-    def planned(self) -> int:
-        """Return the number of its planned trials."""
-        return sum(sum(tasks.values()) for tasks in self.manifest["planned"].values())
+    plan: Plan | None = None
 
     def excluded(self, *reasons: str) -> int:
         """Return the number of trials that were not run for these reasons."""
@@ -63,25 +119,22 @@ class Part(NamedTuple):
 
 
 class JoinedParts:
-    """The parts of a run, compared with each other.
+    """The parts of a run, compared with each other and with the plan of the whole.
 
     Args:
         parts: The parts.
         overlap: Whether some of their trials are the same.
+        stored: The node ids of the tests that have a stored trial.
     """
 
-    def __init__(self, parts: Sequence[Part], *, overlap: bool) -> None:
-        self._parts, self._overlap = parts, overlap
+    def __init__(self, parts: Sequence[Part], *, overlap: bool, stored: Collection[str] = ()) -> None:
+        self._parts, self._overlap, self._stored = parts, overlap, stored
         self._known = [part for part in parts if part.manifest]
-        self._names: dict[tuple[int, int], list[str]] = defaultdict(list)
-        for part in self._known:
-            for shard in part.shards:
-                self._names[shard].append(part.name)
-        #: Of a shard that occurs twice the later part.
-        self._distinct = list({part.shards or number: part for number, part in enumerate(self._known)}.values())
+        #: The plan, if all parts are parts of one run.
+        self.plan = next((part.plan for part in parts), None) if all(part.plan for part in parts) else None
 
     def different(self) -> list[str]:
-        """Return what verdicts depend on that differs between the parts, and which shards occur twice."""
+        """Return what verdicts depend on that differs between the parts, and whether their plans do."""
         if not self._known:
             return []
         first, found = self._known[0], list[str]()
@@ -93,35 +146,36 @@ class JoinedParts:
             found += diff_settings(then, now, words)
             found += diff_tasks(then["hashes"], now["hashes"], words)
             found += diff_values("", _commit(then), _commit(now), words=words)
-        return [*found, *self._shard_problems()]
-
-    def _shard_problems(self) -> Iterator[str]:
-        sizes = sorted({of for _, of in self._names})
-        if len(sizes) > 1:
-            yield f"shards of {' and of '.join(map(str, sizes))}"
-        for (number, of), names in sorted(self._names.items()):
-            if len(names) > 1:
-                yield f"shard {number}/{of} occurs {len(names)} times: {', '.join(names)}"
+            if self.plan is not None and part.plan is not None and part.plan.trials.keys() != self.plan.trials.keys():
+                counts = [plural(len(plan.trials), "trial") for plan in (self.plan, part.plan)]
+                found.append(f"trials of the whole run: {counts[0]} {words.then}, {counts[1]} {words.now}")
+        if self.plan is not None and (others := sorted({*self._stored} - self.plan.trials.keys())):
+            found.append(f"not in the plan: {_named(others)}")
+        return found
 
     def missing(self) -> list[str]:
-        """Return what the parts lack: shards, and trials of parts that did not end."""
-        found = []
-        if trials := self._missing_trials:
-            shards = [(number, of) for of in {of for _, of in self._names} for number in range(1, of + 1)]
-            lacking = [f"{number}/{of}" for number, of in sorted(shards) if (number, of) not in self._names]
-            found.append(f"shard{'s' * (len(lacking) > 1)} {', '.join(lacking)} with {plural(trials, 'trial')}")
-        for part in self._known:
-            alone = {**part.manifest, "excluded": {**part.manifest["excluded"], IN_OTHER_SHARDS: 0}}
-            if why := why_incomplete(alone, part.stored):
-                found.append(f"{part.name}: {why}")
-        return found
+        """Return what the parts lack: trials of the plan, or, without a plan, of parts that did not end."""
+        if self.plan is None:
+            found = ((part.name, why_incomplete(part.manifest, part.stored)) for part in self._known)
+            return [f"{name}: {why}" for name, why in found if why]
+        if not (number := self._missing_trials):
+            return []
+        lacking = [test for test in self.plan.trials if test not in self._stored]
+        ended = [f"{part.name}: it has not ended" for part in self._known if part.manifest["finished"] is None]
+        return [f"{number:,} of {plural(len(self.plan.trials), 'trial')}: {_named(lacking)}", *ended]
 
     @property
     def _missing_trials(self) -> int:
-        """Return the number of trials of shards that are missing; those without trials store nothing."""
-        shards = [part for part in self._distinct if part.shards]
-        whole = max((part.planned + part.excluded(IN_OTHER_SHARDS) for part in shards), default=0)
-        return max(0, whole - sum(part.planned for part in shards))
+        """Return the number of trials of the plan that are missing; those that were skipped for a reason are not."""
+        if self.plan is None:
+            return 0
+        skipped: int = sum(
+            number
+            for part in self._known
+            for why, number in part.manifest["excluded"].items()
+            if why not in (DESELECTED, BUDGET_SPENT, IN_OTHER_SHARDS, NO_REASON)
+        )
+        return max(0, sum(test not in self._stored for test in self.plan.trials) - skipped)
 
     def manifest(self) -> dict[str, Any] | None:
         """Return the manifest of the whole, without what differs between the parts; None if a part has none."""
@@ -153,31 +207,36 @@ class JoinedParts:
 
     def stopped_usage(self) -> dict[str, dict[str, Any]]:
         """Return the model calls of trials that a budget has stopped, by role."""
-        return add_usage(*(part.manifest.get("stopped_usage", {}) for part in self._distinct))
+        return add_usage(*(part.manifest.get("stopped_usage", {}) for part in self._known))
 
     def _settings(self) -> dict[str, Any]:
-        """Return the settings that all parts have; the shards, if some are missing."""
+        """Return the settings that all parts have."""
         first, *others = (part.manifest["settings"] for part in self._known)
         same = {name: value for name, value in first.items() if all(each.get(name) == value for each in others)}
-        same.pop("shard", None)
-        shards = ", ".join(f"{number}/{of}" for number, of in sorted(self._names))
-        return {**same, "shard": shards} if self._missing_trials else same
+        return {name: value for name, value in same.items() if self.plan is None or name != "shard"}
 
     def _planned(self) -> dict[str, dict[str, int]]:
+        if self.plan is not None:
+            return self.plan.planned
         whole: dict[str, dict[str, int]] = {}
-        for part in self._distinct:
-            combine = max if self._overlap and not part.shards else add
-            whole = merge_tasks(whole, part.manifest["planned"], combine)
+        for part in self._known:
+            whole = merge_tasks(whole, part.manifest["planned"], max if self._overlap else add)
         return whole
 
     def _excluded(self) -> dict[str, int]:
         """Return how many trials were not run, by reason; each part has deselected the same ones."""
         found = Counter[str]()
-        for part in self._distinct:
+        for part in self._known:
             found.update(part.manifest["excluded"])
-        found[IN_OTHER_SHARDS] = self._missing_trials
-        found[DESELECTED] = max(part.excluded(DESELECTED) for part in self._distinct)
+        if self.plan is not None:
+            found[IN_OTHER_SHARDS] = self._missing_trials
+        found[DESELECTED] = max(part.excluded(DESELECTED) for part in self._known)
         return {why: number for why, number in found.items() if number}
+
+
+def _named(tests: Sequence[str]) -> str:
+    more = f" and {len(tests) - _MOST_NAMED} more" if len(tests) > _MOST_NAMED else ""
+    return f"{', '.join(tests[:_MOST_NAMED])}{more}"
 
 
 def _commit(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,17 @@ from ..documents import parse_json
 from ..errors import ConfigurationError, unknown_name
 from ..garbage import without_collections
 from .jsonl import read_lines, test_of
-from .layout import BASELINE, RECORDS, RESULTS_INDEX, RUNS, SIMULATION_FILES, is_run, latest_last, simulation_files
+from .layout import (
+    BASELINE,
+    RECORDS,
+    RESULTS_INDEX,
+    RUNS,
+    SIMULATION_FILES,
+    is_run,
+    is_store_of_run,
+    latest_last,
+    simulation_files,
+)
 from .make_record import make_record
 from .manifest import read_manifest
 from .record import TrialRecord
@@ -188,6 +198,10 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
     for path in (root / spec, root / RUNS / spec, *([root / BASELINE] if str(spec) == "baseline" else [])):
         if path.is_file() or is_run(path):
             return path
+        if is_store_of_run(path):
+            from .fetch import fetch_run
+
+            return fetch_run(str(path))
     if (root / spec).is_dir():
         inside = _runs_in(root / spec)
         if inside:

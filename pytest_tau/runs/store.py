@@ -71,8 +71,13 @@ def is_url(text: object) -> bool:
 
 
 def public_url(url: str) -> str:
-    """Return a URL without what may be credentials: what stands before the host, the query and the fragment."""
-    scheme, _, rest = url.partition("://")
+    """Return a URL without what may be credentials: what stands before the host, the query and the fragment.
+
+    A path is returned as it is.
+    """
+    scheme, colon, rest = url.partition("://")
+    if not colon:
+        return url
     place = re.split("[?#]", rest, maxsplit=1)[0]
     host, slash, path = place.partition("/")
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}".rstrip("/")

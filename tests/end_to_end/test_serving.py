@@ -18,9 +18,10 @@ import httpx
 import pytest
 
 from pytest_tau import load_domain, simulate
+from pytest_tau.chat import TrialModels
 from pytest_tau.models import ToolMessage
 from pytest_tau.participants import load_source
-from pytest_tau.runner import SimulationSettings, Trial
+from pytest_tau.runner import SimulationSettings, Trial, TrialSetup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,14 +124,14 @@ def play(task: Any, tools: Any, client: httpx.Client, path: str) -> Any:
         return ToolMessage(id=call.id, content=content, error=error, requestor=call.requestor)
 
     environment.answer = answer  # type: ignore[method-assign]
-    trial = Trial(task, DOMAIN, environment, SimulationSettings(), seed=1)
 
     def note(message: Any) -> None:
         if message.role in ("assistant", "user") and message.content and not message.tool_calls:
             said = {"role": message.role, "content": message.content}
             assert client.post(f"{path}/messages", json=said).status_code == 204
 
-    trial.on_message = note
+    setup = TrialSetup(task, DOMAIN, environment, SimulationSettings(), TrialModels({}), seed=1, on_message=note)
+    trial = Trial(setup)
     return asyncio.run(trial.run(load_source("rules", "agent"), load_source("scripted", "user")))
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_tau.cli import main
-from pytest_tau.plugin.collect.shard import Shard
+from pytest_tau.plugin.collect.part import Shard
 
+MISSING = "missing: 2 of 6 trials: mock/t.tau.json::two[trial-1], mock/t.tau.json::three[trial-0]"
 OWN_TESTS = """
 import pytest
 
@@ -123,12 +124,12 @@ class TestReports:
         run.line("tau: shard 2/2: 2 of 4 trials; 3 other tests in shard 1/2")
 
     @pytest.mark.parametrize("workers", [[], ["-n", "2"]])
-    def test_a_part_without_a_trial_is_no_success(self, project, workers):
+    def test_a_part_without_a_trial_is_no_failure(self, project, workers):
         args = ["--tau-domain", "mock", "--tau-num-tasks", "2", *workers]
         assert project.run(*args, "--tau-shard", "2/3").ret == pytest.ExitCode.OK
         run = project.run(*args, "--tau-shard", "3/3")
-        assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
-        run.line("tau: shard 3/3: none of 2 trials: use at most 2 shards")
+        assert run.ret == pytest.ExitCode.OK
+        run.line("tau: shard 3/3: none of 2 trials")
         run.lacks("no simulation was run")
 
     def test_where_nothing_is_chosen_no_part_is_a_success(self, project):
@@ -162,12 +163,12 @@ class TestBadValues:
     @pytest.mark.parametrize("value", ["2", "0/4", "5/4", "1/0", "a/b", "1/4/4", "-1/4", "1 / 4", "٢/٤", "1.0/2", ""])
     def test_they_are_usage_errors(self, project, value):
         run = project.run("--tau-domain", "mock", f"--tau-shard={value}")
-        run.usage_error("--tau-shard: expected I/N with I from 1 to N, such as 2/4, got", repr(value))
+        run.usage_error("--tau-shard: expected auto, or I/N with I from 1 to N, such as 2/4, got", repr(value))
 
     def test_in_the_ini_too(self, project):
         project.write("test_plain.py", "def test_plain(): pass")
         project.ini("tau_shard = 3/2")
-        project.run().usage_error("tau_shard: expected I/N", "got '3/2'")
+        project.run().usage_error("tau_shard: expected auto, or I/N", "got '3/2'")
 
     @pytest.mark.parametrize("option", ["--lf", "--sw", "--sw-skip", "--sw-reset"])
     def test_parts_of_what_failed_here_are_not_parts_of_one_whole(self, project, option):
@@ -221,9 +222,12 @@ def test_runs_of_all_parts_merge_to_the_run_of_the_whole(models, project, a_task
     (lost,) = [each for each in project.path.glob("runs/*") if "3/3" in (each / "run.json").read_text(encoding="utf-8")]
     lost.rename(project.path / "lost")
     assert main(["merge", "runs", "-o", "part"]) == 1
-    assert capsys.readouterr().out.splitlines()[-1] == "missing: shard 3/3 with 2 trials"
+    assert capsys.readouterr().out.splitlines()[-1] == MISSING
     info = json.loads((project.path / "part" / "run.json").read_text(encoding="utf-8"))
-    assert (info["settings"]["shard"], info["excluded"]) == ("1/3, 2/3", {"in other shards": 2})
+    assert info["excluded"] == {"in other shards": 2}
+    gate = ["--gate", "pass^1>=0.1", "--gate", "errors<=0.5"]
+    assert main(["merge", "runs", "--allow-missing", *gate]) == 1
+    assert capsys.readouterr().out.count("not decided, trials are missing") == 2
     assert main(["merge", "runs", "-o", "allowed", "--allow-missing"]) == 0
     assert main(["compare", "merged", "part", "--fail-on", "regression"]) == 1
     assert "not decided: part is not complete: 2 trials of other shards missing" in capsys.readouterr().out

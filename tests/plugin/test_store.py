@@ -56,11 +56,9 @@ def test_a_run_is_in_the_store_and_here(project):
     ((_, content),) = open_store(f"{RUNS}/night").read([part])
     assert content == (here / "run.json").read_bytes()
     ((_, content),) = open_store(f"{RUNS}/night").read([plan])
-    assert json.loads(content)["trials"] == [
-        "mock::create-task[trial-0]",
-        "mock::transfer-deletion[trial-0]",
-        "mock::dismiss-after-done[trial-0]",
-    ]
+    assert json.loads(content)["trials"] == {
+        f"mock::{task}[trial-0]": ["mock", task] for task in ("create-task", "transfer-deletion", "dismiss-after-done")
+    }
 
 
 def test_every_command_reads_it(project, monkeypatch, capsys):
@@ -168,3 +166,62 @@ def test_cassettes_are_read_from_a_store(models, project, a_task):
     run = models.run("--tau-record", "--tau-cassettes", "memory://tapes")
     run.usage_error("--tau-cassettes: a URL is only read: record into a folder")
     models.run("--tau-replay", "--tau-cassettes", "memory://none").usage_error("memory://none: there is nothing")
+
+
+class TestParts:
+    """What several machines run: selections, shards, and what is missing of the whole."""
+
+    def night(self, project, *args):
+        return project.run(*MOCK, "--tau-results", RUNS, "--tau-run-name", "night", *args)
+
+    def test_a_plan_that_was_stored_first_says_what_is_missing(self, project, capsys, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "220")
+        self.night(project, "--collect-only", "-q")
+        assert stored(f"{RUNS}/night") == ["plan.json"]
+        assert main(["merge", f"{RUNS}/night"]) == 2
+        assert f"no complete simulation in {RUNS}/night" in capsys.readouterr().err
+        project.write(
+            "list.txt", "mock::create-task[trial-0]\nmock::transfer-deletion[trial-0]\n\n2 tests collected in 0.04s"
+        )
+        self.night(project, "--tau-select", "list.txt").outcomes(passed=2, deselected=1)
+        assert main(["merge", f"{RUNS}/night", "--gate", "pass^1>=0.5"]) == 1
+        out = capsys.readouterr().out.splitlines()
+        assert out[-2] == "missing: 1 of 3 trials: mock::dismiss-after-done[trial-0]"
+        assert out[-1].endswith("not decided, trials are missing")
+        assert main(["compare", f"{RUNS}/night", f"{RUNS}/night", "--fail-on", "regression"]) == 1
+        assert "not complete: 1 trial of other shards missing" in capsys.readouterr().out
+        self.night(project, "--tau-select", "list.txt")
+        self.night(project, "--tau-shard", "2/3").outcomes(passed=1, deselected=2)
+        assert main(["merge", f"{RUNS}/night", "--gate", "pass^1>=0.5", "-o", "whole"]) == 0
+        out = capsys.readouterr().out
+        assert "simulations excluded, because another of the trial was complete first" in out
+        assert "whole/simulations.jsonl: 3 simulations" in out
+
+    def test_parts_of_other_settings_are_not_joined(self, project, capsys):
+        self.night(project, "--tau-shard", "1/2")
+        self.night(project, "--tau-shard", "2/2", "--tau-seed", "5")
+        assert main(["merge", f"{RUNS}/night"]) == 1
+        out = capsys.readouterr().out
+        assert "different: seed: 300 in" in out or "different: seed: 5 in" in out
+        assert f"{RUNS}/night/" in out
+        assert main(["show", f"{RUNS}/night"]) == 2
+        assert "do not belong together" in capsys.readouterr().err
+
+    def test_a_machine_with_other_trials_than_the_plan_fails(self, project):
+        self.night(project, "--tau-task", "create-task")
+        run = self.night(project)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.line("its plan has no trial mock::dismiss-after-done[trial-0]: use the settings of the plan")
+
+    def test_waiting_ends_once_nothing_is_missing(self, project, capsys, monkeypatch):
+        self.night(project, "--tau-shard", "1/2")
+        monkeypatch.setattr("pytest_tau.cli.merge._POLL", 0.0)
+        asked = []
+
+        def sleep(seconds):
+            asked.append(seconds)
+            self.night(project, "--tau-shard", "2/2")
+
+        monkeypatch.setattr("pytest_tau.cli.merge.time.sleep", sleep)
+        assert main(["merge", f"{RUNS}/night", "--wait", "60"]) == 0
+        assert len(asked) == 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau import Capability, TrialStages
+from pytest_tau.chat import TrialModels
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.environment import ToolError, Toolkit, domain_of, tool
 from pytest_tau.evaluation import OFFICIAL
@@ -26,7 +27,7 @@ from pytest_tau.evaluation.outside import (
 )
 from pytest_tau.models import Difference, Simulation, ToolMessage
 from pytest_tau.participants import load_source
-from pytest_tau.runner import SimulationSettings, Trial
+from pytest_tau.runner import SimulationSettings, Trial, TrialSetup
 
 from . import tiny
 from .tiny import STOP, action, agent, call, run, task
@@ -54,7 +55,7 @@ def talk(domain: Domain, replies: list[Any], wanted: Task = WANTED, before: Any 
         return reply(environment) if callable(reply) else reply
 
     said = itertools.chain(["Go."], itertools.repeat(STOP if not settings.solo else "-"))
-    trial = Trial(wanted, domain, environment, settings)
+    trial = Trial(TrialSetup(wanted, domain, environment, settings, TrialModels({})))
     return run(trial.run(load_source(answer, "agent"), load_source(lambda messages, tools: next(said), "user")))
 
 

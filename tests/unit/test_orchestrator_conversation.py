@@ -13,7 +13,7 @@ from pytest_tau import Limits, SimulationSettings
 from pytest_tau.errors import ConfigurationError, ModelError, ReplayError, TaskFormatError
 from pytest_tau.models import GREETING, MultiToolMessage, ToolCall, ToolMessage
 from pytest_tau.participants import load_source
-from pytest_tau.runner import Trial
+from pytest_tau.runner import prepare_trial
 from pytest_tau.testing import ScriptedParticipant as Script, call as reply_call
 
 from .tiny import agent, call, run, task, user
@@ -695,8 +695,7 @@ def test_a_stateful_agent_alone_begins_with_nothing(domain: Domain) -> None:
 
 def test_messages_are_reported_as_they_arrive(domain: Domain) -> None:
     heard: list[str] = []
-    trial = Trial(PLAIN, domain, domain.environment(), SimulationSettings())
-    trial.on_message = lambda message: heard.append(message.role)
+    trial = prepare_trial(PLAIN, domain, SimulationSettings(), on_message=lambda message: heard.append(message.role))
     sources = load_source(Script([COUNT, "a"]), "agent"), load_source(Script(["Hi", user("###STOP###")]), "user")
     simulation = run(trial.run(*sources))
     assert heard == [message.role for message in simulation.messages]

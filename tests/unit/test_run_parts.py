@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from pytest_tau.errors import ConfigurationError
 from pytest_tau.runs.manifest import MANIFEST, Manifest, read_manifest, why_incomplete
-from pytest_tau.runs.parts import JoinedParts, Part
+from pytest_tau.runs.parts import JoinedParts, Part, Plan, read_plan
 
 from .test_cli_merge import kept, write
 
@@ -47,12 +48,25 @@ def manifest(shard: str | None = None, **changes: Any) -> dict[str, Any]:
     return found
 
 
-def joined(*manifests: dict[str, Any], stored: int = 2, overlap: bool = False) -> JoinedParts:
-    return JoinedParts([Part("abcd"[n], each, stored) for n, each in enumerate(manifests)], overlap=overlap)
+def plan(trials: int) -> Plan:
+    """The plan of a run with so many trials of one task."""
+    return Plan(manifest(), {f"mock::one[trial-{number}]": ("mock", "one") for number in range(trials)})
+
+
+def joined(
+    *manifests: dict[str, Any], stored: int = 2, overlap: bool = False, plans: Any = None, tests: Any = ()
+) -> JoinedParts:
+    plans = plans or [None] * len(manifests)
+    parts = [Part("abcd"[n], each, stored, plans[n]) for n, each in enumerate(manifests)]
+    return JoinedParts(parts, overlap=overlap, stored=tests)
+
+
+def ids_of(*trials: int) -> set[str]:
+    return {f"mock::one[trial-{number}]" for number in trials}
 
 
 def test_equal_parts_differ_in_nothing() -> None:
-    parts = joined(manifest("1/2"), manifest("2/2"))
+    parts = joined(manifest("1/2"), manifest("2/2"), plans=[plan(4)] * 2, tests=ids_of(0, 1, 2, 3))
     assert (parts.different(), parts.missing()) == ([], [])
 
 
@@ -69,8 +83,6 @@ def test_equal_parts_differ_in_nothing() -> None:
         ({"hashes__domains__mock__policy": "p2"}, 'policy of mock: "p1" in a, "p2" in b'),
         ({"hashes__domains__mock__tools": "t2"}, 'tools of mock: "t1" in a, "t2" in b'),
         ({"hashes__tasks__mock__one": "h2"}, "task 'one' of mock: h1 in a, h2 in b"),
-        ({"settings__shard": "1/2"}, "shard 1/2 occurs 2 times: a, b"),
-        ({"settings__shard": "2/3"}, "shards of 2 and of 3"),
     ],
 )
 def test_what_verdicts_depend_on_is_compared(changes: dict[str, Any], text: str) -> None:
@@ -84,15 +96,39 @@ def test_a_part_without_a_manifest_is_unknown() -> None:
     assert joined({}, {}).different() == []
 
 
-def test_missing_shards_are_named_with_their_trials() -> None:
-    parts = joined(manifest("1/4"), manifest("3/4"))
-    assert parts.missing() == ["shards 2/4, 4/4 with 4 trials"]
+def test_missing_trials_of_the_plan_are_named() -> None:
+    parts = joined(manifest("1/4"), manifest("3/4", finished=None), plans=[plan(8)] * 2, tests=ids_of(0, 2))
+    named = ", ".join(f"mock::one[trial-{number}]" for number in (1, 3, 4, 5, 6))
+    assert parts.missing() == [f"6 of 8 trials: {named} and 1 more", "b: it has not ended"]
     whole = parts.manifest() or {}
-    assert (whole["planned"], whole["excluded"]) == ({"mock": {"one": 4}}, {"in other shards": 4})
-    assert whole["settings"]["shard"] == "1/4, 3/4"
-    assert why_incomplete(whole, 4) == "4 trials of other shards missing"
-    # One without trials has stored nothing.
-    assert joined(manifest("1/2", excluded={"deselected": 3})).missing() == []
+    assert (whole["planned"], whole["excluded"]) == ({"mock": {"one": 8}}, {"in other shards": 6})
+    assert "shard" not in whole["settings"]
+    assert why_incomplete(whole, 2) == "6 trials of other shards missing"
+    # One that was skipped for a reason is not missing.
+    skipped = joined(manifest(excluded={"not on Windows": 2}), plans=[plan(4)], tests=ids_of(0, 1))
+    assert skipped.missing() == []
+    spent = joined(manifest(excluded={"the budget is spent": 2}), plans=[plan(4)], tests=ids_of(0, 1))
+    assert spent.missing() == ["2 of 4 trials: mock::one[trial-2], mock::one[trial-3]"]
+
+
+def test_plans_that_differ_and_trials_of_no_plan_are_told() -> None:
+    parts = joined(manifest(), manifest(), plans=[plan(4), plan(2)], tests=ids_of(0, 1, 2, 3, 4))
+    assert parts.different() == [
+        "trials of the whole run: 4 trials in a, 2 trials in b",
+        "not in the plan: mock::one[trial-4]",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"format": 2}', '{"format": 1, "trials": {}}', '{"format": 1, "trials": []}']
+)
+def test_another_file_is_no_plan(tmp_path: Path, text: str) -> None:
+    assert read_plan(tmp_path) is None
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(ConfigurationError, match=r"plan\.json: "):
+        read_plan(tmp_path)
+    (tmp_path / "plan.json").write_text(str(plan(3)))
+    assert read_plan(tmp_path) == plan(3)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +149,8 @@ def test_trials_that_a_part_has_not_run_are_missing(changes: dict[str, Any], sto
 def test_the_manifest_of_the_whole_says_what_all_parts_say() -> None:
     later = {"started": "2026-01-02T00:00:00+00:00", "finished": "2026-01-02T00:01:00+00:00", "commit": "b2"}
     other = manifest("2/2", settings__agent="noop", hashes__grader="g2", hashes__domains__mock__tools="t2", **later)
-    whole = joined(manifest("1/2"), other | {"versions": {"pytest-tau": "1.1"}}).manifest() or {}
+    others = other | {"versions": {"pytest-tau": "1.1"}}
+    whole = joined(manifest("1/2"), others, plans=[plan(4)] * 2, tests=ids_of(0, 1, 2, 3)).manifest() or {}
     assert (whole["started"], whole["finished"]) == (INFO["started"], later["finished"])
     assert (whole["commit"], whole["dirty"]) == (None, False)
     assert whole["settings"] == {"seed": 300}
@@ -122,11 +159,6 @@ def test_the_manifest_of_the_whole_says_what_all_parts_say() -> None:
     assert whole["hashes"]["domains"] == {"mock": {"policy": "p1", "tools": "t1 t2", "database": "d1"}}
     assert whole["versions"] == {"pytest-tau": "1.0, 1.1"}
     Manifest.model_validate(whole)
-
-
-def test_a_shard_that_occurs_twice_is_planned_once() -> None:
-    whole = joined(manifest("1/2"), manifest("1/2"), manifest("2/2")).manifest() or {}
-    assert whole["planned"] == {"mock": {"one": 4}}
 
 
 @pytest.mark.parametrize(("overlap", "planned"), [(False, 4), (True, 2)])
@@ -164,7 +196,8 @@ def test_runs_that_differ_are_not_joined_unless_it_is_allowed(tau: Any) -> None:
     )
     assert not Path("out").exists()
     ran = tau("merge", "runs", "-o", "out", "--allow-mixed")
-    assert ran.status == 0
+    assert ran.status == 1
+    assert "missing: runs/a: 2 trials of other shards missing" in ran.lines
     assert "different: seed: 300 in runs/a, 1 in runs/b" in ran.lines
     found = read_manifest(Path("out"), whole=True)
     assert (found["commit"], "seed" in found["settings"]) == (None, False)

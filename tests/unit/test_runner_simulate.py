@@ -11,7 +11,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau import Evaluation, Limits, SimulationSettings
-from pytest_tau.chat import LLM
+from pytest_tau.chat import LLM, TrialModels
 from pytest_tau.errors import ConfigurationError, JudgeError, ModelError, TaskFormatError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, STRICT
 from pytest_tau.models import CustomCheck, Simulation
@@ -21,7 +21,9 @@ from pytest_tau.runner import (
     DEFAULT_TIMEOUT,
     RunConfig,
     Trial,
+    TrialSetup,
     default_user,
+    prepare_trial,
 )
 from pytest_tau.testing import ScriptedParticipant as Script, call as reply_call
 
@@ -155,7 +157,8 @@ def test_alone(domain: Domain) -> None:
 
 
 def context_for(domain: Domain, side: str, wanted: Any, env: Any, *, trial: int = 0, seed: int | None = None) -> Any:
-    return Trial(wanted, domain, env, SimulationSettings(), trial, seed).context(side)  # type: ignore[arg-type]
+    setup = TrialSetup(wanted, domain, env, SimulationSettings(), TrialModels({}), trial, seed)
+    return Trial(setup).context(side)  # type: ignore[arg-type]
 
 
 def test_the_agent_s_context(domain: Domain) -> None:
@@ -431,8 +434,7 @@ def test_a_fault_of_the_harness_keeps_the_messages(domain: Domain) -> None:
         if message.role == "tool":
             raise Hook("harness")
 
-    trial = Trial(WANTED, domain, domain.environment(WANTED), SimulationSettings())
-    trial.on_message = fail
+    trial = prepare_trial(WANTED, domain, SimulationSettings(), on_message=fail)
     made = [Script([RENAME, "Done"]), Script(USER)]
     simulation = run(trial.run(ParticipantSource("agent", made[0]), ParticipantSource("user", made[1])))
     assert simulation.termination_reason == "unexpected_error"

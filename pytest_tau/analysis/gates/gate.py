@@ -173,6 +173,10 @@ class Verdict(NamedTuple):
     why: str | None = None
     variant: str = ""
 
+    def undecided(self, why: str) -> Verdict:
+        """Return the verdict if the run lacks trials: none, and why."""
+        return self._replace(met=None, why=why)
+
     def __str__(self) -> str:
         end = {True: "met", False: "missed", None: "not decided"}[self.met]
         name = f"gate {self.gate}" + (f" for {one_line(self.variant, _LONGEST)}" if self.variant else "")

@@ -55,7 +55,8 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Give a worker its input before it starts; it may replace a lost one."""
-        here, paths = on_this_machine(node.gateway.spec), run_state(self._config).paths
+        state = run_state(self._config)
+        here, paths = on_this_machine(node.gateway.spec), state.paths
         # Compared by identity, because specifications may be equal. A worker that replaces another has the same one.
         place = [spec is node.gateway.spec for spec in node.nodemanager.specs].index(True)
         given = WorkerInput(
@@ -68,6 +69,7 @@ class Controller:
             shared=str(paths.make_shared()) if here else "",
             results=str(paths.results or "") if here else "",
             part=paths.part,
+            selection=state.counts.selection,
             sharers=self._sharers,
             spent=self._spent.get(place, 0.0),
             baseline=self._baseline,
@@ -167,7 +169,11 @@ class ResultMerger:
         paths = run_state(self._config).paths
         folder = paths.results
         if "run" in attachments and folder is not None:
-            self._add_problem(write_remote_manifest(self._config, paths, attachments["run"]))
+            from ...runs.groups import Group
+
+            counts = run_state(self._config).counts
+            counts.whole = {test: Group(*group) for test, group in attachments["whole"].items()}
+            self._add_problem(write_remote_manifest(self._config, paths, attachments["run"], counts))
         if "line" in attachments and folder is not None:
             file = self._files.setdefault(worker, SimulationFile(folder, worker))
             self._add_problem(file.append(attachments["line"]))

@@ -67,7 +67,7 @@ class ExitStatus:
     def _lines(self, exitstatus: int) -> Iterator[SummaryLine]:
         counts = run_state(self._config).counts
         silent = self._is_success() and not options_given(self._config)
-        unexplained = self._without_effect() and not (silent or counts.empty_shard or counts.nothing_changed)
+        unexplained = self._without_effect() and not (silent or self._may_be_empty)
         if unexplained and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             text = "tau: no simulation was run; give a domain with --tau-domain, task files or marked tests"
             if counts.planned:
@@ -99,10 +99,16 @@ class ExitStatus:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         elif (self._not_run or self._not_kept) and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        elif run_state(self._config).counts.nothing_changed and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        elif self._may_be_empty and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
             session.exitstatus = pytest.ExitCode.OK
         elif self._without_effect() and exitstatus == pytest.ExitCode.OK and not self._is_success():
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+    @property
+    def _may_be_empty(self) -> bool:
+        """Return whether there are trials, and none for this run: more machines than trials, or no change."""
+        counts = run_state(self._config).counts
+        return counts.empty_shard or counts.nothing_changed
 
     def _is_success(self) -> bool:
         """Return whether a run without a simulation is one, as other tests passed and no task was asked for."""

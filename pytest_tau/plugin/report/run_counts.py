@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..context.run_state import run_state
+from ..context.run_state import get_context, run_state
 from ..items import group_of
+from ..options import OptionValues
 from ..seams import SummaryBlock, SummaryLine
+from ..store.manifest import build_manifest
 from ..wire import give_output, is_worker, output_of, read_planned, write_planned
 from .records import records_of
 
@@ -102,6 +104,17 @@ class TrialCounter:
         folder = run_state(self._config).paths.shared if is_worker(self._config) else None
         if folder is not None:
             write_planned(folder, planned)
+        if self._config.option.collectonly:
+            self._store_plan(session)
+
+    def _store_plan(self, session: pytest.Session) -> None:
+        """Store the plan of a run with a name that is only collected: machines are going to run parts of it."""
+        publisher, context = run_state(self._config).paths.publisher, get_context(self._config)
+        if publisher is not None and context is not None and OptionValues(self._config).given("run_name"):
+            from ...runs.parts import make_plan
+
+            manifest = build_manifest(session, context.config, run_state(self._config).paths, self._counts)
+            publisher.send_plan(make_plan(manifest, self._counts.planned))
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_xdist_node_collection_finished(self) -> None:

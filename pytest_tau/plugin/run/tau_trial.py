@@ -114,7 +114,7 @@ class TauTrial(int):
 
     def _open(self) -> AgentTrial:
         from ...participants.own_loop import AgentTrial
-        from ...runner import Trial
+        from ...runner import Trial, TrialSetup
 
         request = self._request
         item, context = request.node, require_context(request.config)
@@ -129,6 +129,15 @@ class TauTrial(int):
         state = item_state(item)
         assert state.graded is not None, "the models depend on the task"
         spec, environment = state.graded[1], request.getfixturevalue("tau_env")
-        trial = Trial(spec.task, spec.domain, environment, spec.config.simulation, int(self), context.seed(int(self)))
-        trial.models, trial.make_tools, trial.other_loop = models, tools_of_plugins(item), context.loop.ensure
-        return AgentTrial(trial.context("agent"))
+        setup = TrialSetup(
+            spec.task,
+            spec.domain,
+            environment,
+            spec.config.simulation,
+            models,
+            int(self),
+            context.seed(int(self)),
+            make_tools=tools_of_plugins(item),
+            other_loop=context.loop.ensure,
+        )
+        return AgentTrial(Trial(setup).context("agent"))

@@ -18,7 +18,7 @@ from ...errors import BudgetError, ConfigurationError
 from ...models import FOREIGN_AGENT, SILENT_AGENT, STOPS, AssistantMessage
 from ...participants.clients import imported_clients
 from ...participants.containment import participant_traceback
-from ...runner import Trial
+from ...runner import Trial, TrialSetup
 from ...runs.groups import INPUTS
 from ...runs.manifest import diff_values
 from ..context.budget import skip_without_money
@@ -108,19 +108,29 @@ class TrialFuture:
         inputs, number = self.inputs, self.inputs.trial
         self._context.writer.start(self._item.session, self._context.config)
         self._context.logs.attach()
-        settings = inputs.spec.config.simulation
-        seed = self._context.seed(number)
-        trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
-        trial.models, trial.test = inputs.models, self._item.nodeid
         if self._context.log_folder is not None:
             self._log = TrialLog(self._context.log_folder, self._item.nodeid)
             inputs.models.on_call = self._log.add_call
         # A trial without a model ends sooner than a message reaches the other thread.
-        if self._log is not None or self._has_listeners():
-            trial.on_message = self._add_message
-        trial.make_tools = tools_of_plugins(self._item)
-        # A fixture may have made the agent of it; one that overrides tau_trial may return a plain number.
-        trial.agent_trial = getattr(inputs.tau_trial, "opened", None)
+        listens = self._log is not None or self._has_listeners()
+        setup = TrialSetup(
+            inputs.spec.task,
+            inputs.spec.domain,
+            inputs.environment,
+            inputs.spec.config.simulation,
+            inputs.models,
+            number,
+            self._context.seed(number),
+            on_message=self._add_message if listens else None,
+            make_tools=tools_of_plugins(self._item),
+            # A fixture may have made the agent of it; one that overrides tau_trial may return a plain number.
+            agent_trial=getattr(inputs.tau_trial, "opened", None),
+            test=self._item.nodeid,
+        )
+        trial = Trial(setup)
+        turn = getattr(self._item, "fork_turn", None)
+        if turn is not None:
+            trial.beginning = run_state(self._item.config).fork.beginning(inputs.spec, turn)
         self._review = TrialReview.of(self._item, inputs.spec, number)
         agent, user = sources_of(self._context, inputs.spec, inputs.agent, inputs.user)
         return (self._loop or self._context.loop).submit(self._run(trial, agent, user))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...runs.layout import MANIFEST
+from ...files import atomic_write
+from ...runs.layout import MANIFEST, PLAN
 from ...settings import changed_values
 from ..items import spec_of
 from ..makers import SIDES, maker_of, named_participant, participant_of
@@ -109,7 +110,28 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any], *, resumes: bool) 
         write_file(folder, manifest)
 
 
-def write_remote_manifest(config: pytest.Config, paths: RunPaths, info: dict[str, Any]) -> str | None:
+def store_plan(paths: RunPaths, manifest: Mapping[str, Any], counts: RunCounts) -> None:
+    """Write ``plan.json`` into the folder of a part of a run, and have it and the manifest sent to the store.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    from ...runs.parts import make_plan
+
+    folder, publisher = paths.results, paths.publisher
+    if folder is None or not (counts.whole or publisher):
+        return
+    plan = make_plan(manifest, counts.whole or counts.planned)
+    if counts.whole and not (folder / PLAN).is_file():
+        atomic_write(folder / PLAN, plan)
+    if publisher is not None:
+        publisher.send_plan(plan, extend=paths.resumes)
+        publisher.send_manifest(folder)
+
+
+def write_remote_manifest(
+    config: pytest.Config, paths: RunPaths, info: dict[str, Any], counts: RunCounts
+) -> str | None:
     """Write the ``run.json`` that a worker on another machine has built; return why that failed, if it did."""
     from ...runs.manifest import write_manifest as write_file
     from ...runs.provenance import Commit
@@ -122,6 +144,7 @@ def write_remote_manifest(config: pytest.Config, paths: RunPaths, info: dict[str
         # The worker has a copy of the project, without its repository.
         info = info | Commit.of(config.rootpath)._asdict()
         write_file(folder, info)
+        store_plan(paths, info, counts)
     except OSError as error:
         return f"run.json cannot be written to {folder}: {error.strerror}"
     return None

@@ -19,7 +19,7 @@ from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, output_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from ...runs.store import Store
@@ -104,12 +104,27 @@ class Publisher:
         self._pieces: dict[str, Pieces] = {}
         self.problems: dict[str, None] = {}
 
-    def send_plan(self, manifest: Mapping[str, Any], trials: Iterable[str]) -> None:
-        """Store which trials the whole run has, unless another machine has done so."""
-        plan = {"format": 1, "manifest": dict(manifest), "trials": list(trials)}
+    def send_plan(self, plan: str, *, extend: bool = False) -> None:
+        """Store which trials the whole run has, unless another machine has done so.
+
+        Args:
+            plan: The content of ``plan.json``.
+            extend: Whether trials are added to those of a plan that is there.
+        """
         try:
-            self.store.create(PLAN, _json(plan))
-        except OSError as error:
+            if self.store.create(PLAN, plan.encode("utf-8", "backslashreplace")):
+                return
+            ((_, there),) = self.store.read([PLAN])
+            known, mine = json.loads(there), json.loads(plan)["trials"]
+            others = mine.keys() - known["trials"].keys()
+            if others and extend:
+                known["trials"] |= mine
+                self.store.write(PLAN, json.dumps(known, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+            elif others:
+                self.add_problem(
+                    f"{self.store.shown}: its plan has no trial {min(others)}: use the settings of the plan"
+                )
+        except (OSError, ValueError, KeyError) as error:
             self.add_problem(f"the plan is not in the store: {error}")
 
     def send_manifest(self, folder: Path) -> None:
@@ -135,10 +150,6 @@ class Publisher:
         for pieces in self._pieces.values():
             self.add_problem(pieces.close())
         self._pieces = {}
-
-
-def _json(value: Any) -> bytes:
-    return (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
 def register(config: pytest.Config, publisher: Publisher | None, folder: Path | None) -> None:

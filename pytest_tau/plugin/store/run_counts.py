@@ -16,17 +16,22 @@ class RunCounts:
 
     Attributes:
         planned: The group of each planned trial.
+        selection: The ids of the tests to which the run is limited; None for no limit.
+        whole: The group of each trial of the whole run, of which those in other parts are not planned here; empty if
+            there are no other parts.
         reasons: The reasons why trials were not run.
         ran: The trials that were reported with a result.
-        deselected: The number of deselected trials, including those in other shards.
-        in_other_shards: The number of trials in other shards.
-        empty_shard: Whether there are trials, but none in this shard.
+        deselected: The number of deselected trials, including those in other parts.
+        in_other_shards: The number of trials in other shards, or that are not on the list of selected ones.
+        empty_shard: Whether there are trials, but none in this part.
         nothing_changed: Whether there are trials, but none has to do with a change, and no other was drawn.
         comparability: How far the run can be compared with τ²-bench, at its end; None if this does not apply.
         stopped_usage: The model calls of each trial that the budget has stopped, by role.
     """
 
     planned: dict[str, Group] = field(default_factory=dict)
+    selection: list[str] | None = None
+    whole: dict[str, Group] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     ran: set[str] = field(default_factory=set)
     deselected: int = 0

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...runs.layout import SIMULATIONS, worker_file
-from .manifest import build_manifest, write_manifest
+from .manifest import build_manifest, store_plan, write_manifest
 from .paths import make_folder
 
 if TYPE_CHECKING:
@@ -102,9 +102,7 @@ class ResultWriter:
                 self._paths.use()
                 manifest = build_manifest(session, run, self._paths, self._counts)
                 write_manifest(folder, manifest, resumes=self._paths.resumes)
-                if self._paths.publisher is not None:
-                    self._paths.publisher.send_plan(manifest, self._counts.planned)
-                    self._paths.publisher.send_manifest(folder)
+                store_plan(self._paths, manifest, self._counts)
 
     def write(self, test: str, spec: TaskSpec, simulation: Simulation) -> str | None:
         """Store a simulation; return why that failed, if it did.
@@ -145,9 +143,12 @@ class BufferedResultWriter(ResultWriter):
         return None
 
     def attachments(self, test: str) -> dict[str, Any]:
-        """Return the line of a test's simulation, and the run's manifest; each once."""
+        """Return the line of a test's simulation, and the run's manifest and all of its trials; each once."""
         line, manifest, self._manifest = self._lines.pop(test, None), self._manifest, None
-        return ({"line": line} if line is not None else {}) | ({"run": manifest} if manifest is not None else {})
+        found: dict[str, Any] = {"line": line} if line is not None else {}
+        if manifest is not None:
+            found |= {"run": manifest, "whole": {each: tuple(group) for each, group in self._counts.whole.items()}}
+        return found
 
 
 def _append(file: Any, line: bytes) -> None:

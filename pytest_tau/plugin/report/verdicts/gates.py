@@ -94,7 +94,7 @@ class GatePlugin:
         values, state = OptionValues(self._config), run_state(self._config)
         named = any("::" in argument for argument in self._config.args)
         named = named or any(selected.wanted for selected in state.selection.values())
-        if values.get("fail_on") is None or state.is_part or named:
+        if values.get("fail_on") is None or state.fork is not None or named:
             return None  # a part of the tests
         groups = [group for item in items if (group := group_of(item)) is not None]
         # A test may ask for its simulation while it runs: its trial is not known.
@@ -206,6 +206,9 @@ class GatePlugin:
             known: list[Verdict] | None = self._config.hook.pytest_tau_gate_verdicts(gates=self._gates)
             tasks = by_task(records)
             self._found = known or [verdict for gate in self._gates for verdict in gate.verdicts(tasks)]
+            if others := run_state(self._config).counts.in_other_shards:
+                why = f"{plural(others, 'trial')} of the run not run here; tau merge --gate decides on the whole"
+                self._found = [verdict.undecided(why) for verdict in self._found]
         return self._found or []
 
 
