@@ -146,7 +146,7 @@ class JsonText:
 
     def __init__(self, path: Path) -> None:
         self._chunks, self._buffer, self._at, self._before = chunks(path), "", 0, 0
-        self._lines = 0
+        self._lines = self._counted = 0
         self.why = ""
 
     @property
@@ -157,15 +157,17 @@ class JsonText:
     @property
     def line_number(self) -> int:
         """Return the number of the line of the next character, from 1."""
-        return self._lines + self._buffer.count("\n", 0, self._at) + 1
+        self._lines += self._buffer.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._lines + 1
 
     def more(self) -> bool:
         """Read on, as much as there is already, so that large values cost no more than their size."""
         there = len(self._buffer) - self._at
         wanted, parts = max(_CHUNK, min(there, LARGEST - there)), [self._buffer[self._at :]]
         self._before += self._at
-        self._lines += self._buffer.count("\n", 0, self._at)
-        self._buffer, self._at = "", 0
+        self._lines += self._buffer.count("\n", self._counted, self._at)
+        self._buffer, self._at, self._counted = "", 0, 0
         while wanted > 0 and (chunk := self._next()) is not None:
             parts.append(chunk)
             wanted -= len(chunk)

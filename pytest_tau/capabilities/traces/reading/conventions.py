@@ -348,6 +348,8 @@ class _Attributes:
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
         self._attributes = attributes
+        self._lists = {key.partition(".0.")[0] for key in attributes if ".0." in key}
+        self._decoded: dict[str, Any] = {}
 
     def first(self, names: Iterable[str]) -> Any:
         """Return the first value that is there; a name may be a path into JSON."""
@@ -368,24 +370,32 @@ class _Attributes:
 
     def whole(self, name: str, cut: list[str]) -> Any:
         """Return a value, or the list or object that attributes below the name make up; note one that was cut."""
-        value = self._attributes.get(name)
-        if value is None:
+        if name not in self._attributes:
             return self._nested(name)
+        value = decoded_text(self._value(name))
         if is_cut(value):
             cut.append(name)
             return None
-        return decoded_text(value)
+        return value
+
+    def _value(self, name: str) -> Any:
+        """Return the value of an attribute, decoded once."""
+        if name not in self._decoded:
+            self._decoded[name] = decoded(self._attributes[name])
+        return self._decoded[name]
 
     def _at(self, name: str) -> Any:
         if name in self._attributes:
             return self._attributes[name]
+        if name in self._lists:
+            return self._nested(name)
         head, dot, rest = name, ".", ""
         while dot:
             head, dot, last = head.rpartition(".")
             rest = f"{last}.{rest}" if rest else last
-            if isinstance(inner := decoded(self._attributes.get(head)), dict):
+            if head in self._attributes and isinstance(inner := self._value(head), dict):
                 return at(inner, rest)
-        return self._nested(name) if any(key.startswith(f"{name}.0.") for key in self._attributes) else None
+        return None
 
     def _nested(self, name: str) -> Any:
         inside = {key[len(name) + 1 :]: each for key, each in self._attributes.items() if key.startswith(f"{name}.")}

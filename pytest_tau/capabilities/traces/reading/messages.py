@@ -148,7 +148,7 @@ def decoded(value: Any) -> Any:
 
 
 def is_cut(value: Any) -> bool:
-    """Return whether a text begins like JSON and is not: a limit on the length of attributes has cut it."""
+    """Return whether a value that was decoded is a text that begins like JSON: a limit on its length has cut it."""
     return isinstance(value, str) and value[:2] in ("[{", '{"') and isinstance(decoded(value), str)
 
 

@@ -10,7 +10,6 @@ import hashlib
 import json
 import sqlite3
 from collections import defaultdict
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ....files import digest
@@ -26,10 +25,11 @@ _TABLES: Final = """
 CREATE TABLE spans (trace TEXT, id TEXT, size INTEGER, start INTEGER, data TEXT, PRIMARY KEY (trace, id));
 CREATE TABLE logs (trace TEXT, id TEXT, time INTEGER, digest TEXT, data TEXT, PRIMARY KEY (trace, id, time, digest));
 CREATE TABLE steps (
-    number INTEGER PRIMARY KEY, trace TEXT, role TEXT, start INTEGER, key TEXT, marks BLOB, chain INTEGER,
-    conversation INTEGER, data TEXT
+    number INTEGER PRIMARY KEY, trace TEXT, role TEXT, start INTEGER, end INTEGER, key TEXT, asked BLOB, ends BLOB,
+    chain INTEGER, conversation INTEGER, data TEXT
 );
 """
+_ADD_STEP: Final = "INSERT INTO steps (trace, role, start, end, key, asked, ends, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 #: Bytes of a hash.
 _WIDTH: Final = 16
 #: Ancestors of a span that are looked at; a cycle of parents would have no end.
@@ -81,16 +81,17 @@ class Spool:
         self._database.execute(
             "INSERT INTO spans VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET size = excluded.size, "
             "start = excluded.start, data = excluded.data WHERE excluded.size > size",
-            (span.trace, span.id, size, span.start, _text(asdict(span))),
+            (span.trace, span.id, size, span.start, _text(span)),
         )
 
     def sort(self) -> None:
         """Sort all spans into conversations."""
         for trace, spans in self._traces():
             for step in steps_of(spans):
-                marks = b"".join(prefixes(step.asked))
-                row = (None, trace, step.role, step.start, step.key, marks, None, None, _text(asdict(step)))
-                self._database.execute("INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+                asked = list(prefixes(step.asked))
+                ends = b"".join(_ends(step, asked[-1] if asked else b""))
+                row = (trace, step.role, step.start, step.end, step.key, b"".join(asked), ends, _text(step))
+                self._database.execute(_ADD_STEP, row)
         self._link()
 
     def groups(self) -> Iterator[Group]:
@@ -123,11 +124,12 @@ class Spool:
     def _link(self) -> None:
         """Store the numbers of the chain and of the conversation of each step."""
         linker = _Linker(self._union)
-        rows = "SELECT number, trace, key, marks, data FROM steps WHERE role = 'model' ORDER BY start, number"
+        rows = (
+            "SELECT number, trace, start, end, key, asked, ends FROM steps WHERE role = 'model' ORDER BY start, number"
+        )
         chains = dict[int, int]()
-        for number, trace, key, marks, data in self._database.execute(rows):
-            step = step_from(json.loads(data))
-            chains[number] = chain = linker.chain(step, key, marks)
+        for number, trace, start, end, key, asked, ends in self._database.execute(rows):
+            chains[number] = chain = linker.chain(_Call(start, end or start, key, _split(asked), _split(ends)))
             self._union.join(("chain", chain), ("key", key) if key else ("trace", trace))
         numbers = dict[Any, int]()
         for number, trace, key in self._database.execute("SELECT number, trace, key FROM steps").fetchall():
@@ -221,6 +223,29 @@ def _is_history(step: Step) -> bool:
     return step.role == "agent" and {"user", "assistant"} <= roles
 
 
+def _ends(step: Step, whole: bytes) -> Iterator[bytes]:
+    """Yield the hashes that a request has at the end of the history that it repeats from a call of a model.
+
+    The last answer may not be known as a whole. Nothing repeats a call that has failed.
+    """
+    if step.error is not None and not step.answers:
+        return
+    if not step.answers or any(each.missing for each in step.answers[0]):
+        yield whole
+    for answer in step.answers:
+        yield from list(prefixes(answer, whole))[-1:]
+
+
+class _Call(NamedTuple):
+    """A call of a model, with the hashes of each beginning of its request, and of what may follow it."""
+
+    start: int
+    end: int
+    key: str
+    asked: list[bytes]
+    ends: list[bytes]
+
+
 class _End(NamedTuple):
     """A call of a model that another one may continue."""
 
@@ -233,54 +258,48 @@ class _Linker:
     """Finds for each call of a model the one that it continues, in the order of their starts."""
 
     def __init__(self, union: _Union) -> None:
-        self._union, self._chains, self._steps = union, 0, 0
+        self._union, self._chains, self._calls = union, 0, 0
         self._ends: dict[tuple[str, bytes], list[_End]] = defaultdict(list)
         self._taken: dict[tuple[str, bytes], _End] = {}
         self._failed: dict[tuple[str, bytes], int] = {}
         self._followed: set[int] = set()
 
-    def chain(self, step: Step, key: str, marks: bytes) -> int:
+    def chain(self, call: _Call) -> int:
         """Return the number of the chain that a call belongs to."""
-        self._steps += 1
-        hashes = [marks[at : at + _WIDTH] for at in range(0, len(marks), _WIDTH)]
-        found = self._before(step, key, hashes)
-        whole = hashes[-1] if hashes else b""
-        failed = step.error is not None and not step.answers
+        self._calls += 1
+        found, failed = self._before(call), not call.ends
+        first = (call.key, call.asked[-1] if call.asked else b"")
         if found is None:
-            chain = self._failed.pop((key, whole), None) if not failed else None
-            chain = self._new() if chain is None else chain
+            chain = self._new() if failed or first not in self._failed else self._failed.pop(first)
         elif found.number in self._followed and not failed:
             chain = self._new()
             self._union.join(("chain", chain), ("chain", found.chain))
         else:
             chain = found.chain
-        if failed:
-            if found is None:
-                self._failed[key, whole] = chain
-            return chain
-        if found is not None:
+        if failed and found is None:
+            self._failed[first] = chain
+        elif not failed and found is not None:
             self._followed.add(found.number)
-        ends = {whole} if not step.answers or any(each.missing for each in step.answers[0]) else set()
-        ends |= {mark for answer in step.answers for mark in list(prefixes(answer, whole))[-1:]}
-        for mark in ends:
-            self._ends[key, mark].append(_End(step.end or step.start, chain, self._steps))
+        for mark in set(call.ends):
+            self._ends[call.key, mark].append(_End(call.end, chain, self._calls))
         return chain
 
     def _new(self) -> int:
         self._chains += 1
         return self._chains
 
-    def _before(self, step: Step, key: str, hashes: list[bytes]) -> _End | None:
+    def _before(self, call: _Call) -> _End | None:
         """Return the longest beginning of a request that has ended before; of equal ones the latest, not followed."""
-        for mark in reversed(hashes):
-            ends = self._ends.get((key, mark), [])
-            for at in range(len(ends) - 1, -1, -1):
-                if ends[at].number in self._followed:
-                    self._taken[key, mark] = ends.pop(at)
-                elif ends[at].end <= step.start:
-                    return ends[at]
-            if (key, mark) in self._taken:
-                return self._taken[key, mark]
+        for mark in reversed(call.asked):
+            at = (call.key, mark)
+            ends = self._ends.get(at, [])
+            for place in range(len(ends) - 1, -1, -1):
+                if ends[place].number in self._followed:
+                    self._taken[at] = ends.pop(place)
+                elif ends[place].end <= call.start:
+                    return ends[place]
+            if at in self._taken:
+                return self._taken[at]
         return None
 
 
@@ -307,8 +326,16 @@ class _Union:
             self._parents[second] = first
 
 
+def _split(hashes: bytes) -> list[bytes]:
+    return [hashes[at : at + _WIDTH] for at in range(0, len(hashes), _WIDTH)]
+
+
 def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, default=str)
+    return json.dumps(value, default=_members)
+
+
+def _members(value: Any) -> Any:
+    return {name: getattr(value, name) for name in value.__slots__} if hasattr(value, "__slots__") else str(value)
 
 
 def _span_from(data: dict[str, Any]) -> Span:
