@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 from .settings import changed_values, options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from .environment import Domain, Environment
@@ -61,6 +61,7 @@ class TrialView(NamedTuple):
         behaviour: What makes its simulated user difficult, a ``pytest_tau.participants.behaviours.Behaviour``; None for
             a user that cooperates.
         models: The models of the trial, a ``pytest_tau.chat.TrialModels``.
+        variant: What the capability has made of the task; None for the task itself.
     """
 
     task: Task
@@ -70,6 +71,7 @@ class TrialView(NamedTuple):
     settings: Any
     behaviour: Any = None
     models: Any = None
+    variant: Any = None
 
 
 class RunView(NamedTuple):
@@ -93,6 +95,12 @@ class TrialStages:
 
     An object is made for each trial. The capabilities are called in the order of their registration.
     """
+
+    def beginning(self) -> Any:
+        """Return the beginning of the stored conversation that the trial continues; None for one of its own.
+
+        It is a ``pytest_tau.runner.continuing.Beginning``.
+        """
 
     def begin(self, messages: Sequence[Message]) -> None:
         """Begin the conversation; called once, before the first message.
@@ -307,6 +315,7 @@ class Capability:
         summary: Returns the lines of the summary of a domain, given its trials that have facts.
         comparison: Returns the lines of a comparison of two runs; by default the means of the metrics.
         failure: Returns the lines of the report of a failed trial, given its facts and its simulation.
+        head: Returns the lines above the conversation of a stored trial, given its facts and its simulation.
         commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
         exports: Formats of ``tau export``.
         trajectory: Makes the trajectory of a conversation in which both sides can speak at once, given
@@ -331,6 +340,7 @@ class Capability:
     summary: Callable[[Sequence[Measured]], Iterable[str]] | None = None
     comparison: Callable[[Compared], Iterable[str]] | None = None
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None
+    head: Callable[[Any, Simulation], Iterable[str]] | None = None
     commands: tuple[Command, ...] = ()
     exports: tuple[ExportFormat, ...] = ()
     trajectory: Callable[[Mapping[str, Any], Mapping[str, Any]], Trajectory] | None = None
@@ -364,10 +374,17 @@ class Capability:
 
 
 class ActiveCapability(NamedTuple):
-    """A capability that a run has, with its settings."""
+    """A capability that a run has, with its settings.
+
+    Attributes:
+        capability: The capability.
+        settings: Its settings; None if it has none.
+        variant: What it has made of the task of a trial; None for the task itself.
+    """
 
     capability: Capability
     settings: Any
+    variant: Any = None
 
     @property
     def is_asked_for(self) -> bool:
@@ -445,7 +462,7 @@ def trajectory_of(duplex: Mapping[str, Any], header: Mapping[str, Any]) -> Traje
     for each in installed():
         if each.trajectory is not None:
             found = each.trajectory(duplex, header)
-            return found._replace(facts={each.name: _stored(found.facts)})
+            return found._replace(facts={each.name: stored_facts(found.facts)})
     return None
 
 
@@ -500,6 +517,13 @@ def failure_lines(capabilities: Iterable[Capability], simulation: Simulation) ->
             yield f"{each.label}: {found[PROBLEM]}"
 
 
+def head_lines(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[str]:
+    """Yield the lines above the conversation of a stored trial."""
+    for each in capabilities:
+        if each.head is not None and (facts := each.read(simulation.facts)) is not None:
+            yield from each.head(facts, simulation)
+
+
 def page_blocks(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[tuple[str, PageBlock]]:
     """Yield the blocks of the HTML report for a trial, each with the name of its capability."""
     for each in capabilities:
@@ -522,7 +546,7 @@ def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:
                 {**column._asdict(), "most": None if column.most == inf else column.most} for column in each.columns
             ],
         }
-        for each, settings in active
+        for each, settings, _ in active
         if each.columns or (settings is not None and any(changed_values(settings)))
     }
 
@@ -554,46 +578,7 @@ def columns_in(info: Mapping[str, Any]) -> list[NamedColumn]:
     ]
 
 
-class StageCalls:
-    """The stages of a trial, of all capabilities: those that override a stage, by the stage."""
-
-    def __init__(self, active: Iterable[ActiveCapability], view: Callable[[Any], TrialView]) -> None:
-        made = [
-            (each.capability, each.capability.trial(view(each.settings))) for each in active if each.capability.trial
-        ]
-        self._made = made
-        self.begin, self.message = self._overriding("begin"), self._overriding("message")
-        self.ended: list[Callable[[Simulation], Ruling | None]] = self._overriding("ended")
-        leaders = self._overriding("converse")
-        self.converse: Callable[[Any], Awaitable[Any]] | None = leaders[0] if leaders else None
-        self.call: list[Callable[[ToolCall], Awaitable[ToolMessage | None]]] = self._overriding("call")
-        self.result: list[Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]] = self._overriding("result")
-
-    def _overriding(self, stage: str) -> list[Any]:
-        default = getattr(TrialStages, stage)
-        return [getattr(made, stage) for _, made in self._made if getattr(type(made), stage, default) is not default]
-
-    def ruling(self, simulation: Simulation) -> Ruling | None:
-        """Return what is to be done with an attempt: the first ruling for another attempt, else the first one."""
-        found = [ruling for ended in self.ended if (ruling := ended(simulation)) is not None]
-        return next((each for each in found if each.again), found[0] if found else None)
-
-    def facts(self, simulation: Simulation) -> dict[str, Any]:
-        """Return the facts of a graded trial in their stored form, by capability.
-
-        An exception does not lose the trial: the facts are then the problem, which reports show.
-        """
-        found = {}
-        for capability, made in self._made:
-            try:
-                facts = made.graded(simulation)
-            except Exception as error:  # noqa: BLE001 - code of others
-                facts = {PROBLEM: f"{type(error).__name__}: {error}"}
-            if facts is not None:
-                found[capability.name] = _stored(facts)
-        return found
-
-
-def _stored(facts: Any) -> dict[str, Any]:
+def stored_facts(facts: Any) -> dict[str, Any]:
+    """Return facts in their stored form."""
     dump = getattr(facts, "model_dump", None)
     return dict(facts) if dump is None else dump(mode="json", round_trip=False)

@@ -6,6 +6,7 @@ BUNDLED = (
     "user_validity",
     "quarantine",
     "changed",
+    "fork",
     "stopping",
     "snapshots",
     "serving",

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-#: The modules of commands that run pytest.
-_RUN_PYTEST = ("many.fork",)
-
 #: Exit status of a mistake in how the command was called.
 USAGE_ERROR = 2
 
@@ -33,7 +30,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "plan runs": (),
     "connect agents": ("mcp",),
     "work with runs": (
-        *("browse.show", "view", "compare", "many.fork", "bless", "merge", "export"),
+        *("browse.show", "view", "compare", "bless", "merge", "export"),
         *("regrade", "reviews.review", "submit"),
     ),
 }
@@ -145,7 +142,7 @@ def commands_for(first: str = "") -> list[Command]:
 def core_commands() -> list[Command]:
     """Return the commands that are of no capability, in the order of the help."""
     return [
-        Command(module.rpartition(".")[2], title, deferred(f"{__name__}.{module}:add_parser"), module in _RUN_PYTEST)
+        Command(module.rpartition(".")[2], title, deferred(f"{__name__}.{module}:add_parser"))
         for title, modules in COMMANDS.items()
         for module in modules
     ]

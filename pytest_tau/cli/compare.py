@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from ..text import plural, printable
-from .many.tables import print_many
 from .options import add_options
 from .settings import RECORDS_HELP, Printer, print_json
+from .tables import print_many
 
 if TYPE_CHECKING:
     import argparse

@@ -70,14 +70,6 @@ OPTIONS: dict[str, Option] = {
     "judge-llm-args": _shared("judge-llm-args"),
     "fail-on": Option(("--fail-on",), "regression: exit with 1 if the loss is significant, or if none could "
                       "have been found", "WHAT", {"choices": _CHOICES["fail-on"]}),
-    "turn": Option(("--turn",), "the message from which the conversation is continued, by its number in tau show: 7, "
-                   "7,11 or 7-15 (those of the agent in this range), or each message of the agent (default: each)",
-                   "TURNS", {"default": "each", "dest": "messages"}),
-    "trial": Option(("--trial",), "the stored trial (default: the first failed one, else the first)", "N",
-                    {"type": int}),
-    "restore": Option(("--restore",), "how a side gets the messages before: agent=history, it is created with them, or "
-                      "agent=replay, it is sent them again; may be repeated (default: replay for sides without a "
-                      "model)", "HOW", {"action": "append"}),
     "all-pairs": Option(("--all-pairs",), "compare each pair of runs, not each run with the first"),
     "compare-format": Option(("--format",), "text (default), markdown, json, or html for a page", "FORMAT",
                              {"choices": _CHOICES["compare-format"], "default": "text"}),
@@ -151,7 +143,6 @@ OPTIONS: dict[str, Option] = {
                                           "%(default)s)", type=int, default=10),
     "budget": _shared("budget", "begin no further review, and make no more model calls, once they have "
                                 "cost this much", type=float),
-    "trials": _shared("trials", "the trials of each task, or from each turn", type=int),
     "install-from": Option(("--install-from",), "what pip installs pytest-tau from in CI: a requirement such as a git "
                            "URL, or a wheel in the folder", "SOURCE"),
 }

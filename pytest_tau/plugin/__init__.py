@@ -142,7 +142,6 @@ def _begin(config: pytest.Config) -> None:
     if config.getoption("usepdb", False):
         _register(config, "report.debugger")
     _register(config, "collect.unchecked")
-    _register_if_given(config, "collect.fork", "fork", "fork_turn", "fork_trial", "fork_restore")
     capabilities.register_hooks(config)
     _register(config, "collect.selection")
     # Registered after the selection, which some of them read in a run that names a domain.

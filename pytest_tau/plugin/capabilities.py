@@ -130,7 +130,7 @@ def register_hooks(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: Settings cannot be used.
     """
-    for capability, settings in active_capabilities(config):
+    for capability, settings, _ in active_capabilities(config):
         if capability.hooks is not None and (made := capability.hooks(config, settings)) is not None:
             config.pluginmanager.register(made, f"tau_{capability.name}")
 

@@ -78,24 +78,6 @@ def outcome_names(value: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def fork_turns(value: str) -> tuple[tuple[int, int], ...] | None:
-    """Return ranges of message numbers, such as ``((7, 7), (9, 15))``; None for ``each``."""
-    from ..runner.fork import read_turns
-
-    return read_turns(value)
-
-
-def fork_restore(value: str) -> dict[str, str]:
-    """Return how sides are restored: ``agent=replay,user=history``."""
-    found = {}
-    for part in value.split(","):
-        side, _, way = part.strip().partition("=")
-        if side not in ("agent", "user") or way not in ("history", "replay"):
-            raise ValueError(f"expected agent=HOW or user=HOW with history or replay, got {quoted(value)}")
-        found[side] = way
-    return found
-
-
 def run_name(value: str) -> str:
     """Return the name of a run's folder."""
     from ..files import file_name_of

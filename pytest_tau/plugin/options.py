@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..capability import bundled_options
 from ..settings import flag, options_of
 from .compat import ini_keys, native_ini
 from .option_types import as_written
@@ -145,7 +146,8 @@ class OptionValues:
 
 def path_options() -> frozenset[str]:
     """Return the options with values that may be paths that exist."""
-    return frozenset(f"--tau-{option.name}" for option in OPTIONS.values() if option.path)
+    options = [*OPTIONS.values(), *bundled_options().values()]
+    return frozenset(f"--tau-{option.name}" for option in options if option.path)
 
 
 def options_given(config: pytest.Config) -> bool:

@@ -11,10 +11,8 @@ from typing import Literal
 
 from .. import run_settings
 from ..run_settings.types import model_arguments, model_name
-from ..settings import Option, flag, integer, names, option, options_of, text, texts
+from ..settings import Option, flag, names, option, options_of, text, texts
 from .option_types import (
-    fork_restore,
-    fork_turns,
     group_names,
     markdown_file,
     outcome_names,
@@ -73,17 +71,6 @@ _ROWS = (
            help="the reviewer's model (default: the judge's)"),
     Option("reviewer-llm-args", model_arguments, "speed", "JSON", default={}, rerun=2,
            help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
-    Option("fork", text, "session", "RUN", path=True, rerun=1,
-           help="continue conversations of this stored run from a message on, instead of beginning new ones; the model "
-                "calls before it are not repeated"),
-    Option("fork-turn", fork_turns, "session", "TURNS", example="each", rerun=1,
-           help="with --tau-fork, the messages from which it is continued, by their numbers in tau show: 7, 7,11 or "
-                "7-15 (those of the agent in this range), or each, every message of the agent (default: each)"),
-    Option("fork-trial", integer(0), "session", "N", rerun=1,
-           help="with --tau-fork, the stored trial that is continued (default: the first failed one, else the first)"),
-    Option("fork-restore", fork_restore, "session", "HOW", default={}, example="agent=replay", rerun=1,
-           help="with --tau-fork, how a side gets the messages so far: history (it is created with them), or replay "
-                "(it is sent them again), such as agent=replay (default: replay for sides without a model)"),
     Option("partial", flag, "output", default=False,
            help="show partial credit, such as the share of reference actions that were made, in the summary and in "
                 "failure reports"),

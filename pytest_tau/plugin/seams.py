@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ..analysis.gates import Gate, Verdict
     from ..environment import DomainSpec
     from ..evaluation import Evaluator
+    from ..models import Simulation
     from ..runs.record import TrialRecord
+    from .items import TaskSpec
     from .wire import TrialReport
 
 
@@ -79,6 +81,44 @@ def pytest_tau_trial_reported(report: pytest.TestReport, trial: TrialReport, rec
         report: The last of pytest's reports on its test.
         trial: The facts of the trial.
         record: The trial's record.
+    """
+
+
+class TaskVariant(NamedTuple):
+    """A variant of a task, which is run instead of it.
+
+    Attributes:
+        parameter: The parameter in the ids of its items, before the number of the trial.
+        capability: The name of the capability that makes it.
+        value: What the capability is given in its trials, as ``TrialView.variant``.
+    """
+
+    parameter: str
+    capability: str
+    value: Any
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_tau_task_variants(spec: TaskSpec) -> list[TaskVariant] | None:
+    """Return the variants of a task of a domain or a task file that are run instead of it; first result.
+
+    Args:
+        spec: The task, its domain, the settings.
+
+    Returns:
+        The variants, or None to run the task itself.
+
+    Raises:
+        ConfigurationError: The settings do not fit the task.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_may_restore(simulation: Simulation) -> bool | None:
+    """Return False if a simulation of an earlier session cannot be reused; collect-all.
+
+    Args:
+        simulation: The simulation of the same test, with the same seed.
     """
 
 

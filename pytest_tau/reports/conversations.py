@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..attacks import AttackFacts
+from ..capability import head_lines, installed
 from ..diagnosis import explain, message_lines, verdict
 from ..diagnosis.attacks import attack_report
 from ..diagnosis.explain import ending
@@ -36,9 +37,8 @@ def conversation_lines(trial: StoredTrial, *, full: bool = False) -> Iterator[Li
     name = f"{trial.domain}::{simulation.task_id}" if trial.domain else simulation.task_id
     parameters = Group.of(trial.test, trial.domain, simulation.task_id).parameters
     yield Line("head", f"{name}, trial {simulation.trial}" + (f" [{parameters}]" if parameters else ""))
-    if isinstance(fork := (simulation.info or {}).get("fork"), dict):
-        origin = f"trial {fork.get('trial')} of {fork.get('run')}"
-        yield Line("head", f"continues {origin} from message {fork.get('turn')} on")
+    for line in head_lines(installed(), simulation):
+        yield Line("head", line)
     for number, message in enumerate(simulation.messages):
         yield from numbered_lines(number, message, full=full)
     yield Line("head", "")

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..background import in_thread
-from ..capability import StageCalls, TrialView
+from ..capability import TrialView
 from ..diagnosis.attribution import annotate_failure
 from ..errors import (
     AttackError,
@@ -29,7 +29,8 @@ from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, 
 from ..orchestrator import Clock, Conversation, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
-from . import fork
+from ..stages import StageCalls
+from . import continuing
 from .attack import make_injection, note_attack
 from .conditions import conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
@@ -68,7 +69,7 @@ class Trial:
         self.task, self.domain, self.environment = setup.task, setup.domain, setup.environment
         self.settings, self.models, self._attempt_seed = setup.settings, setup.models, setup.seed
         self.fault: BaseException | None = None
-        self.beginning: fork.Beginning | None = None
+        self.beginning: continuing.Beginning | None = None
         self.late_calls: Sequence[str] = ()
         self._unusable = False
         self._stages: StageCalls | None = None
@@ -107,8 +108,6 @@ class Trial:
         if tape:
             end_recording(tape, self.models, simulation, clock)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
-        if self.beginning is not None:
-            fork.note_repeat(simulation, self.beginning)
         self.environment.agent_db.put_back()
         return simulation
 
@@ -117,7 +116,7 @@ class Trial:
 
         An attempt that ends in an error, or that a budget stops, does not replace one that has a verdict.
         """
-        asked = [each.attempts(settings) - 1 for each, settings in self.settings.capabilities if each.attempts]
+        asked = [each.attempts(settings) - 1 for each, settings, _ in self.settings.capabilities if each.attempts]
         # What a test's own fixtures made of the trial cannot be made again.
         reruns = max(asked, default=0) if self.setup.agent_trial is None else 0
         initial = self.environment.fork() if reruns else None
@@ -162,6 +161,7 @@ class Trial:
         while True:
             simulation, beginning = self._begin(clock), Beginning.of(self.environment)
             self._stages = self._make_stages()
+            self.beginning = self._stages.beginning() if self._stages else None
             self._unusable = False
             await self._converse(simulation, clock, agent, user)
             if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
@@ -302,7 +302,7 @@ class Trial:
         excused = limits.timeout is None and own
         if excused:
             limits = replace(limits, timeout=self.settings.own_timeout)
-        ways = self._restore_environment(simulation, sources)
+        ways = self._restore_environment(sources)
         for side, source in sources:
             greeting = getattr(participants[0], "greeting", None) if participants else None
             from_start = ways.get(side) == "replay"
@@ -315,14 +315,15 @@ class Trial:
             if isinstance(made.participant, Ending):
                 return made.participant
             participants.append(made.participant)
-            fork.note_unrestored(simulation, context, source, made.participant)
-            if from_start and (failed := await self._restore(made.participant, side, simulation, limits.timeout)):
-                return failed
+            if self.beginning is not None:
+                continuing.note_unrestored(self.beginning, context, source, made.participant)
+                if from_start and (failed := await self._restore(made.participant, side, limits.timeout)):
+                    return failed
         first, second = participants
         conversation = Conversation(self.task, self.environment, first, second, limits)
         conversation.stages = self._stages
         if self.beginning is not None:
-            conversation.continue_from(clone(list(self.beginning.messages)), *self.beginning.steps())
+            conversation.continue_from(clone(list(self.beginning.messages)), *continuing.steps_of(self.beginning))
         conversation.clock, conversation.on_message = clock, self.setup.on_message
         conversation.enforces_protocol = self.settings.enforce_protocol
         conversation.one_call = self.settings.prompting.get("agent", Prompting()).one_call
@@ -347,31 +348,25 @@ class Trial:
         else:
             self.environment.open()
 
-    def _restore_environment(
-        self, simulation: Simulation, sources: tuple[tuple[Side, ParticipantSource], ...]
-    ) -> Mapping[Side, fork.Restore]:
+    def _restore_environment(self, sources: tuple[tuple[Side, ParticipantSource], ...]) -> Mapping[str, str]:
         """Restore the state of a conversation that is continued; return how each side gets the messages so far."""
         if self.beginning is None:
             return {}
-        ways = {side: self.beginning.way(side, source) for side, source in sources}
-        differences = fork.restore_environment(self.environment, self.task, self.beginning)
-        simulation.info = (simulation.info or {}) | fork.fork_info(self.beginning, ways, differences)
-        return ways
+        self.beginning.ways = {side: continuing.way_of(self.beginning, side, source) for side, source in sources}
+        continuing.restore_environment(self.environment, self.task, self.beginning)
+        return self.beginning.ways
 
-    async def _restore(
-        self, participant: Participant, side: Side, simulation: Simulation, seconds: float | None
-    ) -> Ending | None:
+    async def _restore(self, participant: Participant, side: Side, seconds: float | None) -> Ending | None:
         """Send a participant the messages of a conversation that is continued; return the ending if that fails."""
         assert self.beginning is not None, "the trial continues a conversation"
-        work = fork.restore_participant(participant, side, self.task, self.beginning, solo=self.settings.solo)
+        work = continuing.restore_participant(participant, side, self.task, self.beginning, solo=self.settings.solo)
         try:
-            differences = await asyncio.wait_for(work, seconds)
+            await asyncio.wait_for(work, seconds)
         except ReplayError as error:
             self.fault = error
             return ending_by(error, side)
         except TimeoutError:
             return Ending("infrastructure_error", error=f"the {side} was not sent the messages so far in time")
-        fork.add_differences(simulation, differences)
         return None
 
     def _with_fault(self, ending: Ending, agent: Participant) -> Ending:

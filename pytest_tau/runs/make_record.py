@@ -10,7 +10,6 @@ from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
 from ..models import FOREIGN_AGENT, RETRIEVAL, SILENT_AGENT, any_review, paired_calls
 from ..policy import PolicyReport
-from ..runner.fork import FORK
 from ..text import one_line
 from .groups import INPUTS
 from .record import OTHER_CODE, TrialRecord
@@ -75,7 +74,6 @@ def make_record(
         **_of_messages(simulation, paired_calls(simulation.messages) if calls is None else calls),
         **_of_participants(simulation, info),
         retrieval=_retrieval(info.get(RETRIEVAL)),
-        fork=info.get(FORK),
         attack=_attack(AttackFacts.read(info)),
         policy=_policy(info),
         facts=simulation.facts,

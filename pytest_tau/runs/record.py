@@ -49,7 +49,6 @@ class TrialRecord:
         excluded: It is excluded from rates.
         attempts: The number of attempts that were run; more than 1 if the trial was run again.
         first_reward: The reward of the first of several attempts; None if there was one.
-        fork: The entry of ``simulation.info`` about the stored conversation that it continues; None for one of its own.
         partial: Partial credit by name, None where there is nothing to measure; empty if it was not measured.
         policy: What the rules of the policy found: the names that were ``checked``, the ``counts`` of breaches by rule,
             the first breaches as ``lines`` (rule and text), and ``problems`` by rule; None if there are no rules.
@@ -86,7 +85,6 @@ class TrialRecord:
     outside_tools: tuple[str, ...] = ()
     conditions: Mapping[str, Any] | None = None
     retrieval: Mapping[str, Any] | None = None
-    fork: Mapping[str, Any] | None = None
     partial: Mapping[str, float | None] = field(default_factory=dict)
     attack: Mapping[str, Any] | None = None
     policy: Mapping[str, Any] | None = None

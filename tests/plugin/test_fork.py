@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
+from pytest_tau.capabilities.fork.turns import is_preferred
 from pytest_tau.cli import main
 from pytest_tau.models import Simulation
-from pytest_tau.runner.fork import Beginning, is_preferred
+from pytest_tau.runner.continuing import Beginning, steps_of
 
 pytestmark = pytest.mark.usefixtures("warm_processes")
 
@@ -107,7 +108,7 @@ def test_a_trial_that_repeats_the_stored_one_does_not_count_next_to_others(proje
     found.line(
         "tau: fork: message 2", "1 of 1 passed", ": recoverable; not counted: 1 trial that repeats the stored one"
     )
-    assert [each["info"]["fork"].get("repeats") for each in simulations(project, "two")] == [True, None]
+    assert [each["facts"]["fork"].get("repeats") for each in simulations(project, "two")] == [True, False]
     found = project.run(*run, *arguments, "--tau-run-name", "one")
     found.line("tau: fork: message 2", "0 of 1 passed", ": lost")
 
@@ -116,7 +117,7 @@ def test_the_result_is_a_run_with_its_origin(stored, capsys, monkeypatch):
     fork(stored, "--tau-fork-turn", "16").outcomes(passed=1)
     (found,) = simulations(stored, "again")
     (before,) = simulations(stored, "lost")
-    assert found["info"]["fork"] == {
+    assert found["facts"]["fork"] == {
         "run": "lost",
         "simulation": before["id"],
         "trial": 0,
@@ -125,6 +126,7 @@ def test_the_result_is_a_run_with_its_origin(stored, capsys, monkeypatch):
         "turn": 16,
         "restored": {"agent": "replay", "user": "replay"},
         "differences": [],
+        "repeats": False,
     }
     assert found["id"] != before["id"]
     assert found["test"] == f"airline::{TASK}[turn-16-trial-0]"
@@ -195,7 +197,7 @@ def test_an_object_that_asks_for_the_history_gets_it(stored):
 def test_an_agent_that_takes_no_history_is_named(stored, agent, way):
     user = ("--tau-user", "scripted", "--tau-max-steps", "17")
     run = fork(stored, "--tau-fork-turn", "2,14", *user, agent=agent)
-    found = {each["info"]["fork"]["turn"]: each["info"]["fork"]["restored"] for each in simulations(stored, "again")}
+    found = {each["facts"]["fork"]["turn"]: each["facts"]["fork"]["restored"] for each in simulations(stored, "again")}
     # Before message 2 there is nothing but the greeting that it could have been given.
     assert found == {2: {"agent": "history", "user": "replay"}, 14: {"agent": way, "user": "replay"}}
     said = (
@@ -210,7 +212,7 @@ def test_a_side_that_nobody_plays_is_not_restored(project):
     run = project.run(*solo, "--tau-fork", "alone", "--tau-fork-turn", "2", "--tau-run-name", "again")
     run.lacks("the user was")
     (found,) = simulations(project, "again")
-    assert found["info"]["fork"]["restored"] == {"agent": "replay"}
+    assert found["facts"]["fork"]["restored"] == {"agent": "replay"}
 
 
 def a_trial(outcome="passed", number=0, messages=(), **info):
@@ -272,7 +274,7 @@ def test_faults_before_do_not_count_as_errors():
         {"role": "assistant", "content": "Sorry."},
     ]
     simulation = a_trial(messages=messages)
-    assert Beginning.of(simulation, 6, "lost").steps() == (5, 1, 2)
+    assert steps_of(Beginning(simulation.messages[:6])) == (5, 1, 2)
 
 
 def test_an_interrupted_fork_is_resumed(stored):
@@ -412,7 +414,7 @@ def test_calls_of_models_before_the_turn_are_not_repeated(models, monkeypatch, c
     run.line("the agent was created with the messages before; what else it had remembered is lost")
     (found,) = simulations(project, "part")
     assert found["model_usage"]["agent"]["calls"] == 1
-    assert found["info"]["fork"]["restored"] == {"agent": "history", "user": "history"}
+    assert found["facts"]["fork"]["restored"] == {"agent": "history", "user": "history"}
     assert found["reward_info"]["reward"] == 1
 
 

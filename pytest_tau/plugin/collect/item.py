@@ -30,12 +30,10 @@ class TauItem(pytest.Function):
     Attributes:
         task_spec: The task, its domain, the settings.
         trial: The number of the trial, from 0.
-        fork_turn: The message from which a stored conversation is continued; None for a conversation of its own.
     """
 
     task_spec: TaskSpec
     trial: int
-    fork_turn: int | None
 
     def runtest(self) -> None:
         """Run the test; with ``--pdb``, a failure leads to the frame of the agent that has raised an exception."""
@@ -47,9 +45,7 @@ class TauItem(pytest.Function):
             raise at_fault(self, failure) from None
 
     @classmethod
-    def of(
-        cls, spec: TaskSpec, number: int, template: pytest.Function, fixtures: Any, turn: int | None = None
-    ) -> TauItem:
+    def of(cls, spec: TaskSpec, number: int, template: pytest.Function, fixtures: Any, variant: str = "") -> TauItem:
         """Return the item of a trial.
 
         Args:
@@ -57,13 +53,13 @@ class TauItem(pytest.Function):
             number: The number of the trial, from 0.
             template: The item that pytest made of ``trial``, with parameters.
             fixtures: The fixtures of the item.
-            turn: The message from which a stored conversation is continued; None for a conversation of its own.
+            variant: The parameter of the variant of the task; empty for none.
         """
         from ...runner import item_id
 
         call = getattr(template, "callspec", None)
         ids = [*attack_parameter(spec), *([call.id] if call is not None and call.id else [])]
-        parts = [*ids, *([] if turn is None else [f"turn-{turn}"]), f"trial-{number}"]
+        parts = [*ids, *([variant] if variant else []), f"trial-{number}"]
         item: TauItem = cls.from_parent(
             template.parent,
             name=f"{item_id(spec.task.id)}[{'-'.join(parts)}]",
@@ -73,7 +69,7 @@ class TauItem(pytest.Function):
             fixtureinfo=fixtures,
         )
         set_node_id(item)
-        item.task_spec, item.trial, item.fork_turn = spec, number, turn
+        item.task_spec, item.trial = spec, number
         item.add_marker("tau")
         if spec.config.simulation.solo and spec.task.ticket is None:
             item.add_marker(pytest.mark.skip(reason="solo: the task has no ticket"))

@@ -48,7 +48,6 @@ def register(config: pytest.Config) -> None:
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
     previous = PreviousRun(folder, then, context.seed, outcomes)
-    previous.fork_run = state.fork.name if state.fork else None
     label = state.paths.resume_label
     if not is_worker(config):
         selected = [spec for each in state.selection.values() for spec in each.specs]

@@ -62,7 +62,7 @@ class RunState:
         repetitions: How often pytest-repeat repeats each test; 1 if it is not active.
         concurrent: Whether this process runs trials of several items at the same time.
         prefetcher: The ``TrialPrefetcher``, made by ``run.loop``; None before the first item.
-        fork: The ``Fork`` whose stored conversations are continued; None without ``--tau-fork``.
+        is_part: Whether a capability runs a part of the trials, so that a comparison may have too few of them.
         upcoming: Returns an item and those that follow it, as far as this worker knows; None outside of a worker.
     """
 
@@ -79,7 +79,7 @@ class RunState:
     repetitions: int = 1
     concurrent: bool = False
     prefetcher: Any = None
-    fork: Any = None
+    is_part: bool = False
     upcoming: Callable[[pytest.Item], list[pytest.Item]] | None = None
 
 

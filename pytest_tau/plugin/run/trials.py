@@ -128,9 +128,6 @@ class TrialFuture:
             test=self._item.nodeid,
         )
         trial = Trial(setup)
-        turn = getattr(self._item, "fork_turn", None)
-        if turn is not None:
-            trial.beginning = run_state(self._item.config).fork.beginning(inputs.spec, turn)
         self._review = TrialReview.of(self._item, inputs.spec, number)
         agent, user = sources_of(self._context, inputs.spec, inputs.agent, inputs.user)
         return (self._loop or self._context.loop).submit(self._run(trial, agent, user))

@@ -37,7 +37,6 @@ class PreviousRun:
         info: The content of its ``run.json``.
         rerun_outcomes: The outcomes of trials that are run again.
         found: The number of tests that have a simulation in the previous run.
-        fork_run: The name of the run whose conversations this run continues; None if it continues none.
         rerun: The number of these that are run again because of their outcome.
     """
 
@@ -45,7 +44,6 @@ class PreviousRun:
         self, folder: Path, info: Mapping[str, Any], seed_of: Callable[[int], int], rerun_outcomes: frozenset[str]
     ) -> None:
         self.folder, self.info, self.rerun_outcomes = folder, info, rerun_outcomes
-        self.fork_run: str | None = None
         self._seed_of = seed_of
         self._places: dict[str, Place] = {}
         self.found = self.rerun = 0
@@ -82,9 +80,10 @@ class PreviousRun:
         finally:
             del self._places[item.nodeid]
         spec, trial = spec_of(item), trial_of(item)
-        expected = (spec.task.id, trial, self._seed_of(trial), self.fork_run) if spec else None
-        origin = (simulation.info or {}).get("fork", {}).get("run")
-        return simulation if (simulation.task_id, simulation.trial, simulation.seed, origin) == expected else None
+        expected = (spec.task.id, trial, self._seed_of(trial)) if spec else None
+        if (simulation.task_id, simulation.trial, simulation.seed) != expected:
+            return None
+        return simulation if all(item.config.hook.pytest_tau_may_restore(simulation=simulation)) else None
 
     def facts(self, item: pytest.Item) -> dict[str, Any]:
         """Return domain, task and conditions of an item's simulation; empty if there is none that can be read."""

@@ -94,7 +94,7 @@ class GatePlugin:
         values, state = OptionValues(self._config), run_state(self._config)
         named = any("::" in argument for argument in self._config.args)
         named = named or any(selected.wanted for selected in state.selection.values())
-        if values.get("fail_on") is None or state.fork is not None or named:
+        if values.get("fail_on") is None or state.is_part or named:
             return None  # a part of the tests
         groups = [group for item in items if (group := group_of(item)) is not None]
         # A test may ask for its simulation while it runs: its trial is not known.

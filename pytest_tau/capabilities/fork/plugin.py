@@ -8,45 +8,48 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from ...errors import ConfigurationError, TauError
+from ...plugin.context.run_state import run_state
+from ...plugin.items import spec_of
+from ...plugin.options import OptionValues
+from ...plugin.seams import SummaryBlock, SummaryLine, TaskVariant
 from ...text import listed, one_line, plural, printable
-from ..context.run_state import run_state
-from ..items import spec_of
-from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
+from .trial import ForkFacts, Turn
+from .turns import chosen_turns, is_preferred
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...models import Simulation
-    from ...runner.fork import Beginning, Restore
+    from ...plugin.items import TaskSpec
+    from ...plugin.wire import TrialReport
     from ...runs.reader import StoredTrial
     from ...runs.record import TrialRecord
-    from ..items import TaskSpec
-    from ..wire import TrialReport
+    from . import ForkSettings
 
+#: The name of the capability.
+_CAPABILITY = "fork"
 #: The most differences from the stored conversation that are shown.
 _MOST = 3
 _LONGEST = 160
 
 
-def register(config: pytest.Config) -> None:
-    """Read the stored run, and register what continues its conversations.
+def make_fork(config: pytest.Config, settings: ForkSettings) -> Fork:
+    """Read the stored run, and return what continues its conversations.
 
     Raises:
         pytest.UsageError: There is no such run, it has no conversations, or an option goes without ``--tau-fork``.
     """
     values = OptionValues(config)
-    given = values.given("fork")
-    if given is None:
+    if settings.fork is None:
         alone = next(name for name in ("fork_turn", "fork_trial", "fork_restore") if values.given(name) is not None)
         raise pytest.UsageError(f"{values.label(alone)}: expected --tau-fork RUN as well, which is continued")
-    fork = Fork(config, str(given))
+    fork = Fork(config, settings)
     try:
-        fork.read()
+        fork.read(settings.fork)
     except (TauError, OSError) as error:
         raise pytest.UsageError(f"{values.label('fork')}: {error}") from error
-    run_state(config).fork = fork
-    config.pluginmanager.register(fork, "tau-fork")
+    run_state(config).is_part = True
+    return fork
 
 
 class Fork:
@@ -54,70 +57,60 @@ class Fork:
 
     Args:
         config: pytest's configuration.
-        spec: The stored run, as it was named.
-
-    Attributes:
-        name: The name of the stored run.
+        settings: The settings.
     """
 
-    def __init__(self, config: pytest.Config, spec: str) -> None:
-        values = OptionValues(config)
-        self._config, self._spec, self.name = config, spec, spec
-        self._ranges, self._trial = values.get("fork_turn"), values.get("fork_trial")
-        self._restore: dict[Any, Restore] = values.get("fork_restore")
+    def __init__(self, config: pytest.Config, settings: ForkSettings) -> None:
+        self._config, self._settings, self._name = config, settings, str(settings.fork)
         self._stored: dict[tuple[str, str], StoredTrial] = {}
         self._records: dict[tuple[str, str, int], list[TrialRecord]] = defaultdict(list)
         self._differences: dict[str, list[str]] = {}
 
-    def read(self) -> None:
+    def read(self, named: str) -> None:
         """Read the conversations: of each task the trial that is continued.
+
+        Args:
+            named: The stored run, as it was named.
 
         Raises:
             ConfigurationError: There is no such run, or it has no conversation that can be continued.
             OSError: A file cannot be opened.
         """
-        from ...runner.fork import is_preferred
         from ...runs.reader import open_run
 
         values = OptionValues(self._config)
         homes = [values.folder("fork"), run_state(self._config).paths.home]
-        paths = [home / self._spec for home in homes if home is not None]
-        run = open_run(next((path for path in paths if path.exists()), self._spec), self._config.rootpath)
-        self.name = run.name
+        paths = [home / named for home in homes if home is not None]
+        run = open_run(next((path for path in paths if path.exists()), named), self._config.rootpath)
+        self._name, trial = run.name, self._settings.fork_trial
         for each in run.trials():
             key, simulation = (each.domain, each.simulation.task_id), each.simulation
             before = self._stored.get(key)
-            if is_preferred(simulation, before and before.simulation, self._trial):
+            if is_preferred(simulation, before and before.simulation, trial):
                 self._stored[key] = each
         if not self._stored:
-            which = f"a trial {self._trial}" if self._trial is not None else "a conversation"
+            which = f"a trial {trial}" if trial is not None else "a conversation"
             raise ConfigurationError(f"{run.path}: expected {which} to continue, found none")
 
-    def turns(self, spec: TaskSpec) -> list[int]:
-        """Return the numbers of the messages from which a task is continued; none if it has no conversation.
+    def pytest_tau_task_variants(self, spec: TaskSpec) -> list[TaskVariant]:
+        """Return the messages from which a task is continued; none if it has no conversation.
 
         Raises:
             ConfigurationError: A number is not that of a message of the agent or the user.
         """
-        from ...runner.fork import chosen_turns
+        found = self._find(spec.domain.name, spec.task.id)
+        if found is None:
+            return []
+        restore: Any = self._settings.fork_restore
+        turns = chosen_turns(found.simulation, self._settings.fork_turn, self._name, spec.task)
+        return [
+            TaskVariant(f"turn-{turn}", _CAPABILITY, Turn(self._name, found.simulation, turn, restore))
+            for turn in turns
+        ]
 
-        stored = self._of(spec)
-        return [] if stored is None else chosen_turns(stored.simulation, self._ranges, self.name, spec.task)
-
-    def beginning(self, spec: TaskSpec, turn: int) -> Beginning:
-        """Return the beginning of a task's conversation before a message.
-
-        Raises:
-            ConfigurationError: The message is not one of the agent or the user.
-        """
-        from ...runner.fork import Beginning
-
-        stored = self._of(spec)
-        assert stored is not None, "its items were collected"
-        return Beginning.of(stored.simulation, turn, self.name, spec.task, self._restore)
-
-    def _of(self, spec: TaskSpec) -> StoredTrial | None:
-        return self._find(spec.domain.name, spec.task.id)
+    def pytest_tau_may_restore(self, simulation: Simulation) -> bool:
+        """Return whether the simulation of an earlier session continues the same run."""
+        return bool(simulation.facts.get(_CAPABILITY, {}).get("run") == self._name)
 
     def _find(self, domain: str, task: str) -> StoredTrial | None:
         return self._stored.get((domain, task)) or self._stored.get(("", task))
@@ -131,7 +124,7 @@ class Fork:
         """
         label = OptionValues(self._config).label("fork")
         trials = [item for item in items if spec_of(item) is not None]
-        own = [item.nodeid for item in trials if getattr(item, "fork_turn", None) is None]
+        own = [item.nodeid for item in trials if not _has_turn(item)]
         if own:
             raise pytest.UsageError(
                 f"{label}: {listed(own, _MOST)}: expected tasks of a domain or a task file; a test with the marker tau "
@@ -139,19 +132,21 @@ class Fork:
             )
         if not trials and not session.testsfailed:
             known = sorted({task for _, task in self._stored})
-            raise pytest.UsageError(f"{label}: no selected task has a conversation in {self.name}: {listed(known, 10)}")
+            raise pytest.UsageError(
+                f"{label}: no selected task has a conversation in {self._name}: {listed(known, 10)}"
+            )
 
     def pytest_report_header(self) -> str:
         """Show the run that is continued."""
-        return printable(f"tau: fork: continues conversations of {self.name}")
+        return printable(f"tau: fork: continues conversations of {self._name}")
 
     def pytest_tau_trial_reported(self, report: pytest.TestReport, trial: TrialReport, record: TrialRecord) -> None:
         """Collect the trials by the message that they continue from."""
         del trial
-        if record.fork is not None:
-            self._records[record.domain, record.task_id, int(record.fork["turn"])].append(record)
-            if found := record.fork.get("differences"):
-                self._differences[report.nodeid] = list(found)
+        if (facts := _facts(record)) is not None:
+            self._records[record.domain, record.task_id, facts.turn].append(record)
+            if facts.differences:
+                self._differences[report.nodeid] = facts.differences
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return the rate at each message, and what could not be restored."""
@@ -168,7 +163,9 @@ class Fork:
                 yield _turn_line(turn, records, stored)
             if verdict := _last_recoverable(turns):
                 yield SummaryLine(f"tau: fork: {verdict}")
-            yield from _restored_lines([record.fork or {} for records in turns.values() for record in records])
+            yield from _restored_lines(
+                [facts for records in turns.values() for each in records if (facts := _facts(each))]
+            )
         if self._differences:
             test, found = next(iter(self._differences.items()))
             text = (
@@ -178,16 +175,28 @@ class Fork:
             yield SummaryLine(f"tau: fork: warning: {text}", {"yellow": True})
 
 
+def _has_turn(item: pytest.Item) -> bool:
+    spec = spec_of(item)
+    active = spec.config.simulation.capabilities if spec is not None else ()
+    return any(isinstance(each.variant, Turn) for each in active)
+
+
+def _facts(record: TrialRecord) -> ForkFacts | None:
+    found = record.facts.get(_CAPABILITY)
+    return ForkFacts(**found) if found is not None and "turn" in found else None
+
+
 def _origin(record: TrialRecord, stored: StoredTrial | None) -> str:
     """Return which trial is continued, and the participants that are others than the stored ones."""
     from ...runs.groups import Group
 
-    fork, now, before, variant = record.fork or {}, record.conditions or {}, {}, ""
+    facts, now, before, variant = _facts(record), record.conditions or {}, {}, ""
+    assert facts is not None, "it was collected by its turn"
     if stored is not None:
         before = stored.simulation.conditions or {}
         variant = Group.of(stored.test, record.domain, record.task_id).parameters
-    trial = f"trial {fork['trial']} [{variant}]" if variant else f"trial {fork['trial']}"
-    parts = [f"{record.domain}::{record.task_id}", f"{trial} of {fork['run']}", str(fork["outcome"])]
+    trial = f"trial {facts.trial} [{variant}]" if variant else f"trial {facts.trial}"
+    parts = [f"{record.domain}::{record.task_id}", f"{trial} of {facts.run}", facts.outcome]
     others = [side for side in ("agent", "user") if side in now and now[side] != before.get(side)]
     parts += [f"{side} {now[side]} instead of {before.get(side) or 'an unknown one'}" for side in others]
     return ", ".join(one_line(part, _LONGEST) for part in parts)
@@ -198,7 +207,7 @@ def _turn_line(turn: int, records: list[TrialRecord], stored: StoredTrial | None
 
     graded = [record for record in records if record.outcome != "error"]
     # What repeats the stored conversation, by its seed, says nothing new, unless all there is does.
-    ran = [record for record in graded if not (record.fork or {}).get("repeats")] or graded
+    ran = [record for record in graded if not record.facts[_CAPABILITY].get("repeats")] or graded
     passed, errors, repeats = sum(record.passed for record in ran), len(records) - len(graded), len(graded) - len(ran)
     said = f" ({_said(stored.simulation, turn)})" if stored is not None else ""
     more = f"; not counted: {plural(repeats, 'trial')} that repeats the stored one" if repeats else ""
@@ -233,7 +242,7 @@ def _last_recoverable(turns: dict[int, list[TrialRecord]]) -> str:
     return f"recoverable up to message {good[-1]}" + (f", lost from message {after[0]} on" if after else "")
 
 
-def _restored_lines(forks: list[Any]) -> Iterator[SummaryLine]:
+def _restored_lines(forks: list[ForkFacts]) -> Iterator[SummaryLine]:
     """Yield how each side got the beginning: the worst way in any of these trials."""
     words = {
         "none": "takes no history and does not know the messages before: with {side}=replay it is sent them again",
@@ -241,8 +250,8 @@ def _restored_lines(forks: list[Any]) -> Iterator[SummaryLine]:
         "replay": "was sent the messages before again, which restores what it remembers",
     }
     found = [
-        (side, next(way for way in words if any(fork.get("restored", {}).get(side) == way for fork in forks)))
-        for side in forks[0].get("restored", {})
+        (side, next(way for way in words if any(fork.restored.get(side) == way for fork in forks)))
+        for side in forks[0].restored
     ]
     text = "; ".join(f"the {side} {words[way].format(side=side)}" for side, way in found)
     yield SummaryLine(f"tau: fork: {text}", {"yellow": any(way == "none" for _, way in found)})

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ...cli.options import add_options
+from ...cli.settings import RUN_HELP
 from ...errors import ConfigurationError, unknown_name
-from ..options import add_options
-from ..settings import RUN_HELP
 
 if TYPE_CHECKING:
     import argparse
@@ -55,8 +55,20 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("run_name", metavar="RUN", help=RUN_HELP)
     parser.add_argument("task", metavar="TASK", help="the task's id")
     selection = parser.add_argument_group("selection")
-    add_options(selection, "turn", "trial", "restore")
-    add_options(selection, "trials", help=f"the trials from each turn (default: {_TRIALS})")
+    text = (
+        "the message from which the conversation is continued, by its number in tau show: 7, 7,11 or 7-15 (those of "
+        "the agent in this range), or each message of the agent (default: each)"
+    )
+    selection.add_argument("--turn", metavar="TURNS", default="each", dest="messages", help=text)
+    text = "the stored trial (default: the first failed one, else the first)"
+    selection.add_argument("--trial", metavar="N", type=int, help=text)
+    text = (
+        "how a side gets the messages before: agent=history, it is created with them, or agent=replay, it is sent "
+        "them again; may be repeated (default: replay for sides without a model)"
+    )
+    selection.add_argument("--restore", metavar="HOW", action="append", help=text)
+    text = f"the trials from each turn (default: {_TRIALS})"
+    selection.add_argument("--trials", metavar="K", type=int, help=text)
     participants = parser.add_argument_group("what differs from the stored run")
     add_options(participants, "play-agent", help="the agent, as in a test run (default: that of the run)")
     add_options(participants, "play-user", help="the user, as in a test run (default: that of the run)")
@@ -73,8 +85,8 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: There is no such run, task or trial.
         OSError: A file cannot be opened.
     """
-    from ...runner.fork import chosen_turns, read_turns
     from ...runs.reader import open_run
+    from .turns import chosen_turns, read_turns
 
     stored = open_run(args.run_name)
     trial = _trial(stored, args.task, args.trial)
@@ -110,7 +122,7 @@ def _trial(run: Run, task: str, number: int | None) -> StoredTrial:
         ConfigurationError: There is none; names the tasks, or the trials of the task.
     """
     from ...runner import item_id
-    from ...runner.fork import is_preferred
+    from .turns import is_preferred
 
     chosen: StoredTrial | None = None
     tasks, trials = set(), []

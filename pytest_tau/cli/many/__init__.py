@@ -1,1 +1,0 @@
-"""Commands over several runs: their tables, matrices of runs, and runs from a turn on."""
