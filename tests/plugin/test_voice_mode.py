@@ -35,10 +35,8 @@ def test_metrics_are_reported_and_the_conversation_is_stored(speak, project, wor
         "--tau-results", "runs", "--tau-gate", "response_rate>=1", "--tau-gate", "response_latency<=3", *workers
     )
     run.outcomes(passed=2)
-    assert "not comparable with published voice scores" in run.line(
-        "tau: voice: ", "simulated talk without sound, regular"
-    )
-    run.line("tau: voice: answered 2 of 2 after ")
+    assert "not comparable with published voice scores" in run.line("voice ", "simulated talk without sound, regular")
+    run.line("voice ", "answered 2 of 2 after ")
     (folder,) = (project.path / "runs").iterdir()
     info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     assert info["settings"]["mode"] == "voice"

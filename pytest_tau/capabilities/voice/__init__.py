@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...capability import Capability, ExportFormat, FactColumn, deferred
-from ...settings import option, real, text
+from ...settings import flag, option, real, text
 
 if TYPE_CHECKING:
     from .measure import (
@@ -34,7 +34,8 @@ __all__ = [
 ]
 
 
-#: The complexities of the conditions, as the reference names them.
+#: The complexities of the conditions, as the reference names them, and one of ours: ``busy`` is ``regular`` without tics
+#: and losses, and with many more words to others, so that a few conversations show how an agent takes its turns.
 COMPLEXITIES = (
     "control",
     "regular",
@@ -44,6 +45,7 @@ COMPLEXITIES = (
     "control_audio_accents",
     "control_audio_behavior",
     "control_accents_behavior",
+    "busy",
 )
 
 
@@ -57,6 +59,7 @@ class VoiceSettings:
         voice_rate: Words a minute of both sides.
         voice_tool_seconds: The median of the time that a tool call of the agent takes.
         voice_seconds: The most seconds of talk.
+        voice_tasks: Only the tasks that are bundled for it are run.
     """
 
     mode: str = option(
@@ -96,17 +99,31 @@ class VoiceSettings:
         default=1200.0,
         help="most seconds of simulated talk in a conversation (default %(default)s)",
     )
+    voice_tasks: bool = option(
+        flag,
+        "selection",
+        default=False,
+        selects=True,
+        help="run only the tasks of retail and airline that are bundled for --tau-mode voice, in which ids are spelled",
+    )
 
 
 def _speaks(settings: VoiceSettings) -> bool:
-    return settings.mode == "voice"
+    return settings.mode == "voice" or settings.voice_tasks
+
+
+def _check(_settings: VoiceSettings, run: Any) -> None:
+    if run.solo:
+        raise ValueError("--tau-mode voice needs a user: remove --tau-solo")
 
 
 capability = Capability(
     name="voice",
     settings=VoiceSettings,
     on=_speaks,
+    check=_check,
     trial=deferred(f"{__name__}.talk.stages:VoiceStages"),
+    hooks=deferred(f"{__name__}.bundled:make_hooks"),
     facts=deferred(f"{__name__}.facts:VoiceFacts"),
     trajectory=deferred(f"{__name__}.stored:read_trajectory"),
     submission=deferred(f"{__name__}.leaderboard:submitted"),

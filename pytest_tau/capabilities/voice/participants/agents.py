@@ -107,9 +107,10 @@ class Manners:
         end_silence: Seconds of silence after which the user's turn is over.
         thinking: Seconds until it has an answer.
         delay: Further seconds until it begins to speak.
-        waits: It lets the user finish; if not, it answers after this many words.
+        interjects: What it says into each longer turn of the user; empty to let the user finish.
         yields: It falls silent when the user speaks over it.
         heeds_muffled: It answers what is not spoken into the phone.
+        holds: Seconds after such words in which it does not begin to speak.
         fillers: What it says while it calls tools: the first at once, the next ones when it has been silent for long.
         repeats: It repeats what it said last, if it is asked to.
         joins_spelled: It joins what is spelled: ``W, 5, 7`` is ``W57``.
@@ -119,9 +120,10 @@ class Manners:
     end_silence: float = 0.4
     thinking: float = 0.6
     delay: float = 0.0
-    waits: int | None = None
+    interjects: str = ""
     yields: bool = True
     heeds_muffled: bool = False
+    holds: float = 0.0
     fillers: tuple[str, ...] = ()
     repeats: bool = False
     joins_spelled: bool = False
@@ -130,8 +132,14 @@ class Manners:
 
 #: Those of an agent by rules, which cannot learn them from a prompt.
 BY_RULES = Manners(
-    fillers=("One moment, please.", "I am still looking into it."), repeats=True, joins_spelled=True, reminder=False
+    holds=2.2,
+    fillers=("One moment, please.", "I am still looking into it."),
+    repeats=True,
+    joins_spelled=True,
+    reminder=False,
 )
+#: The words of the user's turn into which an agent interjects.
+_INTO_WORDS = 5
 #: Seconds of silence after which an agent that works says so.
 _WORKS_ON = 4.0
 
@@ -158,7 +166,8 @@ class AgentTurns:
         self._reply: tuple[Reply, bool] | None = None
         self._waits_for_results = False
         self._cut, self._last, self._quiet, self._fillers = "", greeting, 0, 0
-        self._began_over = False
+        self._began_over = self._interjected = False
+        self._disturbed: int | None = None
 
     async def tick(self, heard: Heard) -> Say:
         """Return what the agent does."""
@@ -181,6 +190,8 @@ class AgentTurns:
         return self._waits_for_results or self._reply is not None
 
     def _listen(self, heard: Heard) -> None:
+        if heard.speech and heard.muffled:
+            self._disturbed = heard.tick
         counts = heard.speech and (not heard.muffled or self._manners.heeds_muffled)
         self._silent = 0 if counts else self._silent + 1
         if counts:
@@ -197,8 +208,6 @@ class AgentTurns:
     def _turn_is_over(self, heard: Heard) -> bool:
         if self._works or heard.speaks or not self._words():
             return False
-        if self._manners.waits is not None and len(self._turn.split()) >= self._manners.waits:
-            return True
         return self._silent * heard.seconds >= self._manners.end_silence - 1e-6
 
     def _words(self) -> str:
@@ -218,6 +227,7 @@ class AgentTurns:
             said = self._cut.split()
             text = f'[You were interrupted after: "{" ".join(said[-_REMINDED:])}"] {text}'
         self._turn = self._kept = self._cut = ""
+        self._interjected = False
         self._fillers = 0
         return text
 
@@ -230,13 +240,16 @@ class AgentTurns:
 
     def _speak(self, heard: Heard) -> Say:
         """Return the reply when it is there; until then, perhaps that the agent works on it."""
+        if self._may_interject(heard):
+            self._interjected = True
+            return Say(text=self._manners.interjects)
         due = self._thinks_until is not None and heard.tick >= self._thinks_until
         reply = self._reply
         if reply is None or not due:
             return self._filler(heard)
         message, stops = reply
-        if message.has_text_content() and not message.tool_calls and self._user_speaks():
-            return Say()  # until the user has finished
+        if message.has_text_content() and not message.tool_calls and not self._may_begin(heard):
+            return Say()
         self._reply = self._thinks_until = None
         self._waits_for_results = bool(message.tool_calls)
         if message.has_text_content():
@@ -245,12 +258,19 @@ class AgentTurns:
         filler = self._filler(heard, at_once=True)
         return Say(text=filler.text, calls=message.tool_calls or (), stop=stops)
 
-    def _user_speaks(self) -> bool:
-        return self._silent == 0 and self._manners.waits is None
+    def _may_begin(self, heard: Heard) -> bool:
+        """Return whether the user is silent, and has not just spoken to somebody else."""
+        since = self._disturbed
+        disturbed = since is not None and (heard.tick - since) * heard.seconds < self._manners.holds
+        return self._silent > 0 and (heard.speaks or not disturbed)
+
+    def _may_interject(self, heard: Heard) -> bool:
+        long = not self._silent and len(self._turn.split()) >= _INTO_WORDS
+        return bool(self._manners.interjects) and long and not self._interjected and not heard.speaks
 
     def _filler(self, heard: Heard, *, at_once: bool = False) -> Say:
         first = self._fillers == 0
-        if not self._works or heard.speaks or self._user_speaks() or self._fillers >= len(self._manners.fillers):
+        if not self._works or heard.speaks or not self._may_begin(heard) or self._fillers >= len(self._manners.fillers):
             return Say()
         if not (at_once if first else self._quiet * heard.seconds >= _WORKS_ON):
             return Say()

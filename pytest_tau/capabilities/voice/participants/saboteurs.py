@@ -41,9 +41,9 @@ class WellSpoken(BuiltIn):
 
 
 class TalksOver(WellSpoken):
-    """Begins to answer after a few words of the user."""
+    """Speaks into each longer turn of the user."""
 
-    manners = replace(BY_RULES, waits=4)
+    manners = replace(BY_RULES, interjects="Right.")
 
 
 class NeverYields(WellSpoken):
@@ -53,21 +53,21 @@ class NeverYields(WellSpoken):
 
 
 class AnswersTooLate(WellSpoken):
-    """Takes four seconds before each answer."""
+    """Takes about four seconds before each answer."""
 
-    manners = replace(BY_RULES, delay=3.4)
+    manners = replace(BY_RULES, delay=2.8)
 
 
 class AnswersTelevision(WellSpoken):
     """Answers what is said in the room."""
 
-    manners = replace(BY_RULES, heeds_muffled=True)
+    manners = replace(BY_RULES, heeds_muffled=True, holds=0.0)
 
 
 #: The saboteurs, by the metric that shows each.
 SABOTEURS = {
     "agent_interruption_rate": TalksOver,
     "yield_rate": NeverYields,
-    "timing": AnswersTooLate,
+    "response_timing": AnswersTooLate,
     "selectivity_non_directed": AnswersTelevision,
 }

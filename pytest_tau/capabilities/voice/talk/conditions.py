@@ -103,6 +103,10 @@ _CONTROL: dict[str, Any] = {
         enable_vocal_tics=False, enable_non_directed_phrases=False, speech_insert_events_per_minute=0.0
     ),
 }
+_BUSY: dict[str, Any] = {
+    "channel_effects_config": _CONTROL["channel_effects_config"],
+    "speech_effects_config": _Speech(enable_vocal_tics=False, speech_insert_events_per_minute=6.0),
+}
 _COLUMNS: dict[str, dict[str, Any]] = {
     "audio": {"channel_effects_config": _Channel(frame_drop_rate=0.005)},
     "accents": {},
@@ -123,10 +127,10 @@ def sampled(name: str, seed: int) -> Conditions:
     columns = name.split("_")[1:]
     # Each complexity has seeds of its own, in the order of their names.
     rng = random.Random(seed + COMPLEXITIES.index(name) * 1_000_000)  # noqa: S311 - not for secrets
-    everything = name == "regular"
+    everything = name in ("regular", "busy")
     persona = rng.choice(_PERSONAS["regular" if everything or "accents" in columns else "control"])
     noisy = everything or "audio" in columns
-    parts = {} if everything else _CONTROL
+    parts = _BUSY if name == "busy" else {} if everything else _CONTROL
     for column in columns:
         parts = {**parts, **_COLUMNS[column]}
     environment = ("indoor", "outdoor")[seed % 2] if noisy else None

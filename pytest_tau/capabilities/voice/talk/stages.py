@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....capability import TrialStages
 from ....participants import LLMUser
+from ..bundled import conditions_file
 from ..facts import facts_of
 from .conditions import conditions_of, stored_conditions, voice_seed
 from .speech import Pace
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ....orchestrator import Conversation, Ending
     from ..facts import VoiceFacts
 
-#: The conditions of bundled tasks, a file for each domain.
-_BUNDLED = Path(__file__).parents[1] / "data"
 _FILE = "tasks_voice.json"
 
 
@@ -54,7 +52,7 @@ class VoiceStages(TrialStages):
 
     def _stored(self) -> Mapping[str, Any] | None:
         domain = self._view.domain
-        stored = stored_conditions(domain.folder / _FILE) or stored_conditions(_BUNDLED / f"{domain.spec.name}.json")
+        stored = stored_conditions(domain.folder / _FILE) or stored_conditions(conditions_file(domain.spec.name))
         return stored.get(self._view.task.id)
 
     def graded(self, simulation: Simulation) -> VoiceFacts | None:
