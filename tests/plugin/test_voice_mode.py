@@ -72,3 +72,28 @@ def test_a_text_run_imports_nothing_of_it(project, pytester, a_task):
     run = pytester.runpytest_subprocess("--tau-agent", "gold", "--tau-user", "gold")
     run.assert_outcomes(passed=1)
     run.stdout.fnmatch_lines(["imported [[]'pytest_tau.capabilities.voice']"])
+
+
+def test_bundled_tasks_are_run_alone_and_with_spelled_ids(project):
+    run = project.run(
+        *("--tau-domain", "retail", "--tau-agent", "rules", "--tau-mode", "voice", "--tau-voice-tasks"),
+        *("--tau-voice-conditions", "control", "--tau-num-tasks", "2", "--tau-results", "runs"),
+    )
+    run.outcomes(passed=2)
+    (stored,) = (project.path / "runs").glob("*/simulations.jsonl")
+    assert "order hash, W, 7, 1, 7, 1, 1, 8, 0" in stored.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--tau-domain", "retail", "--tau-voice-tasks"), "--tau-voice-tasks needs --tau-mode voice"),
+        (
+            ("--tau-domain", "mock", "--tau-mode", "voice", "--tau-voice-tasks"),
+            "domain 'mock' has no such tasks here; the bundled data of airline, retail have",
+        ),
+        (("--tau-domain", "telecom", "--tau-mode", "voice", "--tau-solo"), "--tau-mode voice needs a user"),
+    ],
+)
+def test_what_cannot_be_run_in_ticks_is_a_usage_error(project, arguments, problem):
+    project.run(*arguments, "--tau-agent", "gold").usage_error(problem)

@@ -10,6 +10,10 @@ from ...capability import Capability, ExportFormat, FactColumn, deferred
 from ...settings import flag, option, real, text
 
 if TYPE_CHECKING:
+    import pytest
+
+    from ...environment import Domain
+    from ...models import Task
     from .measure import (
         communicate_texts,
         flat_messages,
@@ -34,8 +38,8 @@ __all__ = [
 ]
 
 
-#: The complexities of the conditions, as the reference names them, and one of ours: ``busy`` is ``regular`` without tics
-#: and losses, and with many more words to others, so that a few conversations show how an agent takes its turns.
+#: The complexities of the conditions, as the reference names them, and one of ours: ``busy`` is ``regular`` without
+#: tics and losses, and with more words to others, so that a few conversations show how an agent takes its turns.
 COMPLEXITIES = (
     "control",
     "regular",
@@ -109,7 +113,25 @@ class VoiceSettings:
 
 
 def _speaks(settings: VoiceSettings) -> bool:
-    return settings.mode == "voice" or settings.voice_tasks
+    return settings.mode == "voice"
+
+
+class _TaskHook:
+    """The hook of ``--tau-voice-tasks``. Every run has it, as tasks are read before capabilities are switched on."""
+
+    def pytest_tau_modify_tasks(self, config: pytest.Config, domain: Domain, tasks: list[Task]) -> None:
+        """Keep the bundled tasks, if the run is about them.
+
+        Raises:
+            pytest.UsageError: The domain has none, or the run is not in ticks.
+        """
+        from ...plugin.options import OptionValues
+
+        values = OptionValues(config)
+        if values.get("voice_tasks"):
+            from .bundled import keep_bundled
+
+            keep_bundled(domain, tasks, values.get("mode"))
 
 
 def _check(_settings: VoiceSettings, run: Any) -> None:
@@ -123,7 +145,7 @@ capability = Capability(
     on=_speaks,
     check=_check,
     trial=deferred(f"{__name__}.talk.stages:VoiceStages"),
-    hooks=deferred(f"{__name__}.bundled:make_hooks"),
+    fixtures=_TaskHook,
     facts=deferred(f"{__name__}.facts:VoiceFacts"),
     trajectory=deferred(f"{__name__}.stored:read_trajectory"),
     submission=deferred(f"{__name__}.leaderboard:submitted"),

@@ -1,4 +1,4 @@
-"""The bundled tasks of conversations in ticks: tasks of retail and airline, with conditions and scripts of their own."""
+"""The bundled tasks of conversations in ticks: some of retail and airline, with conditions and scripts of their own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from ...environment import Domain
     from ...models import Task
-    from . import VoiceSettings
 
 _FOLDER = Path(__file__).with_name("data")
 
@@ -29,7 +28,7 @@ def conditions_file(domain: str) -> Path:
 @functools.cache
 def _scripts(domain: str) -> Mapping[str, Any]:
     file = conditions_file(domain)
-    return read_json(file)["scripts"] if file.is_file() else {}  # type: ignore[no-any-return]
+    return read_json(file)["scripts"] if file.is_file() else {}
 
 
 def bundled_tasks(domain: str, tasks: list[Task]) -> list[Task]:
@@ -43,29 +42,17 @@ def _with_script(task: Task, script: Any) -> Task:
     return task.model_copy(update={"user_scenario": scenario})
 
 
-class BundledTasks:
-    """Replaces the tasks of a domain by those that are bundled."""
-
-    def pytest_tau_modify_tasks(self, domain: Domain, tasks: list[Task]) -> None:
-        """Keep the bundled tasks.
-
-        Raises:
-            pytest.UsageError: The domain has none.
-        """
-        found = bundled_tasks(domain.spec.name, tasks)
-        if not found:
-            names = ", ".join(sorted(file.stem for file in _FOLDER.glob("*.json")))
-            problem = f"domain {domain.spec.name!r} has no such tasks here; the bundled data of {names} have"
-            raise pytest.UsageError(f"--tau-voice-tasks: {problem}")
-        tasks[:] = found
-
-
-def make_hooks(_config: pytest.Config, settings: VoiceSettings) -> BundledTasks | None:
-    """Return the hooks of a run; None if it has other tasks.
+def keep_bundled(domain: Domain, tasks: list[Task], mode: str) -> None:
+    """Replace the tasks of a domain by those that are bundled for conversations in ticks.
 
     Raises:
-        pytest.UsageError: The run is not in ticks.
+        pytest.UsageError: The domain has none, or the run is not in ticks.
     """
-    if settings.voice_tasks and settings.mode != "voice":
+    if mode != "voice":
         raise pytest.UsageError("--tau-voice-tasks needs --tau-mode voice")
-    return BundledTasks() if settings.voice_tasks else None
+    found = bundled_tasks(domain.spec.name, tasks)
+    if not found:
+        names = ", ".join(sorted(file.stem for file in _FOLDER.glob("*.json")))
+        problem = f"domain {domain.spec.name!r} has no such tasks here; the bundled data of {names} have"
+        raise pytest.UsageError(f"--tau-voice-tasks: {problem}")
+    tasks[:] = found

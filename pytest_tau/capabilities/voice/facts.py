@@ -210,6 +210,28 @@ def facts_of(ticks: Sequence[Tick], tick_seconds: float, environment: Any = None
     )
 
 
+def pooled(conversations: Sequence[VoiceFacts]) -> VoiceFacts:
+    """Return the facts of all conversations as those of one, whose metrics are over the events of all."""
+    latencies: list[float] = []
+    after: list[int] = []
+    counts: dict[str, tuple[int, int]] = {}
+    for each in conversations:
+        after += [len(latencies) + number for number in each.after_calls]
+        latencies += each.response_latencies
+        for name, (total, errors) in each.events.items():
+            before = counts.get(name, (0, 0))
+            counts[name] = before[0] + total, before[1] + errors
+    return VoiceFacts(
+        tick_seconds=conversations[0].tick_seconds,
+        ticks=sum(each.ticks for each in conversations),
+        events=counts,
+        response_latencies=latencies,
+        after_calls=after,
+        yield_latencies=[seconds for each in conversations for seconds in each.yield_latencies],
+        agent_interruptions=sum(each.agent_interruptions for each in conversations),
+    )
+
+
 def _counts(events: Sequence[Event], category: str) -> tuple[int, int]:
     errors = [event.is_error for event in events if event.category == category]
     return len(errors), sum(errors)

@@ -55,7 +55,7 @@ class NeverYields(WellSpoken):
 class AnswersTooLate(WellSpoken):
     """Takes about four seconds before each answer."""
 
-    manners = replace(BY_RULES, delay=2.8)
+    manners = replace(BY_RULES, delay=2.8, holds=0.0)
 
 
 class AnswersTelevision(WellSpoken):
