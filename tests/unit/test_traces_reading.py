@@ -11,6 +11,8 @@ import pytest
 
 from pytest_tau.capabilities.traces.reading import Conversation, Problem, read_traces
 from pytest_tau.capabilities.traces.reading.messages import read_messages
+from pytest_tau.capabilities.traces.reading.stored import Simulations
+from pytest_tau.models import ToolMessage
 
 SECOND = 1_000_000_000
 CALL = {"type": "tool_call", "id": "c1", "name": "get_order", "arguments": {"order_id": "W1"}}
@@ -258,6 +260,32 @@ class TestCallsOfModels:
             ["user where is W1?", "assistant > get_order", 'tool {"status": "pending"}', "assistant pending"]
         ]
         assert read.conversations[0].messages[1].calls[0].arguments == {"order_id": "W1"}
+
+    def test_the_export_of_a_trial_has_all_messages_in_its_root(self, tmp_path: Path) -> None:
+        by_user = {"type": "tool_call", "id": "u1", "name": "reboot", "arguments": {}, "requestor": "user"}
+        done = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "u1", "response": "done"}]}
+        own = {
+            "pytest_tau__simulation": "t-0",
+            "pytest_tau__task__id": "t",
+            "pytest_tau__termination_reason": "user_stop",
+        }
+        root = span(
+            "invoke_workflow telecom::t",
+            0,
+            id="7001",
+            gen_ai__operation__name="invoke_workflow",
+            gen_ai__input__messages=[agent("Hi!"), said("user", by_user), done],
+            gen_ai__output__messages=[user("Thanks. ###STOP###")],
+            **own,
+        )
+        turn = chat(1, [agent("Hi!")], agent("Please reboot."), parent="7001", pytest_tau__history="delta")
+        read = Read(tmp_path, request(turn, root))
+        assert read.texts == [["assistant Hi!", "user > reboot", "tool done", "user Thanks. ###STOP###"]]
+        assert read.notes == []
+        simulation = Simulations([]).simulation(read.conversations[0])
+        assert (simulation.task_id, simulation.termination_reason) == ("t", "user_stop")
+        assert [each.call.requestor for each in simulation.calls] == ["user"]
+        assert [each.requestor for each in simulation.messages if isinstance(each, ToolMessage)] == ["user"]
 
 
 class TestResults:

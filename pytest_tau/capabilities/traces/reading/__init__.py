@@ -18,13 +18,12 @@ __all__ = ["Conversation", "Problem", "read_traces"]
 
 
 class Problem(NamedTuple):
-    """What cannot be read, or is not a conversation, and where."""
+    """What cannot be read, or is not a conversation, after its place."""
 
-    where: str
     text: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.text}"
+        return self.text
 
 
 def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | Problem]:
@@ -45,24 +44,25 @@ def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | 
             spans = 0
             for found in read_spans(file):
                 if found.problem:
-                    yield Problem(f"{file}, line {found.line}", found.problem)
+                    yield Problem(f"{file}, line {found.line}: {found.problem}")
                     continue
                 spans += 1
                 span = (log_of if found.is_log else span_of)(found.value, found.around)
+                span.file = str(file)
                 if span.trace and span.id:
                     spool.add(span, log=found.is_log)
             if not spans:
-                yield Problem(str(file), "no spans in a known format; docs/traces.md lists the formats")
+                yield Problem(f"{file}: no spans in a known format; docs/traces.md lists the formats")
         spool.sort()
-        names = ", ".join(map(str, files))
         empty = True
         for group in spool.groups():
             conversations, problems = conversations_of(group)
             yield from conversations
-            yield from (Problem(names, problem) for problem in problems)
+            yield from map(Problem, problems)
             empty = False
         if empty:
-            yield Problem(names, "no conversation: no span is a call of a model, an agent or a tool")
+            named = ", ".join(map(str, files))
+            yield Problem(f"{named}: no conversation: no span is a call of a model, an agent or a tool")
     finally:
         spool.close()
 

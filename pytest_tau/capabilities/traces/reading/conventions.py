@@ -194,6 +194,9 @@ class Step:
         delta: The request has only the messages since the previous one.
         own: What our own export has added.
         cut: Attributes whose JSON was cut.
+        elsewhere: The texts are in other files.
+        within: Of a tool, the agent whose span has it in it, if that counts as a call of a model.
+        file: The file that it is from.
     """
 
     trace: str
@@ -222,6 +225,7 @@ class Step:
     cut: list[str] = field(default_factory=list)
     elsewhere: bool = False
     within: str = ""
+    file: str = ""
 
     @property
     def has_messages(self) -> bool:
@@ -249,6 +253,7 @@ def step_of(span: Span) -> Step:
     look = _Attributes(span.attributes)
     role = role_of(span.attributes, span.name, span.events)
     step = Step(span.trace, span.id, span.parent, span.name, span.start, span.end, span.error, span.scope, role)
+    step.file = span.file
     for step.rank, name in enumerate((*KEYS, "")):
         if name and (found := look.first((name,))) not in (None, ""):
             step.key = str(found).encode("utf-8", "backslashreplace").decode()

@@ -6,6 +6,7 @@ import copy
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from .conventions import SETTINGS, Step
@@ -36,6 +37,7 @@ class Conversation:
         spans: The id of the span that each message comes from; empty if only histories have it.
         traces: The ids of its traces.
         scopes: The libraries that have recorded it.
+        files: The files that it is from.
         tools: Definitions of tools.
         notes: What is missing or was decided, each with the number of its message.
         handoffs: The numbers of messages that hand the conversation over to another agent, and of their results.
@@ -53,6 +55,7 @@ class Conversation:
     spans: list[str] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
     tools: list[Any] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     handoffs: list[int] = field(default_factory=list)
@@ -138,7 +141,8 @@ def _unreadable(steps: list[Step], group: Group) -> str:
     else:
         why = f"no texts were recorded ({scope or 'unknown instrumentation'}): {setting}"
     traces = sorted({step.trace for step in (*steps, *group.tools)})
-    named = f"conversation {group.key!r}" if group.key else f"trace {traces[0]}"
+    files = ", ".join(sorted({step.file for step in (*steps, *group.tools)}))
+    named = f"{files}: conversation {group.key!r}" if group.key else f"{files}: trace {traces[0]}"
     calls = [step.call.name for step in group.tools if step.call]
     return f"{named}: {why}" + (f"; calls that were recorded: {', '.join(calls)}" if calls else "")
 
@@ -160,8 +164,8 @@ def _thread(steps: list[Step]) -> _Thread:
         for said in answer:
             said.span, said.time = step.id, step.end or step.start
             said.name = said.name or step.agent
-        for said in history:
-            said.time = said.time or step.start
+        for said in takewhile(lambda said: said.role != "assistant", reversed(history)):
+            said.time = step.start
         marks = thread.marks
         known = next(
             (n for n, said in enumerate(history) if n >= len(marks) or next(prefixes([said])) != marks[n]), len(history)
@@ -383,7 +387,7 @@ class _Pairing:
                 found.notes.append(f"message {number}: no result of {call.name} is recorded, and nothing follows")
                 continue
             result = result or Said("tool", missing="result")
-            result.call_id, result.name = call.id, call.name
+            result.call_id, result.name, result.by_user = call.id, call.name, said.role == "user"
             if _hands_over(call, result):
                 found.handoffs += [*([] if number in found.handoffs else [number]), len(found.messages)]
             self._append(result)
@@ -458,12 +462,13 @@ def _describe(found: Conversation, thread: _Thread) -> None:
     steps = thread.steps
     found.traces = list(dict.fromkeys(step.trace for step in steps))
     found.scopes = sorted({step.scope for step in steps if step.scope})
+    found.files = sorted({step.file for step in steps if step.file})
     found.tools = max((step.tools for step in steps), key=len)
     found.start = min((step.start for step in steps if step.start), default=0)
     found.end = max(step.end for step in steps)
     for step in steps:
         found.own |= step.own
-    if found.messages and found.messages[-1].role == "user":
+    if found.messages and found.messages[-1].role == "user" and "termination_reason" not in found.own:
         found.complete = False
         found.notes.append(f"message {len(found.messages) - 1}: no answer is recorded")
     if thread.discarded:
@@ -476,8 +481,9 @@ def _describe(found: Conversation, thread: _Thread) -> None:
     models = list(dict.fromkeys(step.model for step in steps if step.model))
     seconds = sum(max(0, step.end - step.start) for step in steps) / 1e9
     priced = sum("known_cost" in step.usage for step in steps)
-    found.usage = {**totals, "model": ", ".join(models), "calls": len(steps), "seconds": seconds}
-    found.usage["unpriced_calls"] = len(steps) - priced
+    calls = int(sum(step.usage.get("calls", 1) for step in steps))
+    found.usage = {**totals, "model": ", ".join(models), "calls": calls, "seconds": seconds}
+    found.usage["unpriced_calls"] = calls - (calls if priced == len(steps) else priced)
 
 
 def _as_json(said: Said, names: dict[str, str]) -> dict[str, Any]:

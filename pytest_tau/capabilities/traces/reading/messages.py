@@ -92,6 +92,7 @@ class Said:
         missing: What is known to be missing: ``hidden``, ``redacted``, ``cut``, ``compaction``, or the type of a part.
         span: The span that has made it; empty if it is known from a history only.
         time: When it was made, in nanoseconds; 0 if that is not known.
+        by_user: It is the result of a call of the user.
     """
 
     role: str
@@ -103,6 +104,7 @@ class Said:
     missing: str = ""
     span: str = ""
     time: int = 0
+    by_user: bool = False
 
 
 def read_messages(value: Any, role: str = "user") -> list[Said]:
@@ -308,7 +310,7 @@ def _of_parts(role: str, parts: Iterable[Any]) -> list[Said]:
         said = others.setdefault(_PART_ROLES.get(named, role), Said(_PART_ROLES.get(named, role)))
         if kind == "call":
             said.calls.append(_call(fields))
-            said.role = "assistant"
+            said.role = said.role if fields.get("requestor") == "user" else "assistant"
         elif kind in ("text", "result"):
             _add_text(said, _first(fields, ("content", "text", "refusal")))
         elif kind == "compaction":

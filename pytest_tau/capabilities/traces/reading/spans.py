@@ -88,6 +88,7 @@ class Span:
         scope: The library that has written it.
         attributes: The attributes, decoded.
         events: Its events, and log records of it: name and content.
+        file: The file that it is from.
     """
 
     trace: str
@@ -100,6 +101,7 @@ class Span:
     scope: str = ""
     attributes: dict[str, Any] = field(default_factory=dict)
     events: list[tuple[str, Any]] = field(default_factory=list)
+    file: str = ""
 
 
 def is_span(value: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ....files import digest
@@ -69,7 +69,7 @@ class Spool:
     def add(self, span: Span, *, log: bool) -> None:
         """Add a span, or a log record of one; of a span that is repeated, the one with more attributes counts."""
         if log:
-            data = _text([*span.events, [span.scope]])
+            data = _text([*span.events, [span.scope, span.file]])
             row = (span.trace, span.id, span.start, digest(data), data)
             self._database.execute("INSERT OR IGNORE INTO logs VALUES (?, ?, ?, ?, ?)", row)
             return
@@ -77,7 +77,8 @@ class Spool:
         if not role_of(span.attributes, span.name, span.events):
             # Spans of anything else are kept for the parents that they name.
             own = {key: value for key, value in span.attributes.items() if key in KEYS or key.startswith("pytest_tau.")}
-            span = Span(span.trace, span.id, span.parent, span.name, span.start, span.end, attributes=own)
+            names = (span.trace, span.id, span.parent, span.name)
+            span = Span(*names, span.start, span.end, attributes=own, file=span.file)
         self._database.execute(
             "INSERT INTO spans VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET size = excluded.size, "
             "start = excluded.start, data = excluded.data WHERE excluded.size > size",
@@ -115,8 +116,8 @@ class Spool:
             spans = {span.id: span for (data,) in rows for span in [_span_from(json.loads(data))]}
             records = "SELECT id, time, data FROM logs WHERE trace = ? ORDER BY time, rowid"
             for name, time, data in self._database.execute(records, (trace,)):
-                *events, (scope,) = json.loads(data)
-                span = spans.setdefault(name, Span(trace, name, start=time, end=time, scope=scope))
+                *events, (scope, file) = json.loads(data)
+                span = spans.setdefault(name, Span(trace, name, start=time, end=time, scope=scope, file=file))
                 span.events += [(event, content) for event, content in events]
                 span.scope = span.scope or scope
             yield trace, list(spans.values())
@@ -147,8 +148,11 @@ def steps_of(spans: Iterable[Span]) -> list[Step]:
     """
     steps = {step.id: step for step in map(step_of, spans)}
     above = {step.id: _above(step, steps) for step in steps.values()}
+    whole = [step for step in steps.values() if "simulation" in step.own and _is_history(step)]
     _spread(list(steps.values()), above)
     models = [step for step in steps.values() if step.role == "model"]
+    if whole:  # our own export, which has all messages once
+        models = _with_usage_of(models, whole[:1])
     aside = {s.id for s in steps.values() if any(each.role in ("tool", "aside") for each in above[s.id])}
     if all(step.id in aside for step in models):
         aside = set()
@@ -215,6 +219,18 @@ def _without_twins(models: list[Step], above: dict[str, list[Step]]) -> list[Ste
             if outer.has_messages:
                 outer.usage = outer.usage or step.usage
     return [step for step in models if step.id not in dropped]
+
+
+def _with_usage_of(models: list[Step], whole: list[Step]) -> list[Step]:
+    """Return the span of a trial as the only call of a model, with what those of the agent took."""
+    of_agent = [step for step in models if step.own.get("role") != "user"]
+    for step in whole:
+        totals = Counter[str]()
+        for each in of_agent:
+            totals.update(each.usage)
+        step.role, step.usage = "model", {**totals, "calls": len(of_agent)}
+        step.model = next((each.model for each in of_agent), "")
+    return whole
 
 
 def _is_history(step: Step) -> bool:

@@ -12,6 +12,7 @@ from ....models import (
     AssistantMessage,
     Message,
     ModelUsage,
+    Requestor,
     Simulation,
     TerminationReason,
     ToolCall,
@@ -77,7 +78,7 @@ class Simulations:
             messages=[_message(said, number) for number, said in enumerate(conversation.messages)],
             facts={
                 "traces": TraceFacts(
-                    files=self._files,
+                    files=[each for each in self._files if each.name in conversation.files],
                     scopes=conversation.scopes,
                     key=conversation.key,
                     trace_ids=conversation.traces,
@@ -98,9 +99,12 @@ class Simulations:
 def _message(said: Said, number: int) -> Message:
     at: dict[str, Any] = {"turn_idx": number, "timestamp": _time(said.time)}
     if said.role == "tool":
-        return ToolMessage(id=said.call_id, content=said.text, error=said.error, **at)
+        requestor: Requestor = "user" if said.by_user else "assistant"
+        return ToolMessage(id=said.call_id, content=said.text, error=said.error, requestor=requestor, **at)
+    side: Requestor = "user" if said.role == "user" else "assistant"
     calls = [
-        ToolCall(id=call.id, name=call.name, arguments=call.arguments, malformed=call.malformed) for call in said.calls
+        ToolCall(id=each.id, name=each.name, arguments=each.arguments, malformed=each.malformed, requestor=side)
+        for each in said.calls
     ]
     made = AssistantMessage if said.role == "assistant" else UserMessage
     return made(content=said.text, tool_calls=calls or None, **at)
