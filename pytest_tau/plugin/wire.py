@@ -38,6 +38,7 @@ class WorkerInput(NamedTuple):
         shared: The folder that controller and local workers share; empty for a remote worker.
         results: The run's folder; empty if nothing is stored, and for a remote worker.
         part: The name of the controller's part of a run in a store.
+        shard: The shard that is run, such as ``2/4``; empty for no shard.
         selection: The ids of the tests to which the run is limited; None for no limit.
         sharers: The number of workers that have an equal share of the budget each; 1 if all share one budget.
         spent: USD that workers with this number have spent before.
@@ -54,6 +55,7 @@ class WorkerInput(NamedTuple):
     shared: str
     results: str
     part: str
+    shard: str
     selection: list[str] | None
     sharers: int
     spent: float

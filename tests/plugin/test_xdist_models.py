@@ -457,3 +457,69 @@ def test_nothing_but_cassettes_is_written_and_nothing_outside(tasks, project, di
     assert models.cassettes() == ["in.cassette"]
     assert not (project.path.parent / "out.cassette").exists()
     assert (project.path / "conftest.py").read_bytes() != b"x"
+
+
+@pytest.fixture
+def far(project, pytester, tmp_path_factory):
+    """Runs pytest with one worker in another folder, to which the project is copied."""
+    project.ini("filterwarnings = ignore:The --rsyncdir:DeprecationWarning")
+    project.write("far_agent.py", "class Agent:\n    def respond(self, message):\n        return 'Hm.'\n")
+    project.write(
+        "tests/test_own.py",
+        """
+        import pytest
+
+        @pytest.mark.tau(domain="mock", tasks="create-task")
+        def test_own(tau_simulation):
+            assert tau_simulation.messages
+        """,
+    )
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+
+    def run(*args):
+        where = ["--dist=load", "--rsyncdir", ".", f"--tx=popen//chdir={elsewhere}", "--tau-user=noop"]
+        return Run(pytester.run(sys.executable, "-m", "pytest", *_QUICK, *where, *args))
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        [".", "--tau-agent=far_agent.py:Agent"],
+        pytest.param(["tests", "--tau-agent=far_agent:Agent"], marks=pytest.mark.exhaustive),
+        pytest.param(
+            ["tests/test_own.py::test_own", "--tau-agent", "far_agent.py:Agent"], marks=pytest.mark.exhaustive
+        ),
+    ],
+)
+def test_relative_paths_mean_the_same_elsewhere(far, args):
+    far(*args).outcomes(passed=1)
+
+
+def test_a_usage_error_elsewhere_ends_the_run(far, project, tmp_path):
+    project.write("../not_copied.py", (project.path / "far_agent.py").read_text())
+    run = far("tests", "--tau-agent=../not_copied.py:Agent")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.line("ERROR: worker gw0: agent '../not_copied.py:Agent': no file ")
+    run.lacks("replacing crashed worker")
+
+
+def test_paths_are_seen_from_the_copy_of_the_folder():
+    import pathlib
+
+    from pytest_tau.plugin.distributed.compat import _far_argument, far_folder
+
+    roots, here = [pathlib.Path("/lib/site"), pathlib.Path(__file__).parents[2]], pathlib.Path(__file__).parent
+    assert far_folder(roots, here) == f"{roots[1].name}/tests/plugin"
+    assert far_folder(roots[:1], here) == "."
+    start = far_folder(roots, here)
+    for arg, there in {
+        "test_xdist_models.py::test_a[x::y]": "test_xdist_models.py::test_a[x::y]",
+        str(here.parent / "unit"): "../unit",
+        ".": ".",
+        "--tau-agent=a.py:B": "--tau-agent=a.py:B",
+        "/": "/",
+        "x" * 5000: "x" * 5000,
+    }.items():
+        assert _far_argument(roots, start, here, arg) == there

@@ -110,14 +110,16 @@ def register(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: There is no such part, or an option selects by what this machine ran before.
     """
+    given = worker_input(config)
+    if given is not None and given.shard:
+        config.option.tau_shard = given.shard  # the environment here may be another one
     values, selection = OptionValues(config), given_selection(config)
     shard = Shard(*found) if (found := values.get("shard")) else None
-    run_state(config).counts.selection = selection
+    counts = run_state(config).counts
+    counts.selection, counts.shard = selection, str(shard) if shard else ""
     if shard is None and selection is None:
         return
     label = values.label("shard" if shard else "select")
-    if shard is not None:
-        config.option.tau_shard = str(shard)  # xdist gives it to workers, whose environment may be another one
     for name, option in _BY_HISTORY.items():
         if getattr(config.option, name, False):
             raise pytest.UsageError(

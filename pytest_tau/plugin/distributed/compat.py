@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xdist.scheduler import (  # type: ignore[import-untyped]
@@ -13,6 +16,8 @@ from xdist.scheduler import (  # type: ignore[import-untyped]
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import pytest
 
 
@@ -24,6 +29,55 @@ def worker_specs(config: pytest.Config) -> list[Any]:
     from xdist.workermanage import execnet, parse_tx_spec_config  # type: ignore[import-untyped]
 
     return [execnet.XSpec(text) for text in parse_tx_spec_config(config)]
+
+
+def usage_error_of(error: object) -> str | None:
+    """Return the text of the usage error that has ended a worker; None if something else has.
+
+    It can go once xdist ends a run whose workers refuse their settings, instead of replacing them without end.
+    """
+    _, found, text = str(error or "").rpartition("UsageError: ")
+    return text.strip() if found else None
+
+
+def far_folder(roots: Sequence[Path], here: Path) -> str:
+    """Return where a worker on another machine finds the folder in which pytest was started, below its own folder.
+
+    Args:
+        roots: The folders that ``--rsyncdir`` copies, each under its name.
+        here: The folder in which pytest was started.
+    """
+    home = next((root for root in roots if here.is_relative_to(root)), None)
+    return "." if home is None else posixpath.normpath(f"{home.name}/{here.relative_to(home).as_posix()}")
+
+
+def use_far_paths(here: Path) -> Callable[[], None]:
+    """Have workers on other machines get paths as they are there, seen from ``far_folder``; return how to undo it.
+
+    xdist ends with an internal error for a relative path, such as ``tests``, and for one that it does not copy. It can
+    go once xdist passes such arguments on.
+    """
+    from xdist import workermanage  # type: ignore[import-untyped]
+
+    def far_arguments(roots: Sequence[Path], args: list[str]) -> list[str]:
+        start = far_folder(roots, here)
+        return [_far_argument(roots, start, here, arg) for arg in args]
+
+    before, workermanage.make_reltoroot = workermanage.make_reltoroot, far_arguments
+    return lambda: setattr(workermanage, "make_reltoroot", before)
+
+
+def _far_argument(roots: Sequence[Path], start: str, here: Path, arg: str) -> str:
+    text, separator, names = arg.partition("::")
+    path = Path(os.path.normpath(here / text))
+    root = next((root for root in roots if path.is_relative_to(root)), None)
+    try:
+        if root is None or not path.exists():
+            return arg
+    except OSError:  # too long for a path
+        return arg
+    there = f"{root.name}/{path.relative_to(root).as_posix()}"
+    return f"{posixpath.relpath(there, start)}{separator}{names}"
 
 
 def queued_items(config: pytest.Config, limit: int) -> list[int]:

@@ -17,6 +17,7 @@ from ..seams import SummaryBlock, SummaryLine
 from ..store.manifest import write_remote_manifest
 from ..store.writer import SimulationFile, merge_worker_files
 from ..wire import WorkerInput, give_input, input_of, output_of
+from . import compat
 from .crashes import CrashReporter, is_trial
 from .scheduling import make_scheduler
 from .worker import cassette_home
@@ -69,12 +70,22 @@ class Controller:
             shared=str(paths.make_shared()) if here else "",
             results=str(paths.results or "") if here else "",
             part=paths.part,
+            shard=state.counts.shard,
             selection=state.counts.selection,
             sharers=self._sharers,
             spent=self._spent.get(place, 0.0),
             baseline=self._baseline,
         )
         give_input(node, given)
+        if not here:
+            # What relative paths and modules in the settings name was copied there.
+            folder = compat.far_folder(node.nodemanager.roots, self._config.invocation_params.dir)
+            node.gateway.remote_exec(f"import os; os.path.isdir({folder!r}) and os.chdir({folder!r})").waitclose()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self) -> None:
+        """Let workers on other machines be sent paths that they can use."""
+        self._config.add_cleanup(compat.use_far_paths(self._config.invocation_params.dir))
 
     @cached_property
     def _baseline(self) -> Any:
@@ -105,8 +116,14 @@ class Controller:
         return [f"tau: budget: {share}, because not all of them are on this machine"]
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Build the context for the summary, if only the workers have found tasks."""
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Build the context for the summary, if only the workers have found tasks.
+
+        Raises:
+            pytest.UsageError: The worker has refused its settings, as the one that replaces it would.
+        """
+        if text := compat.usage_error_of(error):
+            raise pytest.UsageError(f"worker {node.gateway.id}: {text}")
         if output_of(node).get("has_context"):
             from ..context.build import ensure_context
 

@@ -16,6 +16,7 @@ class RunCounts:
 
     Attributes:
         planned: The group of each planned trial.
+        shard: The shard that is run, such as ``2/4``; empty for no shard.
         selection: The ids of the tests to which the run is limited; None for no limit.
         whole: The group of each trial of the whole run, of which those in other parts are not planned here; empty if
             there are no other parts.
@@ -30,6 +31,7 @@ class RunCounts:
     """
 
     planned: dict[str, Group] = field(default_factory=dict)
+    shard: str = ""
     selection: list[str] | None = None
     whole: dict[str, Group] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
