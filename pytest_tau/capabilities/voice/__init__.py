@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...capability import Capability, ExportFormat, FactColumn, deferred
@@ -64,6 +65,8 @@ class VoiceSettings:
         voice_tool_seconds: The median of the time that a tool call of the agent takes.
         voice_seconds: The most seconds of talk.
         voice_tasks: Only the tasks that are bundled for it are run.
+        voice_sound: The agent hears what a recogniser hears of a voice that says the user's words on the telephone.
+        voice_audio: Where the sound of each conversation is kept; None to keep none.
     """
 
     mode: str = option(
@@ -110,6 +113,20 @@ class VoiceSettings:
         selects=True,
         help="run only the tasks of retail and airline that are bundled for --tau-mode voice, in which ids are spelled",
     )
+    voice_sound: bool = option(
+        flag,
+        "verdict",
+        default=False,
+        help="say the user's words with a voice, send them over a line with the noise of the conditions, and let a "
+        "recogniser hear them for the agent; needs the extra voice-audio, and no key",
+    )
+    voice_audio: Path | None = option(
+        Path,
+        "output",
+        "DIR",
+        rerun=0,
+        help="with --tau-voice-sound: keep the sound of each conversation in this folder, the user on the left",
+    )
 
 
 def _speaks(settings: VoiceSettings) -> bool:
@@ -134,16 +151,11 @@ class _TaskHook:
             keep_bundled(domain, tasks, values.get("mode"))
 
 
-def _check(_settings: VoiceSettings, run: Any) -> None:
-    if run.solo:
-        raise ValueError("--tau-mode voice needs a user: remove --tau-solo")
-
-
 capability = Capability(
     name="voice",
     settings=VoiceSettings,
     on=_speaks,
-    check=_check,
+    check=deferred(f"{__name__}.talk.stages:check_settings"),
     trial=deferred(f"{__name__}.talk.stages:VoiceStages"),
     fixtures=_TaskHook,
     facts=deferred(f"{__name__}.facts:VoiceFacts"),
@@ -168,6 +180,7 @@ capability = Capability(
         FactColumn("selectivity_backchannel", metric=True, most=1.0),
         FactColumn("selectivity_vocal_tic", metric=True, most=1.0),
         FactColumn("selectivity_non_directed", metric=True, most=1.0),
+        FactColumn("entities_heard", label="Entities heard", kind="score", metric=True, most=1.0),
         FactColumn("complexity"),
     ),
     summary=deferred(f"{__name__}.facts:summary"),

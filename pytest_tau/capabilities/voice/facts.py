@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel, ConfigDict, computed_field
 
 from ...text import listed, shorten
+from .audio.entities import survivors
+from .audio.spelling import written_form
 from .measure.metrics import Event, Interaction, panel
 from .measure.responsiveness import responsiveness
-from .measure.segments import user_segments
+from .measure.segments import BACKCHANNEL, user_segments
 from .talk.timeline import Timeline  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ _WHAT = {
     "late": "answered late, after",
     "talked_over": "talked over the user",
 }
+
+
+#: What entities of each kind are called.
+_KINDS = {"address": "addresses", "id": "ids", "amount": "amounts", "number": "numbers", "name": "names"}
 
 
 class Fault(BaseModel):
@@ -75,6 +81,8 @@ class VoiceFacts(BaseModel):
         agent_turns: The turns of the agent.
         longest_unanswered: The longest row of turns of the user that got no answer.
         faults: What the agent did wrong, in order of time.
+        entities: By kind, how many ids, addresses, amounts, numbers and names the user has said, and how many arrived.
+        with_sound: The agent has heard sound.
         timeline: The conversation itself, if it took simulated time; None for one that is stored as ticks.
     """
 
@@ -92,6 +100,8 @@ class VoiceFacts(BaseModel):
     agent_turns: int = 0
     longest_unanswered: int = 0
     faults: list[Fault] = []
+    entities: dict[str, tuple[int, int]] = {}
+    with_sound: bool = False
     timeline: Timeline | None = None
 
     @computed_field  # type: ignore[prop-decorator] # as pydantic documents it
@@ -163,6 +173,13 @@ class VoiceFacts(BaseModel):
         """The mean of the seconds until the agent was silent; likewise."""
         return fmean(self.yield_latencies) if self.yield_latencies else None
 
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def entities_heard(self) -> float | None:
+        """The share of what the user has said of ids, names and the like that arrived; None without any."""
+        said, heard = (sum(each[at] for each in self.entities.values()) for at in (0, 1))
+        return heard / said if said else None
+
     def _right(self, category: str) -> float | None:
         total, errors = self.events.get(category, (0, 0))
         return (total - errors) / total if total else None
@@ -232,6 +249,17 @@ def pooled(conversations: Sequence[VoiceFacts]) -> VoiceFacts:
     )
 
 
+def entities_heard(timeline: Timeline) -> dict[str, tuple[int, int]]:
+    """Return how many entities the user has said, and how many of them arrived, by kind."""
+    found: dict[str, tuple[int, int]] = {}
+    for each in timeline.utterances:
+        if each.side == "user" and each.action != BACKCHANNEL:
+            for entity, arrived in survivors(written_form(each.text), written_form(each.heard or each.text)):
+                said, heard = found.get(entity.kind, (0, 0))
+                found[entity.kind] = (said + 1, heard + arrived)
+    return found
+
+
 def _counts(events: Sequence[Event], category: str) -> tuple[int, int]:
     errors = [event.is_error for event in events if event.category == category]
     return len(errors), sum(errors)
@@ -278,8 +306,9 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
     if simulated:
         talk = sum(each.ticks * each.tick_seconds for each in simulated)
         conditions = ", ".join(sorted({each.complexity or "" for each in simulated}))
+        sound = "with" if simulated[0].with_sound else "without"
         yield (
-            f"{talk / 60:.1f} min of simulated talk without sound, {conditions}; "
+            f"{talk / 60:.1f} min of simulated talk {sound} sound, {conditions}; "
             "not comparable with published voice scores"
         )
     try:
@@ -305,6 +334,14 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
     ]
     if ignored:
         yield f"ignored {', '.join(ignored)}"
+    if entities := _entities(facts):
+        yield f"heard as they were said: {entities}"
+
+
+def _entities(facts: Sequence[VoiceFacts]) -> str:
+    kinds = dict.fromkeys(kind for each in facts for kind in each.entities)
+    pooled = {kind: [sum(each.entities.get(kind, (0, 0))[at] for each in facts) for at in (0, 1)] for kind in kinds}
+    return ", ".join(f"{heard} of {said} {_KINDS[kind]}" for kind, (said, heard) in sorted(pooled.items()))
 
 
 def _share(rate: float | None, total: int) -> str:

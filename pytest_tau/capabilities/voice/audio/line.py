@@ -50,22 +50,28 @@ class LineConditions(NamedTuple):
     muffled: float = 0.0
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> LineConditions:
-        """Return the conditions of an entry of ``tasks_voice.json``, or of ``speech_environment``."""
+    def of(cls, stored: Mapping[str, Any], environment: str | None) -> LineConditions:
+        """Return the conditions of an entry of ``tasks_voice.json``.
+
+        Args:
+            stored: The entry; what it does not have is as τ²-bench has it by default.
+            environment: Where the user is; None for no noise.
+        """
         source = stored.get("source_effects_config") or {}
         speech = stored.get("speech_effects_config") or {}
         channel = stored.get("channel_effects_config") or {}
-        noise = source.get("enable_background_noise", bool(source)) and stored.get("environment") is not None
-        bursts = source.get("enable_burst_noise", bool(source)) and stored.get("environment") is not None
+        noise = environment is not None and source.get("enable_background_noise", True)
+        bursts = environment is not None and source.get("enable_burst_noise", True)
+        muffled = speech.get("enable_dynamic_muffling", environment is not None)
         low, high = source.get("burst_snr_range_db", (-5.0, 10.0))
         return cls(
             snr=float(source.get("noise_snr_db", 15.0)) if noise else None,
             drift=float(source.get("noise_snr_drift_db", 3.0)) if noise else 0.0,
             bursts=float(source.get("burst_noise_events_per_minute", 1.0)) if bursts else 0.0,
             burst_snr=(float(low), float(high)),
-            loss=float(channel.get("frame_drop_rate", 0.0)) if channel.get("enable_frame_drops", True) else 0.0,
+            loss=float(channel.get("frame_drop_rate", 0.01)) if channel.get("enable_frame_drops", True) else 0.0,
             loss_seconds=float(channel.get("frame_drop_burst_duration_ms", 100)) / 1000,
-            muffled=float(speech.get("muffle_probability", 0.0)) if speech.get("enable_dynamic_muffling") else 0.0,
+            muffled=float(speech.get("muffle_probability", 0.2)) if muffled else 0.0,
         )
 
 

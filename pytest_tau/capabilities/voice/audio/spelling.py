@@ -17,7 +17,7 @@ _SPELLED = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
     r"|#?\w+(?:_\w+)+"
     r"|#?\b(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{3,}\b"
-    r"|(?<![\w$.,])(?!(?:19|20)\d\d\b)\d{4,}(?![\w,]|\.\d| dollars)"
+    r"|(?<![\w$.,])(?!(?:19|20)\d\d\b)\d{4,}(?!\w|[.,]\d| dollars)"
 )
 _PARTS = re.compile(r"[A-Za-z]+|\d+|[^A-Za-z\d]")
 _AMOUNT = re.compile(r"\$(\d[\d,]*)(?:\.(\d\d))?\b")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ....capability import TrialStages
+from ....files import file_name_of
 from ....participants import LLMUser
 from ..bundled import conditions_file
-from ..facts import facts_of
+from ..facts import entities_heard, facts_of
 from .conditions import conditions_of, stored_conditions, voice_seed
 from .speech import Pace
 from .talk import Talk, TalkSettings
@@ -15,12 +16,36 @@ from .talk import Talk, TalkSettings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ....capability import TrialView
+    from ....capability import RunView, TrialView
     from ....models import Simulation
     from ....orchestrator import Conversation, Ending
+    from .. import VoiceSettings
+    from ..audio.ears import Ears
     from ..facts import VoiceFacts
 
 _FILE = "tasks_voice.json"
+
+
+def check_settings(settings: VoiceSettings, run: RunView) -> None:
+    """Check that there is a user, and that sound can be made and kept.
+
+    Raises:
+        ConfigurationError: A package of the extra is missing.
+        ValueError: The settings do not fit each other, or the folder cannot be made.
+    """
+    if run.solo:
+        raise ValueError("--tau-mode voice needs a user: remove --tau-solo")
+    if settings.voice_audio is not None and not settings.voice_sound:
+        raise ValueError("--tau-voice-audio keeps the sound of conversations: add --tau-voice-sound")
+    if settings.voice_sound:
+        from ..audio.hearing import check_installed
+
+        check_installed()
+    if settings.voice_audio is not None:
+        try:
+            settings.voice_audio.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"--tau-voice-audio {settings.voice_audio}: {error.strerror}") from None
 
 
 class VoiceStages(TrialStages):
@@ -29,6 +54,7 @@ class VoiceStages(TrialStages):
     def __init__(self, view: TrialView) -> None:
         self._view = view
         self._talk: Talk | None = None
+        self._ears: Ears | None = None
 
     async def converse(self, conversation: Conversation) -> Ending:
         """Hold the conversation.
@@ -38,17 +64,29 @@ class VoiceStages(TrialStages):
         """
         view = self._view
         settings, seed = view.settings, voice_seed(view.seed, view.task.id)
-        self._conditions = conditions_of(settings.voice_conditions, self._stored(), seed)
+        stored = self._stored()
+        self._conditions = conditions_of(settings.voice_conditions, stored, seed)
+        if settings.voice_sound:
+            self._ears = self._made_ears((stored or {}).get(settings.voice_conditions) or {}, seed)
         pace = Pace(settings.voice_rate / 60)
         by_model = isinstance(conversation.sides["user"], LLMUser) and view.models is not None
         self._talk = Talk(
             conversation,
             self._conditions,
-            TalkSettings(pace, settings.voice_tool_seconds, settings.voice_seconds, seed),
+            TalkSettings(pace, settings.voice_tool_seconds, settings.voice_seconds, seed, self._ears),
             view.models.get("user") if by_model and view.models else None,
             view.domain.spec.agents.values(),
         )
         return await self._talk.run()
+
+    def _made_ears(self, stored: Mapping[str, Any], seed: int) -> Ears:
+        from ..audio.ears import Ears
+        from ..audio.hearing import CACHE
+        from ..audio.line import LineConditions
+
+        conditions = self._conditions
+        line = LineConditions.of({**conditions.model_dump(), **stored}, conditions.environment)
+        return Ears(line, seed, CACHE, keep=self._view.settings.voice_audio is not None)
 
     def _stored(self) -> Mapping[str, Any] | None:
         domain = self._view.domain
@@ -57,10 +95,12 @@ class VoiceStages(TrialStages):
 
     def graded(self, simulation: Simulation) -> VoiceFacts | None:
         """Return what has happened, and its metrics."""
-        del simulation
         if self._talk is None:
             return None
         timeline = self._talk.timeline
+        if self._ears is not None and (folder := self._view.settings.voice_audio) is not None:
+            self._ears.write(folder / f"{file_name_of(simulation.id)}.wav", timeline.utterances, timeline.tick_seconds)
         known = {"complexity": self._conditions.complexity}
         facts = facts_of(timeline.as_silent_ticks(), timeline.tick_seconds, known)
-        return facts.model_copy(update={"timeline": timeline})
+        more = {"timeline": timeline, "entities": entities_heard(timeline), "with_sound": self._ears is not None}
+        return facts.model_copy(update=more)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ....models import ToolCall
     from ....orchestrator import Conversation
     from ....participants import Incoming, Reply
+    from ..audio.ears import Ears
     from ..ticks import SpeechInsert
     from .conditions import Conditions
 
@@ -40,12 +41,14 @@ class TalkSettings(NamedTuple):
         tool_seconds: The median of the time that a tool takes.
         seconds: The most seconds of talk.
         seed: The seed of everything that is drawn.
+        ears: What hears the user's words with sound; None for none.
     """
 
     pace: Pace
     tool_seconds: float
     seconds: float
     seed: int
+    ears: Ears | None = None
 
 
 class Talk:
@@ -187,7 +190,10 @@ class AgentSide:
 
 @dataclass
 class _Open:
-    """An utterance of the user that goes on: its first tick, what was said of the whole text, and what it is."""
+    """An utterance of the user that goes on: its first tick, what was said of the whole text, and what it is.
+
+    ``arriving`` is what the agent has yet to hear of it, by the tick; None without sound.
+    """
 
     start: int
     whole: str
@@ -196,6 +202,7 @@ class _Open:
     tic: SpeechInsert | None = None
     said: str = ""
     heard: str = ""
+    arriving: list[str] | None = None
 
 
 class UserSide:
@@ -215,6 +222,7 @@ class UserSide:
         model: TrialModel | None,
     ) -> None:
         self._conversation, self._pace, self._timeline, self._effects = conversation, settings.pace, timeline, effects
+        self._ears = settings.ears
         self._mind = UserMind(conversation, conditions, effects, settings.pace, settings.seed, model)
         self._turns = UserTurns(self._mind, Patience.of(settings.pace.tick))
         self.arrived = Heard(0)
@@ -240,6 +248,8 @@ class UserSide:
             self._open = _Open(tick, "".join([emitted.text, *self._turns.queue]), action)
             if action != "backchannel":
                 self._open.reply, self._open.tic = self._mind.reply_message, self._mind.tic
+            if self._ears is not None and not emitted.stop:
+                self._open.arriving = await self._ears.chunks(self._open.whole, tick, 1 + len(self._turns.queue))
         self.arrived = self._arrives(tick, emitted)
         if self._open is not None:
             if emitted.speech:
@@ -256,6 +266,8 @@ class UserSide:
             if self._sound:  # cut off by the user's own words
                 self._timeline.sounds[-1] = self._timeline.sounds[-1].model_copy(update={"end": tick})
                 self._sound = []
+            if self._open is not None and self._open.arriving is not None:
+                return Heard(tick, self._open.arriving.pop(0) if self._open.arriving else "", speech=True)
             if effects.lost and emitted.text.strip():
                 self._timeline.drops.append(tick)
             return Heard(tick, heard_through(emitted.text, effects), speech=True)

@@ -1,0 +1,96 @@
+"""The ears of the agent: what it hears of the user's words, and what is kept of the sound."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from .hearing import hear, speech_of, write_wav
+from .spelling import spoken_form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from ..talk.timeline import Utterance
+    from .line import LineConditions, Sound
+
+#: Sounds that are not spoken, as a text has them.
+_SOUNDS = re.compile(r"\.?(?:\[\w+\])+")
+
+
+class _Arrived(NamedTuple):
+    """Speech of the user: the tick in which it begins, and what arrived of it."""
+
+    start: int
+    sound: Sound
+
+
+class Ears:
+    """What arrives of the user's words in one conversation.
+
+    Args:
+        conditions: What happens to them on the way.
+        seed: What is drawn depends on it.
+        cache: Where speech is kept.
+        keep: Whether the sound is kept.
+    """
+
+    def __init__(self, conditions: LineConditions, seed: int, cache: Path, *, keep: bool) -> None:
+        self._conditions, self._seed, self._cache, self._keep = conditions, seed, cache, keep
+        self._count = 0
+        self._arrived: list[_Arrived] = []
+
+    async def chunks(self, text: str, tick: int, ticks: int) -> list[str]:
+        """Return what is heard of an utterance, by its ticks.
+
+        Args:
+            text: The whole text of it.
+            tick: The tick in which it begins.
+            ticks: How many ticks it takes.
+        """
+        words = " ".join(_SOUNDS.sub(" ", text).split())
+        if not words:
+            return [""] * ticks
+        seed, self._count = self._seed + self._count, self._count + 1
+        found = await asyncio.to_thread(hear, words, self._conditions, seed, self._cache, with_sound=self._keep)
+        if found.sound is not None:
+            self._arrived.append(_Arrived(tick, found.sound))
+        cuts = [-(-at * len(found.text) // ticks) for at in range(ticks + 1)]
+        return [found.text[start:end] for start, end in itertools.pairwise(cuts)]
+
+    def write(self, file: Path, utterances: Iterable[Utterance], tick_seconds: float) -> None:
+        """Write a conversation: what arrived of the user on the left, the agent on the right.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        import numpy as np
+
+        from .line import RATE, resampled
+
+        spoken = list(utterances)
+        agent = []
+        for each in spoken:
+            if each.side == "agent" and each.text:
+                sound, rate = speech_of(spoken_form(each.text), self._cache)
+                agent.append(_Arrived(each.start, resampled(sound, rate, RATE)))
+        step = tick_seconds * RATE
+        ends = {each.start: int(each.end * step) for each in spoken if each.side == "user"}
+        size = int(max([0, *(each.end for each in spoken)]) * step)
+        channels = [_lane(self._arrived, size, step, ends), _lane(agent, size, step, {})]
+        write_wav(file, [np.clip(np.round(each * 32767), -32768, 32767) for each in channels], RATE)
+
+
+def _lane(parts: Sequence[_Arrived], size: int, step: float, ends: dict[int, int]) -> Sound:
+    """Return one channel: each part begins at its tick, and ends where the next one begins at the latest."""
+    import numpy as np
+
+    found = np.zeros(size)
+    places = [int(each.start * step) for each in parts]
+    for place, after, part in zip(places, [*places[1:], size], parts, strict=True):
+        end = min(after, size, place + len(part.sound), ends.get(part.start, size))
+        found[place:end] = part.sound[: max(0, end - place)]
+    return found
