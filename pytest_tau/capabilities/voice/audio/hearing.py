@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....errors import ConfigurationError
+from ....errors import ConfigurationError, install_extra
 from ....files import atomic_write, digest
 from .spelling import spoken_form, written_form
 
@@ -93,7 +93,7 @@ def check_installed() -> None:
     from importlib.util import find_spec
 
     if missing := [name for name in _PACKAGES if find_spec(name) is None]:
-        raise ConfigurationError(f"speech with sound needs {missing[0]}: pip install 'pytest-tau[voice-audio]'")
+        raise ConfigurationError(f"speech with sound needs {missing[0]}: {install_extra('voice-audio')}")
 
 
 def speech_of(said: str, cache: Path | None) -> tuple[Sound, int]:

@@ -59,7 +59,7 @@ def _spelled(text: str) -> str:
 
 
 def written_form(text: str) -> str:
-    """Return what would be written for what was heard: the reverse of ``spoken_form``, as far as a rule can tell.
+    """Return what would be written for what was heard: the reverse of ``spoken_form``, as far as rules go.
 
     Letters and digits that follow each other one by one are one code, and the names of signs join what is around them.
     """
