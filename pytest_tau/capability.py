@@ -293,7 +293,7 @@ class Compared(NamedTuple):
     tasks: Sequence[tuple[Sequence[Measured], Sequence[Measured]]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Capability:
     """An idea that a run can have, and everything that other parts need of it.
 

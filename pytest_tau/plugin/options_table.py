@@ -22,7 +22,7 @@ from .option_types import (
 # Formatted by hand: a field is what the option is, and below it the help.
 # fmt: off
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(init=False, repr=False, eq=False)
 class ResultSettings:
     """What is stored, compared and reported. None of it is recorded in ``run.json``."""
 

@@ -33,10 +33,11 @@ _MOST_RETRIES = 1000
 
 _MODEL_ARGUMENTS = 'arguments of its calls, over {"temperature": 0.0}; null removes one'
 
+# Each method that dataclasses generate takes time in every run of pytest: there are those that are used.
 # Formatted by hand: a field is what the option is, and below it the help.
 # fmt: off
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class SelectionSettings:
     """Which tasks and trials are run."""
 
@@ -67,7 +68,7 @@ class SelectionSettings:
              f"{DEFAULT_CONCURRENCY[0]} with a model, else {DEFAULT_CONCURRENCY[1]})")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ParticipantSettings:
     """Who plays the sides, and who judges."""
 
@@ -82,7 +83,7 @@ class ParticipantSettings:
              "statement")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ConversationSettings:
     """What a conversation is, whoever holds it."""
 
@@ -126,7 +127,7 @@ class Limits:
              "of its model calls if the agent or the user is not built in)")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DomainSettings:
     """Data and texts of domains, and the grading."""
 
@@ -148,7 +149,7 @@ class DomainSettings:
         help="grading rules: %(default)s (default), or strict")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PromptingSettings:
     """How models are made to play a side."""
 
@@ -177,7 +178,7 @@ class PromptingSettings:
         help="maximum number of attempts of a message of the users verify (default: 3) and reflection (default: 2)")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(init=False, repr=False, eq=False)
 class ModelNames:
     """The models of the roles, and where their answers come from."""
 
@@ -201,7 +202,7 @@ class ModelNames:
         help="answer model calls from cassettes, without network access")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class CallSettings:
     """How models are called."""
 

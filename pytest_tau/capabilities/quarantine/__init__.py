@@ -9,7 +9,7 @@ from ...capability import Capability, deferred
 from ...settings import option
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class QuarantineSettings:
     """The settings.
 

@@ -8,7 +8,7 @@ from ...capability import Capability, deferred
 from ...settings import option, text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class SnapshotSettings:
     """The settings.
 

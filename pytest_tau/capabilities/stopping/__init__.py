@@ -22,7 +22,7 @@ def _certainty(value: str) -> float | None:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class StoppingSettings:
     """The settings.
 

@@ -20,7 +20,7 @@ def _rules(values: Iterable[str]) -> tuple[FaultRule, ...]:
     return tuple(map(parse_rule, values))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class ToolFaultSettings:
     """The settings.
 

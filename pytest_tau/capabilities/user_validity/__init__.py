@@ -40,7 +40,7 @@ class UserFault:
         return cls("rerun", int(number) if colon else 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class UserValiditySettings:
     """The settings.
 

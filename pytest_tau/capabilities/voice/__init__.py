@@ -54,7 +54,7 @@ COMPLEXITIES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class VoiceSettings:
     """The settings.
 
