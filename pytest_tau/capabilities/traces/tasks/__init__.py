@@ -1,0 +1,1 @@
+"""Recorded conversations made into tasks that run, each with a proof."""

@@ -1,0 +1,187 @@
+"""A recorded conversation made into a task with a proof, or the reason why it cannot be."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ....environment.results import is_error
+from ....errors import TauError
+from ....files import digest
+from ....models import Action, Description, EvaluationCriteria, Task, UserScenario, call_as_text
+from ....policy.check import check_policy
+from .proof import Check, prove
+from .reference import Reference, reference_of
+from .state import Inferred, infer_state, playable, problem_of
+from .user import scenario_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ....environment import Domain
+    from ....models import Simulation
+    from ....models.simulations import PairedCall
+
+#: Words of a request that are no part of a task's id.
+_LITTLE = frozenset(
+    ["i", "a", "an", "the", "to", "of", "my", "and", "for", "in", "on", "it", "is", "me", "you", "with", "that", "this", "want", "would", "like", "please", "can", "could"]
+)
+_WORDS_OF_ID, _MOST_LISTED = 5, 5
+
+
+class Choices(NamedTuple):
+    """What the caller has chosen.
+
+    Attributes:
+        wrong: The conversation went wrong: its end is not the reference.
+        communicate: Values that the agent said are checked, too.
+        reference: The criteria that replace those of the conversation; None to take those.
+    """
+
+    wrong: bool = False
+    communicate: bool = False
+    reference: EvaluationCriteria | None = None
+
+
+class Made(NamedTuple):
+    """What has become of a conversation.
+
+    Attributes:
+        name: The id of the conversation.
+        task: The task; None if it was refused.
+        refused: Why it was.
+        proof: What was tried.
+        notes: What the caller should know: results that differ, calls of unknown tools.
+        draft: The reference has to be decided; there is no proof.
+        likeness: What duplicates have in common.
+    """
+
+    name: str
+    task: Task | None = None
+    refused: str = ""
+    proof: tuple[Check, ...] = ()
+    notes: tuple[str, ...] = ()
+    draft: bool = False
+    likeness: tuple[Any, ...] = ()
+
+
+def make_task(conversation: Simulation, domain: Domain, choices: Choices, origin: dict[str, Any]) -> Made:
+    """Make a task of a conversation.
+
+    Args:
+        conversation: The recorded conversation.
+        domain: The domain on which its calls are made.
+        choices: What the caller has chosen.
+        origin: Where the conversation is from, for the task's annotations.
+    """
+    name, calls = conversation.id, playable(conversation.messages)
+    if problem := _unusable(conversation, domain):
+        return Made(name, refused=problem)
+    try:
+        return _made(conversation, calls, domain, choices, origin)
+    except TauError as error:
+        return Made(name, refused=problem_of(error))
+
+
+def _unusable(conversation: Simulation, domain: Domain) -> str:
+    """Return why no task can be made of a conversation; empty if it can be tried."""
+    messages = conversation.messages
+    if not any(m.role == "user" and m.content for m in messages):
+        return "has no text of a user (was the content recorded?)"
+    if not any(m.role == "assistant" and m.content for m in messages):
+        return "has no text of an agent (was the content recorded?)"
+    environment = domain.environment()
+    made = [each for each in conversation.calls if each.call.malformed is None]
+    unknown = {each.call.name for each in made if not environment.has_tool(each.call.name, each.call.requestor)}
+    unknown &= {each.call.name for each in made if each.result is not None and not is_error(each.result)}
+    if unknown:
+        return f"calls tools that {domain.name} does not have: {', '.join(sorted(unknown))}"
+    lost = [each.call.name for each in made if each.result is None or each.result.content is None]
+    if lost:
+        return f"the results of {', '.join(lost[:3])} were lost"
+    return "" if made or messages else "is empty"
+
+
+def _made(
+    conversation: Simulation, calls: Sequence[PairedCall], domain: Domain, choices: Choices, origin: dict[str, Any]
+) -> Made:
+    messages = conversation.messages
+    inferred = infer_state(domain, calls)
+    bare = Task(id=_id_of(conversation), user_scenario=UserScenario(instructions=""), initial_state=inferred.state)
+    reference = reference_of(domain, bare, messages, calls)
+    scenario = scenario_of(domain, bare, messages, calls, domain.name)
+    draft = choices.wrong and choices.reference is None
+    criteria = choices.reference or reference.criteria(communicate=choices.communicate)
+    broken = _broken_rules(conversation, bare, domain)
+    task = bare.model_copy(
+        update={
+            "user_scenario": scenario,
+            "evaluation_criteria": _to_be_decided(criteria) if draft else criteria,
+            "description": _description(conversation, choices, broken),
+            "annotations": _annotations(inferred, reference, origin, broken, draft=draft),
+        }
+    )
+    likeness = (
+        tuple((each.name, str(sorted(each.arguments.items()))) for each in criteria.actions or ()),
+        " ".join(sorted(re.findall(r"\w+", scenario.script.requests[0].say.lower()))) if scenario.script else "",
+    )
+    notes = tuple(f"message {each.message_idx}: {each.text}" for each in inferred.differences)
+    if draft:
+        return Made(conversation.id, task, notes=notes, draft=True, likeness=likeness)
+    proof = tuple(prove(task, domain, conversation, wrong=choices.wrong))
+    failed = next((each for each in proof if not each.ok), None)
+    if failed is not None:
+        return Made(conversation.id, None, f"{failed.name}: {failed.text}", proof, notes, likeness=likeness)
+    proved = {**task.annotations, "proof": {each.name: each.text for each in proof}}
+    task = task.model_copy(update={"annotations": proved})
+    return Made(conversation.id, task, proof=proof, notes=notes, likeness=likeness)
+
+
+def _id_of(conversation: Simulation) -> str:
+    first = next((m.content or "" for m in conversation.messages if m.role == "user" and m.content), "")
+    found = [word for word in re.findall(r"[a-z]+", first.lower()) if word not in _LITTLE]
+    said = " ".join(m.content or "" for m in conversation.messages)
+    return "-".join([*found[:_WORDS_OF_ID], digest(said)[:6]])[:60]
+
+
+def _broken_rules(conversation: Simulation, task: Task, domain: Domain) -> list[str]:
+    report = check_policy(conversation.messages, task, domain)
+    return [each.line() for each in report.breaches] if report else []
+
+
+def _to_be_decided(criteria: EvaluationCriteria) -> EvaluationCriteria:
+    decide = "DECIDE: the conversation did this; keep it, change it or remove it"
+    actions = [each.model_copy(update={"info": decide}) for each in criteria.actions or ()]
+    return criteria.model_copy(update={"actions": actions})
+
+
+def _description(conversation: Simulation, choices: Choices, broken: Sequence[str]) -> Description:
+    origin = (conversation.info or {}).get("origin") or {}
+    traces = [str(each) for each in origin.get("trace_ids") or ()] if isinstance(origin, dict) else []
+    source = f" (trace {', '.join(traces[:_MOST_LISTED])})" if traces else ""
+    kind = "that went wrong" if choices.wrong else "that went right"
+    return Description(
+        purpose=f"Made of the recorded conversation {conversation.id}{source}, {kind}.",
+        relevant_policies="\n".join(broken) or None,
+    )
+
+
+def _annotations(
+    inferred: Inferred, reference: Reference, origin: dict[str, Any], broken: Sequence[str], *, draft: bool
+) -> dict[str, Any]:
+    found: dict[str, Any] = {"origin": origin}
+    if inferred.differences:
+        found["differing_results"] = [f"message {each.message_idx}: {each.text}" for each in inferred.differences]
+    if reference.dropped:
+        found["without_effect"] = [_text(each) for each in reference.dropped]
+    if reference.said:
+        found["communicate_candidates"] = reference.said
+    if broken:
+        found["broken_rules"] = list(broken)
+    if draft:
+        found["draft"] = "decide what should have happened, then: tau task-from RUN#ID --wrong --reference THIS_FILE"
+    return found
+
+
+def _text(action: Action) -> str:
+    return call_as_text(action.name, action.arguments)

@@ -1,0 +1,132 @@
+"""The proof of a task: it lets what is right pass, and nothing else that is tried."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ....environment.results import is_error
+from ....errors import TauError
+from ....evaluation import evaluate
+from ....lint import lint_domain
+from ....participants import FAULTY_AGENTS, GoldAgent
+from ....runner import simulate
+from .state import problem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ....environment import Domain
+    from ....models import Simulation, Task
+
+#: The faulty agents whose work a task must tell from right work, where they change anything.
+SABOTEURS = ("forgets-last-write", "wrong-item", "transfers-too-soon")
+#: The tool of the agent that transfers, which not every domain has.
+_TRANSFER = "transfer_to_human_agents"
+
+
+class Check(NamedTuple):
+    """One thing that was tried.
+
+    Attributes:
+        name: Who or what was tried.
+        ok: Whether the verdict is the one that it should be.
+        text: The verdict in words; what is wrong if it is.
+    """
+
+    name: str
+    ok: bool
+    text: str
+
+
+def prove(task: Task, domain: Domain, conversation: Simulation, *, wrong: bool = False) -> list[Check]:
+    """Try a task.
+
+    Args:
+        task: The task.
+        domain: Its domain.
+        conversation: The recorded conversation.
+        wrong: The conversation went wrong, and must fail.
+
+    Returns:
+        One entry for each thing that was tried; the first that is not ok ends the list.
+    """
+    found = []
+    for check in _checks(task, domain, conversation, wrong=wrong):
+        found.append(check)
+        if not check.ok:
+            break
+    return found
+
+
+def _checks(task: Task, domain: Domain, conversation: Simulation, *, wrong: bool) -> Iterator[Check]:
+    try:
+        gold = simulate(task, domain=domain, agent="gold", seed=1)
+        yield _expect("gold", gold, passes=True)
+        yield _expect("noop", simulate(task, domain=domain, agent="noop", seed=1), passes=False)
+        yield _regraded(task, domain, conversation, passes=not wrong)
+        yield from _spoiled(task, domain, gold)
+        report = asyncio.run(lint_domain(domain, None, [task]))
+        problems = [f"{each.rule}: {each.text}" for each in report.findings if each.severity != "note"]
+        yield Check("lint", not problems, "; ".join(problems[:3]) or "clean")
+    except TauError as error:
+        yield Check("task", False, problem_of(error))
+
+
+def _expect(name: str, tried: Simulation, *, passes: bool) -> Check:
+    if tried.outcome == "error":
+        return Check(name, not passes, f"no verdict: {tried.error}")
+    text = tried.outcome
+    if (tried.outcome == "passed") != passes:
+        text += f", should have {'passed' if passes else 'failed'}"
+        if not passes and name == "noop":
+            text += ": the task checks nothing"
+    return Check(name, (tried.outcome == "passed") == passes, text)
+
+
+def _regraded(task: Task, domain: Domain, conversation: Simulation, *, passes: bool) -> Check:
+    reason: Any = "user_stop"  # who ended a conversation in production is not known
+    found = evaluate(task, conversation.messages, termination_reason=reason, domain=domain)
+    if found.passed == passes:
+        return Check("conversation", True, "passed" if passes else "failed")
+    factors = ", ".join(f"{name} {value:g}" for name, value in (found.reward_breakdown or {}).items())
+    return Check("conversation", False, f"{'failed' if passes else 'passed'}: {factors}")
+
+
+def _spoiled(task: Task, domain: Domain, gold: Simulation) -> Iterator[Check]:
+    """Yield the verdicts of the faulty agents that change anything about the work of a right one.
+
+    The right one is the domain's agent by rules if it does the task with the scripted user, else the reference itself.
+    """
+    right, user, agent = gold, "gold", None
+    if "rules" in domain.spec.agents:
+        by_rules = simulate(task, domain=domain, agent="rules", user="scripted", seed=1)
+        if by_rules.outcome == "passed":
+            right, user, agent = by_rules, "scripted", "saboteur:{}"
+            yield Check("rules", True, "passed")
+    offered = domain.spec.tool_names
+    for kind in SABOTEURS:
+        if kind == "transfers-too-soon" and _TRANSFER not in offered:
+            continue
+        spoiled = agent.format(kind) if agent else _spoiled_gold(kind)
+        tried = simulate(task, domain=domain, agent=spoiled, user=user, seed=1)
+        if _writes(tried, domain) != _writes(right, domain):
+            yield _expect(kind, tried, passes=False)
+
+
+def _spoiled_gold(kind: str) -> type:
+    faulty: Any = FAULTY_AGENTS[kind]
+
+    def begin(self: Any, context: Any) -> None:
+        faulty.__init__(self, GoldAgent(context), context)
+
+    return type(f"Spoiled{faulty.__name__}", (faulty,), {"__init__": begin, "needs_reference": True})
+
+
+def _writes(simulation: Simulation, domain: Domain) -> list[tuple[str, Any]]:
+    environment = domain.environment()
+    return [
+        (made.call.name, made.call.arguments)
+        for made in simulation.calls
+        if environment.mutates(made.call.name, made.call.requestor) and made.result and not is_error(made.result)
+    ]

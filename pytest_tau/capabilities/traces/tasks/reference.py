@@ -1,0 +1,172 @@
+"""The reference of a task: what a recorded conversation has changed, and values that its agent said."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ....environment.results import is_error
+from ....models import Action, EvaluationCriteria
+from ....models.tasks import EnvAssertion
+from .state import is_key, play, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ....environment import Domain, Environment
+    from ....models import Message, Task
+    from ....models.simulations import PairedCall
+
+#: Values that a user could have asked for: amounts, dates, ids and numbers.
+_VALUES = re.compile(
+    r"\$?\d[\d,]*\.\d\d\b|\b\d{4}-\d\d-\d\d\b|#?\b(?=\w*\d)[A-Z0-9][A-Za-z0-9_-]{4,}\b|\$\d[\d,]*|\b\d{1,6}\b"
+)
+#: Phrases that are looked for in what the agent said, at the most.
+_MOST_PHRASES = 3
+_HANDS_OVER = re.compile(r"transfer|escalat|hand_?off|hand_?over", re.IGNORECASE)
+
+
+class Reference(NamedTuple):
+    """What a conversation has achieved.
+
+    Attributes:
+        actions: The calls of the agent that looked something up, each once, and the calls of both sides that changed
+            the state, without those that the final state does not need; in order.
+        writes: Those of them that changed the state.
+        dropped: The writes that the final state does not need.
+        handed_over: The call by which the agent handed the conversation over; None if it did not.
+        assertions: What is true at the end, of what the tasks of a domain assert that are not graded by the database.
+        said: Values of results that the agent said and the user had not, the likeliest answers first.
+    """
+
+    actions: list[Action]
+    writes: list[Action]
+    dropped: list[Action]
+    handed_over: Action | None
+    assertions: list[EnvAssertion]
+    said: list[str]
+
+    def criteria(self, *, communicate: bool) -> EvaluationCriteria:
+        """Return the criteria of a task; the values that the agent said only if asked for, or if nothing was changed."""
+        silent = not self.writes and self.handed_over is None
+        phrases = self.said[:_MOST_PHRASES] if communicate or silent else []
+        actions = list(self.actions)
+        if self.handed_over:
+            # Each action is compared then: of what was looked up only the tool, and nothing where nothing was written.
+            loose = [a if a in self.writes else a.model_copy(update={"compare_args": []}) for a in actions]
+            actions = [*(loose if self.writes else ()), self.handed_over]
+        basis = ["ENV_ASSERTION"] if self.assertions else ["DB", "COMMUNICATE"]
+        basis += ["COMMUNICATE"] if phrases and self.assertions else []
+        basis += ["ACTION"] if self.handed_over else []
+        return EvaluationCriteria(
+            actions=actions,
+            env_assertions=self.assertions or None,
+            communicate_info=phrases or None,
+            reward_basis=basis,
+        )
+
+
+def reference_of(domain: Domain, task: Task, messages: Sequence[Message], calls: Sequence[PairedCall]) -> Reference:
+    """Return the reference of a conversation on a domain.
+
+    Args:
+        domain: The domain.
+        task: The task with its initial state and without criteria.
+        messages: The conversation, oldest first.
+        calls: Its calls with their results.
+    """
+    environment = domain.environment(task)
+    made = [each for each in calls if each.result is not None and not is_error(each.result)]
+    actions, writes, handed = list[Action](), list[Action](), None
+    for each in made:
+        action = _action(each, len(actions))
+        if environment.mutates(action.name, action.requestor):
+            writes.append(action)
+            actions.append(action)
+        elif _HANDS_OVER.search(action.name) and action.requestor == "assistant":
+            handed = action.model_copy(update={"action_id": "handed_over", "compare_args": []})
+        elif action.requestor == "assistant" and environment.has_tool(action.name, "assistant"):
+            known = any((a.name, a.arguments) == (action.name, action.arguments) for a in actions)
+            actions += [] if known else [action]
+    needed = _needed(domain, task, writes)
+    dropped = [each for each in writes if each not in needed]
+    kept = [each for each in actions if each not in dropped]
+    last = max((place for place, each in enumerate(kept, 1) if each in needed), default=len(kept))
+    assertions = _assertions(domain, task, calls)
+    return Reference(kept[:last], needed, dropped, handed, assertions, list(_said(messages, calls)))
+
+
+def _action(each: PairedCall, number: int) -> Action:
+    call = each.call
+    return Action(action_id=f"{call.name}_{number}", requestor=call.requestor, name=call.name, arguments=call.arguments)
+
+
+def _needed(domain: Domain, task: Task, writes: Sequence[Action]) -> list[Action]:
+    """Return the writes without those that change nothing about the final state, looked for from the end."""
+    needed = list(writes)
+    final = _after(domain, task, needed)
+    for each in reversed(writes):
+        fewer = [other for other in needed if other is not each]
+        if _after(domain, task, fewer).equals(final):
+            needed = fewer
+    return needed
+
+
+def _after(domain: Domain, task: Task, writes: Sequence[Action]) -> Environment:
+    environment = domain.environment(task)
+    for each in writes:
+        environment.call(each.name, each.arguments, each.requestor)
+    return environment
+
+
+def _assertions(domain: Domain, task: Task, calls: Sequence[PairedCall]) -> list[EnvAssertion]:
+    """Return what tasks of the domain assert and is true after the calls; nothing if any is graded by the database."""
+    tasks = domain.tasks(None)
+    if any("DB" in each.criteria.reward_basis or not each.criteria.env_assertions for each in tasks):
+        return []
+    text = " ".join(text_of(each) for each in calls)
+    known = {each.model_dump_json(): each for one in tasks for each in one.criteria.env_assertions or ()}
+    environment = domain.environment(task)
+    play(calls, environment)
+    return [
+        each
+        for each in known.values()
+        if all(value in text for value in each.arguments.values() if is_key(value)) and _holds(each, environment)
+    ]
+
+
+def _holds(assertion: EnvAssertion, environment: Environment) -> bool:
+    try:
+        found = environment.run_function(assertion.env_type, assertion.func_name, assertion.arguments)
+    except Exception:  # noqa: BLE001 - a function of the domain, tried with what may not exist
+        return False
+    return bool(found == assertion.assert_value)
+
+
+def _said(messages: Sequence[Message], calls: Sequence[PairedCall]) -> Iterator[str]:
+    """Yield values that the agent said, that a result has, and that the user has not said before; the last ones first."""
+    asked = " ".join(m.content or "" for m in messages if m.role == "user")
+    results = " ".join((each.result.content or "") for each in calls if each.result)
+    known, given = _numbers(results), " ".join(str(value) for each in calls for value in each.call.arguments.values())
+    found: dict[str, int] = {}
+    for message in reversed(messages):
+        if message.role != "assistant" or message.tool_calls or not message.content:
+            continue
+        for match in _VALUES.finditer(message.content):
+            value = match[0].lstrip("$").replace(",", "")
+            if value in asked or (value not in results and _number(value) not in known):
+                continue
+            # What a call was made with is part of the state, if it matters.
+            found.setdefault(value, (2 if "." in match[0] or "$" in match[0] else 1) - 2 * (value in given))
+    yield from sorted(found, key=lambda value: -found[value])
+
+
+def _numbers(text: str) -> set[Any]:
+    return {_number(each) for each in re.findall(r"\d+(?:\.\d+)?", text)}
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
