@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ....models.simulations import PairedCall
 
 #: Words of a request that are no part of a task's id.
-_LITTLE = frozenset(
-    ["i", "a", "an", "the", "to", "of", "my", "and", "for", "in", "on", "it", "is", "me", "you", "with", "that", "this", "want", "would", "like", "please", "can", "could"]
+_LITTLE = re.compile(
+    r"an?|and|can|could|for|i|in|is|it|like|me|my|of|on|please|that|the|this|to|want|with|would|you", re.IGNORECASE
 )
 _WORDS_OF_ID, _MOST_LISTED = 5, 5
 
@@ -139,7 +139,7 @@ def _made(
 
 def _id_of(conversation: Simulation) -> str:
     first = next((m.content or "" for m in conversation.messages if m.role == "user" and m.content), "")
-    found = [word for word in re.findall(r"[a-z]+", first.lower()) if word not in _LITTLE]
+    found = [word for word in re.findall(r"[a-z]+", first.lower()) if not _LITTLE.fullmatch(word)]
     said = " ".join(m.content or "" for m in conversation.messages)
     return "-".join([*found[:_WORDS_OF_ID], digest(said)[:6]])[:60]
 
@@ -156,8 +156,8 @@ def _to_be_decided(criteria: EvaluationCriteria) -> EvaluationCriteria:
 
 
 def _description(conversation: Simulation, choices: Choices, broken: Sequence[str]) -> Description:
-    origin = (conversation.info or {}).get("origin") or {}
-    traces = [str(each) for each in origin.get("trace_ids") or ()] if isinstance(origin, dict) else []
+    facts = conversation.facts.get("traces")
+    traces = facts.get("trace_ids", []) if isinstance(facts, dict) else []
     source = f" (trace {', '.join(traces[:_MOST_LISTED])})" if traces else ""
     kind = "that went wrong" if choices.wrong else "that went right"
     return Description(

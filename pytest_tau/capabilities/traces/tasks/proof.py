@@ -76,7 +76,7 @@ def _checks(task: Task, domain: Domain, conversation: Simulation, *, wrong: bool
 def _expect(name: str, tried: Simulation, *, passes: bool) -> Check:
     if tried.outcome == "error":
         return Check(name, not passes, f"no verdict: {tried.error}")
-    text = tried.outcome
+    text: str = tried.outcome
     if (tried.outcome == "passed") != passes:
         text += f", should have {'passed' if passes else 'failed'}"
         if not passes and name == "noop":

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....environment.results import is_error
 from ....models import Action, EvaluationCriteria
-from ....models.tasks import EnvAssertion
 from .state import is_key, play, text_of
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from ....environment import Domain, Environment
     from ....models import Message, Task
     from ....models.simulations import PairedCall
+    from ....models.tasks import EnvAssertion
 
 #: Values that a user could have asked for: amounts, dates, ids and numbers.
 _VALUES = re.compile(
@@ -47,7 +47,7 @@ class Reference(NamedTuple):
     said: list[str]
 
     def criteria(self, *, communicate: bool) -> EvaluationCriteria:
-        """Return the criteria of a task; the values that the agent said only if asked for, or if nothing was changed."""
+        """Return the criteria; what the agent said is checked only if asked for, or if nothing was changed."""
         silent = not self.writes and self.handed_over is None
         phrases = self.said[:_MOST_PHRASES] if communicate or silent else []
         actions = list(self.actions)
@@ -144,7 +144,7 @@ def _holds(assertion: EnvAssertion, environment: Environment) -> bool:
 
 
 def _said(messages: Sequence[Message], calls: Sequence[PairedCall]) -> Iterator[str]:
-    """Yield values that the agent said, that a result has, and that the user has not said before; the last ones first."""
+    """Yield values that the agent said, that a result has, and that the user has not said; the likeliest first."""
     asked = " ".join(m.content or "" for m in messages if m.role == "user")
     results = " ".join((each.result.content or "") for each in calls if each.result)
     known, given = _numbers(results), " ".join(str(value) for each in calls for value in each.call.arguments.values())

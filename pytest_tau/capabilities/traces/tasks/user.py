@@ -30,16 +30,14 @@ _YES = re.compile(
 _NO = re.compile(r"^(?:no|nope|no,? thank(?:s| you)|i'd rather not|not (?:now|really|today))[.!]*$", re.IGNORECASE)
 _GREETS = re.compile(r"^(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[\w ,]{0,12}[.!]*$", re.IGNORECASE)
 _THANKS = re.compile(
-    r"^(?:ok(?:ay)?|great|perfect|all right|good|no|wonderful)?[,.! ]*(?:many )?(?:thanks?|bye|that(?:'s| is| was) all)",
+    r"^(?:ok(?:ay)?|great|perfect|all right|good|no)?[,.! ]*(?:many )?(?:thanks?|bye|that(?:'s| is| was) all)",
     re.IGNORECASE,
 )
 _UNKNOWN = re.compile(r"\b(?:do not|don't) (?:know|have|remember)\b")
 _TURNS_OVER = frozenset(("asks", "confirms", "offers"))
 #: The words of an agent's question by which an answer is found, at the most, and the shortest of them.
 _KEY_WORDS, _SHORTEST = 4, 4
-_COMMON = frozenset(
-    ["your", "you", "would", "like", "have", "please", "with", "this", "that", "what", "which", "could", "tell", "from", "about", "there", "then"]
-)
+_COMMON = frozenset(words("about could from have like please tell that then there this what which with would you your"))
 
 
 class _Turn(NamedTuple):
@@ -300,7 +298,7 @@ def _respond(user: ScriptedUser, message: Any) -> Any:
 
 
 def _prose(script: UserScript, domain_name: str | None) -> Instructions:
-    first, *others = script.requests
+    first = script.requests[0]
     known = [f"{name.replace('_', ' ')}: {value}" for name, value in script.facts.items()]
     for request in script.requests:
         known += [f"{name.replace('_', ' ')}: {value}" for name, value in request.facts.items()]

@@ -1,0 +1,1 @@
+"""Trials as traces of OpenTelemetry, in a file or to a receiver."""
