@@ -255,7 +255,9 @@ def test_the_task_format_has_every_field(title: str, model: type[BaseModel]) -> 
     }
 
 
-COMMANDS = set(re.findall(r"^## `tau (\w+)`$", (DOCS / "reference" / "commands.md").read_text("utf-8"), re.MULTILINE))
+COMMANDS = set(
+    re.findall(r"^## `tau ([\w-]+)`$", (DOCS / "reference" / "commands.md").read_text("utf-8"), re.MULTILINE)
+)
 
 
 @pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=ids)
@@ -264,7 +266,7 @@ def test_every_option_and_command_that_a_page_names_exists(path: Path) -> None:
     named = set(re.findall(r"(?<![\w-])--tau-([a-z]+(?:-[a-z]+)*)", text))
     also = {"commands.md": {"data"}, "capabilities.md": {"competitors"}}.get(path.name, set())  # others declare them
     assert named - {option.name for option in (OPTIONS | bundled_options()).values()} - also == set()
-    commands = set(re.findall(r"(?:`|^\$ )tau ([a-z]+)\b", text, re.MULTILINE))
+    commands = set(re.findall(r"(?:`|^\$ )tau ([a-z]+(?:-[a-z]+)?)\b", text, re.MULTILINE))
     assert commands <= COMMANDS
 
 

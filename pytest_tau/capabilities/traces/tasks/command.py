@@ -39,8 +39,8 @@ def add_parser(commands: Any) -> None:
         "and faulty agents fail, the conversation gets the verdict that it should, and tau lint finds nothing.",
         statuses={0: "all tasks were made", 1: "some conversations were refused", 2: "nothing was made"},
         examples=[
-            ("tau task-from imported --domain retail -o tasks.tau.json", "all conversations of a run"),
-            ("tau task-from imported#c4f1 --domain retail --wrong", "one that went wrong: a draft to be decided"),
+            ("tau task-from imported --domain retail", "all conversations of a run"),
+            ("tau task-from imported#c4f1 --wrong", "one that went wrong: a draft"),
         ],
     )
     parser.add_argument(
@@ -166,7 +166,7 @@ def _origin(simulation: Simulation) -> dict[str, Any]:
 
 
 def _folded(found: Sequence[Made]) -> list[tuple[Made, int]]:
-    """Return what is written, each with the number of conversations that are alike; the first of those counts."""
+    """Return what is written, each with the number of conversations that are like it."""
     numbers = Counter(each.likeness for each in found if each.task is not None)
     kept: dict[Any, Made] = {}
     for each in found:

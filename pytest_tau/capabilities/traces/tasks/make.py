@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ....models import Simulation
     from ....models.simulations import PairedCall
 
-#: Words of a request that are no part of a task's id.
+#: Words of a request that a task's id skips.
 _LITTLE = re.compile(
     r"an?|and|can|could|for|i|in|is|it|like|me|my|of|on|please|that|the|this|to|want|with|would|you", re.IGNORECASE
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ....environment import Domain
     from ....models import Simulation, Task
 
-#: The faulty agents whose work a task must tell from right work, where they change anything.
+#: The faulty agents that must fail, where they change anything about what is done.
 SABOTEURS = ("forgets-last-write", "wrong-item", "transfers-too-soon")
 #: The tool of the agent that transfers, which not every domain has.
 _TRANSFER = "transfer_to_human_agents"

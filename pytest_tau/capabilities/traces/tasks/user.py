@@ -37,7 +37,7 @@ _UNKNOWN = re.compile(r"\b(?:do not|don't) (?:know|have|remember)\b")
 _TURNS_OVER = frozenset(("asks", "confirms", "offers"))
 #: The words of an agent's question by which an answer is found, at the most, and the shortest of them.
 _KEY_WORDS, _SHORTEST = 4, 4
-_COMMON = frozenset(words("about could from have like please tell that then there this what which with would you your"))
+_COMMON = frozenset(words("about could from have like please that then there this what which with would you your"))
 
 
 class _Turn(NamedTuple):

@@ -43,7 +43,7 @@ class Span:
         kind: Its kind, as OTLP numbers them.
         start: Nanoseconds since 1970.
         end: Likewise; not before the start.
-        attributes: Texts, numbers, bools and lists of texts; None is left out.
+        attributes: Texts, numbers, bools and lists of texts; None is omitted.
         events: Time, name and attributes of each.
         error: What went wrong; empty if nothing did.
     """
