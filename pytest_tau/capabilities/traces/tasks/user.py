@@ -59,7 +59,7 @@ def scenario_of(
         task: The task without a user, for its initial state.
         messages: The conversation, oldest first.
         calls: Its calls with their results.
-        domain_name: The name of the domain for the prose; None to leave it out.
+        domain_name: The name of the domain for the prose; None to omit it.
     """
     turns = _turns(messages)
     draft = _Draft(_arguments(calls), tuple(_spoken(domain)))
@@ -172,7 +172,7 @@ class _Draft:
     def _keep_fact(self, name: str, sentence: str) -> None:
         plain = re.fullmatch(rf"My {name.replace('_', ' ')} (?:is|are) (.+?)\.?", sentence)
         value = plain[1] if plain else sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
-        # What tells who the user is may be asked for at any time; the rest belongs to a request.
+        # Who the user is may be asked for at any time; the rest belongs to a request.
         own = self._facts if identifies_user(name) else self._requests[-1]["facts"]
         if not plain or name not in own or own[name] in sentence:
             own[name] = value
