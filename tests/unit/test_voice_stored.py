@@ -132,6 +132,24 @@ def test_an_export_has_the_ticks_and_is_read_again(tmp_path: Path, form: str, mo
         assert (stored["messages"], stored["mode"]) == (None, "full_duplex")
 
 
+def test_a_comparison_has_the_metrics_that_both_runs_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    paths = []
+    for name, seconds in (("before", 0.2), ("after", 0.4)):
+        (tmp_path / name).mkdir()
+        paths.append(str(written(tmp_path / name, document(in_ticks(talk()), seconds))))
+
+    main(["compare", *paths])
+
+    found = capsys.readouterr().out
+    # A tick of silence, and one of the call.
+    assert "response_latency 0.400 -> 0.800" in found
+    assert "response_rate 1.000 -> 1.000" in found
+    assert "yield_rate" not in found
+
+
 @pytest.mark.parametrize("command", [["view", "RUN", "--out", "page.html"], ["compare", "RUN", "RUN"]])
 def test_other_commands_read_it(tmp_path: Path, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

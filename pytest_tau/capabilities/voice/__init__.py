@@ -185,6 +185,7 @@ capability = Capability(
     ),
     summary=deferred(f"{__name__}.facts:summary"),
     failure=deferred(f"{__name__}.facts:failure"),
+    comparison=deferred(f"{__name__}.facts:comparison"),
 )
 
 

@@ -19,7 +19,7 @@ from .talk.timeline import Timeline  # noqa: TC001 - pydantic reads it
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ...capability import Measured
+    from ...capability import Compared, Measured
     from ...models import Simulation
     from .ticks import Tick
 
@@ -40,6 +40,12 @@ _WHAT = {
 }
 
 
+#: The metrics of two runs that are compared.
+_COMPARED = (
+    *("response_rate", "response_latency", "response_latency_p95", "response_timing", "yield_rate", "yield_latency"),
+    *("agent_interruption_rate", "selectivity_backchannel", "selectivity_vocal_tic", "selectivity_non_directed"),
+    "entities_heard",
+)
 #: What entities of each kind are called.
 _KINDS = {"address": "addresses", "id": "ids", "amount": "amounts", "number": "numbers", "name": "names"}
 
@@ -246,6 +252,7 @@ def pooled(conversations: Sequence[VoiceFacts]) -> VoiceFacts:
         after_calls=after,
         yield_latencies=[seconds for each in conversations for seconds in each.yield_latencies],
         agent_interruptions=sum(each.agent_interruptions for each in conversations),
+        entities=_pooled_entities(conversations),
     )
 
 
@@ -334,18 +341,30 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
     ]
     if ignored:
         yield f"ignored {', '.join(ignored)}"
-    if entities := _entities(facts):
-        yield f"heard as they were said: {entities}"
+    if entities := _pooled_entities(facts):
+        shown = [f"{heard} of {said} {_KINDS[kind]}" for kind, (said, heard) in sorted(entities.items())]
+        yield f"heard as they were said: {', '.join(shown)}"
 
 
-def _entities(facts: Sequence[VoiceFacts]) -> str:
-    kinds = dict.fromkeys(kind for each in facts for kind in each.entities)
-    pooled = {kind: [sum(each.entities.get(kind, (0, 0))[at] for each in facts) for at in (0, 1)] for kind in kinds}
-    return ", ".join(f"{heard} of {said} {_KINDS[kind]}" for kind, (said, heard) in sorted(pooled.items()))
+def _pooled_entities(facts: Sequence[VoiceFacts]) -> dict[str, tuple[int, int]]:
+    counts: dict[str, list[tuple[int, int]]] = {}
+    for each in facts:
+        for kind, found in each.entities.items():
+            counts.setdefault(kind, []).append(found)
+    return {kind: (sum(said for said, _ in found), sum(heard for _, heard in found)) for kind, found in counts.items()}
 
 
 def _share(rate: float | None, total: int) -> str:
     return "0 of 0" if rate is None else f"{round(rate * total)} of {total}"
+
+
+def comparison(compared: Compared) -> Iterator[str]:
+    """Yield each metric of two runs, over the events of all trials of each, if both have it."""
+    before, after = (pooled([each.facts for each in side]) for side in (compared.before, compared.after))
+    for name in _COMPARED:
+        one, other = getattr(before, name), getattr(after, name)
+        if one is not None and other is not None:
+            yield f"{name} {one:.3f} -> {other:.3f}"
 
 
 def failure(facts: VoiceFacts, _simulation: Simulation) -> Iterator[str]:
