@@ -1,10 +1,9 @@
-"""Write docs/reference/, the reference of options, hooks and the Python API, from the code and its docstrings.
+"""The reference of options, hooks and the Python API, made from the code and its docstrings.
 
-python scripts/reference.py            write the pages
-python scripts/reference.py --check    exit with 1 if a page is not up to date
+python scripts/reference.py            write the pages that are in the repository
+python scripts/reference.py --check    exit with 1 if one of them is not up to date
 
-mkdocstrings would make the pages of the Python API while the site is built. They would be empty in the repository then,
-where many people read them, so this script writes plain Markdown.
+The other pages are made while the site is built (``scripts/site_hooks.py``).
 """
 
 # ruff: noqa: INP001, T201 - a script
@@ -13,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+#: The pages that are in the repository, where they are read while one works on a project.
+WRITTEN = ("options.md", "hooks.md")
 #: The modules that users import from, and what they are for. Their ``__all__`` is the public API.
 MODULES = {
     "pytest_tau": "load domains, simulate and grade, without pytest",
@@ -81,7 +83,8 @@ class OptionRecorder:
 
 def main() -> int:
     """Write or check the pages."""
-    expected, existing = pages(), {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    expected = {name: text for name, text in pages().items() if name in WRITTEN}
+    existing = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
     if "--check" in sys.argv:
         stale = sorted(name for name in {*expected, *existing} if expected.get(name) != existing.get(name))
         if stale:
@@ -98,6 +101,7 @@ def main() -> int:
     return 0
 
 
+@functools.cache
 def pages() -> dict[str, str]:
     """Return the text of each page by the name of its file."""
     chapters = {

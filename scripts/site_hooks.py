@@ -1,4 +1,6 @@
-"""Hooks of MkDocs: pages of the site that are files at the root of the repository, and links that leave docs/.
+"""Hooks of MkDocs: pages that are not in docs/, and links that leave it.
+
+The pages are files at the root of the repository, and the reference, which is made from the code.
 
 The same Markdown is read in the repository, where a link to a file of the code works. On the site it is replaced by the
 file's path.
@@ -10,9 +12,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+sys.path.insert(0, str(Path(__file__).parent))
+import reference
 from mkdocs.structure.files import File
 
 if TYPE_CHECKING:
@@ -35,6 +40,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             text = f"{text}\n{unreleased()}"
         # Links are relative to the root there, and to docs/ on the site.
         files.append(File.generated(config, page, content=_LINK.sub(_from_root, text)))
+    for name, text in reference.pages().items():
+        if name not in reference.WRITTEN:
+            files.append(File.generated(config, f"reference/{name}", content=text))
     return files
 
 

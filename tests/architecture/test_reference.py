@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "docs" / "reference"
-PAGES = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
-TITLES = {name: text.partition("\n")[0].removeprefix("# ") for name, text in PAGES.items()}
-CHAPTERS = {TITLES[name]: text for name, text in PAGES.items()}
-MODULES = [title.strip("`") for title in CHAPTERS if title.startswith("`")]
 
 
 def script() -> ModuleType:
@@ -36,6 +31,13 @@ def script() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+REFERENCE = script()
+PAGES = REFERENCE.pages()
+TITLES = {name: text.partition("\n")[0].removeprefix("# ") for name, text in PAGES.items()}
+CHAPTERS = {TITLES[name]: text for name, text in PAGES.items()}
+MODULES = [title.strip("`") for title in CHAPTERS if title.startswith("`")]
 
 
 def entries(chapter: str) -> list[str]:
@@ -56,12 +58,12 @@ def test_a_module_s_public_names_are_listed_and_described(name: str) -> None:
 
 def test_the_hooks_are_listed() -> None:
     hooks = [name for name in vars(hookspecs) if name.startswith("pytest_tau_")]
-    arguments = [name for names in script().ARGUMENTS.values() for name in names]
+    arguments = [name for names in REFERENCE.ARGUMENTS.values() for name in names]
     assert entries("Hooks") == [*hooks, *arguments]
 
 
 def test_the_classes_that_hooks_receive_exist() -> None:
-    for module, names in script().ARGUMENTS.items():
+    for module, names in REFERENCE.ARGUMENTS.items():
         assert [name for name in names if not hasattr(importlib.import_module(module), name)] == []
 
 
@@ -121,9 +123,8 @@ def test_what_the_documentation_imports_is_in_the_reference() -> None:
 
 
 def test_the_pages_are_those_of_the_script() -> None:
-    module = script()
-    assert sorted(MODULES) == sorted(module.MODULES)
-    assert sorted(PAGES) == sorted(module.pages())
+    assert sorted(MODULES) == sorted(REFERENCE.MODULES)
+    assert {path.name for path in REFERENCE.FOLDER.glob("*.md")} == set(REFERENCE.WRITTEN)
     linked = {link for link in re.findall(r"\]\(([\w.]+\.md)\)", PAGES["index.md"]) if "/" not in link}
     assert linked == PAGES.keys() - {"index.md"}
 
@@ -138,10 +139,10 @@ def test_a_page_that_is_not_up_to_date_is_found(
     assert module.main() == 0
     monkeypatch.setattr("sys.argv", ["reference.py", "--check"])
     assert module.main() == 0
-    (tmp_path / "reference" / "marker.md").write_text("# Marker\n", encoding="utf-8")
+    (tmp_path / "reference" / "hooks.md").write_text("# Hooks\n", encoding="utf-8")
     (tmp_path / "reference" / "old.md").write_text("# Old\n", encoding="utf-8")
     assert module.main() == 1
-    assert "docs/reference: marker.md, old.md;" in capsys.readouterr().err
+    assert "docs/reference: hooks.md, old.md;" in capsys.readouterr().err
     monkeypatch.setattr("sys.argv", ["reference.py"])
     assert module.main() == 0
     assert not (tmp_path / "reference" / "old.md").exists()

@@ -39,6 +39,7 @@ from pytest_tau.participants.scripted.vocabulary import FACTS
 from pytest_tau.plugin.options_table import OPTIONS
 
 from .sources import nodes_of
+from .test_reference import REFERENCE as reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,8 +50,10 @@ CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 NAVIGATION = CONFIGURATION.partition("\nnav:\n")[2]
 PAGES = sorted(DOCS.rglob("*.md"))
 TEXTS = [*sorted(ROOT.glob("*.md")), *PAGES, *sorted((ROOT / "changelog").glob("*.md"))]
+#: The pages of the reference that are made with the site.
+REFERENCE = {f"reference/{name}": text for name, text in reference.pages().items() if name not in reference.WRITTEN}
 #: Pages that the site has and docs/ has not: scripts/site_hooks.py makes them.
-OF_THE_ROOT = {"changelog.md", "contributing.md"}
+OF_THE_ROOT = {"changelog.md", "contributing.md", *REFERENCE}
 LINK = re.compile(r"(?<!\\)\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 
 
@@ -64,9 +67,15 @@ def prose(text: str) -> str:
     return re.sub(r"`[^`\n]*`", "", text)
 
 
+def source_of(path: Path) -> str:
+    """The text of a page; empty if there is none."""
+    made = REFERENCE.get(path.relative_to(DOCS).as_posix()) if path.is_relative_to(DOCS) else None
+    return path.read_text(encoding="utf-8") if made is None else made
+
+
 def anchors(path: Path) -> set[str]:
     """The anchors that GitHub gives the headings of a page."""
-    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^```.*?^```$", "", source_of(path), flags=re.MULTILINE | re.DOTALL)
     found: set[str] = set()
     for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
         name = re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
@@ -83,15 +92,16 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert set(listed) - OF_THE_ROOT == {page.relative_to(DOCS).as_posix() for page in PAGES}
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=ids)
+@pytest.mark.parametrize("path", [*TEXTS, *(DOCS / name for name in REFERENCE)], ids=ids)
 def test_every_link_leads_to_a_file_and_a_heading(path: Path) -> None:
     broken = []
-    for target in LINK.findall(prose(path.read_text(encoding="utf-8"))):
+    for target in LINK.findall(prose(source_of(path))):
         if re.match(r"https?://|mailto:", target):
             continue
         name, _, anchor = target.partition("#")
         file = (path.parent / name).resolve() if name else path
-        if not file.exists() or (anchor and anchor not in anchors(file)):
+        made = file.is_relative_to(DOCS) and file.relative_to(DOCS).as_posix() in REFERENCE
+        if not (file.exists() or made) or (anchor and anchor not in anchors(file)):
             broken.append(target)
     assert broken == []
 
@@ -255,9 +265,7 @@ def test_the_task_format_has_every_field(title: str, model: type[BaseModel]) -> 
     }
 
 
-COMMANDS = set(
-    re.findall(r"^## `tau ([\w-]+)`$", (DOCS / "reference" / "commands.md").read_text("utf-8"), re.MULTILINE)
-)
+COMMANDS = set(re.findall(r"^## `tau ([\w-]+)`$", REFERENCE["reference/commands.md"], re.MULTILINE))
 
 
 @pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=ids)
@@ -293,7 +301,7 @@ def test_the_components_of_the_reward_are_those_of_the_models() -> None:
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
     """Build the site from a copy of its sources, as scripts/check does."""
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    command = [sys.executable, "-P", "-m", "mkdocs", "build", "--strict"]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
