@@ -39,7 +39,7 @@ _CURES = {
 }
 
 
-class Beginning(NamedTuple):
+class StateBefore(NamedTuple):
     """The state of an environment before its conversation, and how often each tool had been executed on it."""
 
     agent_db: Database
@@ -47,7 +47,7 @@ class Beginning(NamedTuple):
     executed: Counter[str]
 
     @classmethod
-    def of(cls, environment: Environment) -> Beginning:
+    def of(cls, environment: Environment) -> StateBefore:
         """Return the current state of an environment, in microseconds."""
         environment.agent_db.put_back()
         user_db = None if environment.shared_db else environment.user_db
@@ -132,14 +132,14 @@ class OutsideChanges:
         return {"when": self.when, "tools": self.tools, "differences": places, "places": len(self.differences)}
 
 
-def outside_changes(live: Environment, beginning: Beginning, given: GradingInput) -> OutsideChanges | None:
+def outside_changes(live: Environment, before: StateBefore, given: GradingInput) -> OutsideChanges | None:
     """Return the changes of an environment that no call of its conversation has made; None if there are none.
 
     The comparison looks at touched records only. Everything else happens only if the states differ.
 
     Args:
         live: The environment of the conversation, after it.
-        beginning: Its state before the conversation.
+        before: Its state before the conversation.
         given: The conversation as it is graded, with the replayed environment.
     """
     differences = check_db(live, given.environment).differences
@@ -152,7 +152,7 @@ def outside_changes(live: Environment, beginning: Beginning, given: GradingInput
     def writing(executed: Counter[str]) -> dict[str, int]:
         return {name: number for name, number in executed.items() if name in infos and infos[name].mutates}
 
-    during = writing(live.executed - beginning.executed - own)
+    during = writing(live.executed - before.executed - own)
     if during:
         return OutsideChanges("during", during, differences)
     if given.domain.unstable_reference(given.task) is not None:
@@ -160,9 +160,8 @@ def outside_changes(live: Environment, beginning: Beginning, given: GradingInput
     if not live.agent_db.cheap_to_fork:
         return None  # what follows would start servers
     start = given.domain.environment(given.task, solo=given.solo)
-    if not beginning.is_of(start):
-        before = writing(beginning.executed - start.executed)
-        return OutsideChanges("before", before, differences)
+    if not before.is_of(start):
+        return OutsideChanges("before", writing(before.executed - start.executed), differences)
     unexplained = _unexplained(differences, live, start, made, given)
     return OutsideChanges("during", {}, unexplained) if unexplained else None
 
@@ -236,7 +235,7 @@ class OutsideObserver(CustomComponent):
 
     Args:
         live: The environment of the conversation.
-        beginning: Its state before the conversation.
+        before: Its state before the conversation.
 
     Attributes:
         found: The changes, once the conversation was graded.
@@ -245,8 +244,8 @@ class OutsideObserver(CustomComponent):
 
     name = "outside changes"
 
-    def __init__(self, live: Environment, beginning: Beginning) -> None:
-        self._live, self._beginning = live, beginning
+    def __init__(self, live: Environment, before: StateBefore) -> None:
+        self._live, self._before = live, before
         self._by_others: list[Difference] = []
         with contextlib.suppress(Exception):  # the domain's own code; now, as grading puts other states in place
             self._by_others = [difference("agent", each) for each in live.agent_db.changes_by_others()]
@@ -261,7 +260,7 @@ class OutsideObserver(CustomComponent):
         with contextlib.suppress(Exception):
             if not same_state(self._live, given.environment):
                 self.undeclared = undeclared_in(given)
-                self.found = None if self.undeclared else outside_changes(self._live, self._beginning, given)
+                self.found = None if self.undeclared else outside_changes(self._live, self._before, given)
         if self._by_others and not self.undeclared and self.found is None:
             self.found = OutsideChanges("during", {}, self._by_others)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..chat import TrialModels
     from ..environment import Domain
     from ..evaluation import Evaluation
-    from ..evaluation.outside import Beginning
+    from ..evaluation.outside import StateBefore
     from ..models import Simulation
     from .config import SimulationSettings, TrialSetup
 
@@ -43,13 +43,13 @@ _WITHOUT_VERDICT = (
 )
 
 
-async def grade_trial(trial: TrialSetup, simulation: Simulation, beginning: Beginning) -> BaseException | None:
+async def grade_trial(trial: TrialSetup, simulation: Simulation, before: StateBefore) -> BaseException | None:
     """Store the verdict on a conversation; without one, the reason is stored as its error.
 
     Args:
         trial: What the trial is run with.
         simulation: The conversation.
-        beginning: The state before the conversation.
+        before: The state before the conversation.
 
     Returns:
         The exception because of which there is no verdict; None if there is one. After an ``UnusableReplyError`` of a
@@ -57,7 +57,7 @@ async def grade_trial(trial: TrialSetup, simulation: Simulation, beginning: Begi
     """
     if trial.environment.fault is not None:
         return None  # replaying would lose another server
-    observer, reason = OutsideObserver(trial.environment, beginning), simulation.termination_reason
+    observer, reason = OutsideObserver(trial.environment, before), simulation.termination_reason
     evaluation = _evaluation(trial.settings, trial.models, observer)
     if reason in FAULTS:  # there is no verdict to judge for, and the judge's own error would hide this one
         evaluation = replace(evaluation, judge=None)

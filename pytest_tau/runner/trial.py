@@ -24,7 +24,7 @@ from ..errors import (
     is_interrupt,
 )
 from ..evaluation import LazyJudge
-from ..evaluation.outside import Beginning
+from ..evaluation.outside import StateBefore
 from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, clone, simulation_id
 from ..orchestrator import Clock, Conversation, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
@@ -159,7 +159,7 @@ class Trial:
         initial = self.environment.fork() if attempts > 1 else None
         discarded: list[dict[str, Any]] = []
         while True:
-            simulation, beginning = self._begin(clock), Beginning.of(self.environment)
+            simulation, before = self._begin(clock), StateBefore.of(self.environment)
             self._stages = self._make_stages()
             self.beginning = self._stages.beginning() if self._stages else None
             self._unusable = False
@@ -168,7 +168,7 @@ class Trial:
                 raise self.models.out_of_budget
             if not self._unusable:
                 self._measure_retrieval(simulation)
-                await self._grade(simulation, beginning)
+                await self._grade(simulation, before)
                 simulation.facts = self._stages.facts(simulation) if self._stages else {}
                 if self.settings.policy_rules:
                     note_policy(simulation, self.task, self.domain, self.environment, agent.name)
@@ -383,7 +383,7 @@ class Trial:
     def _call_seconds(self, side: Side) -> float:
         return self.models.calling[side].seconds
 
-    async def _grade(self, simulation: Simulation, beginning: Beginning) -> None:
-        found = await grade_trial(self.setup, simulation, beginning)
+    async def _grade(self, simulation: Simulation, before: StateBefore) -> None:
+        found = await grade_trial(self.setup, simulation, before)
         self._unusable = isinstance(found, UnusableReplyError)
         self.fault = self.fault if found is None or self._unusable else found

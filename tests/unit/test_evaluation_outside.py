@@ -16,9 +16,9 @@ from pytest_tau.evaluation import OFFICIAL
 from pytest_tau.evaluation.component import GradingInput
 from pytest_tau.evaluation.outside import (
     OUTSIDE,
-    Beginning,
     OutsideChanges,
     OutsideObserver,
+    StateBefore,
     _overlap,
     outside_changes,
     outside_lines,
@@ -441,7 +441,7 @@ def test_a_record_of_200_characters_is_whole() -> None:
 
 def test_a_beginning_is_that_of_both_sides(domain: Domain) -> None:
     environment = domain.environment(WANTED)
-    beginning = Beginning.of(environment)
+    beginning = StateBefore.of(environment)
     assert beginning.user_db is not None
     assert beginning.is_of(domain.environment(WANTED))
     environment.execute("switch", {}, "user")
@@ -459,7 +459,7 @@ def test_an_unknown_tool_and_a_malformed_call_are_no_writes(domain: Domain) -> N
 
 def test_the_observer_is_no_factor_of_the_reward(domain: Domain) -> None:
     environment = domain.environment(WANTED)
-    observer = OutsideObserver(environment, Beginning.of(environment))
+    observer = OutsideObserver(environment, StateBefore.of(environment))
     assert observer.evaluate(WANTED, [], environment) == 1.0
 
 
@@ -544,7 +544,7 @@ def test_the_first_place_is_named(tmp_path: Path) -> None:
 def test_a_beginning_with_one_database_for_both_sides(domain: Domain) -> None:
     environment = domain.environment(WANTED)
     assert environment.user_db is not None
-    assert Beginning.of(environment)._replace(user_db=None).is_of(domain.environment(WANTED))
+    assert StateBefore.of(environment)._replace(user_db=None).is_of(domain.environment(WANTED))
 
 
 @pytest.mark.parametrize(
@@ -565,14 +565,14 @@ def test_places_overlap_if_one_is_inside_of_the_other(one: str, other: str, over
 def test_a_state_that_is_the_replayed_one_is_not_looked_at_further(domain: Domain) -> None:
     environment = domain.environment(WANTED)
     given = GradingInput(WANTED, [STOP], domain, OFFICIAL)
-    assert outside_changes(environment, Beginning.of(environment), given) is None
+    assert outside_changes(environment, StateBefore.of(environment), given) is None
 
 
 def test_nothing_is_started_for_a_domain_whose_copies_are_processes(
     domain: Domain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environment = domain.environment(WANTED)
-    beginning = Beginning.of(environment)
+    beginning = StateBefore.of(environment)
     environment.agent_db.items["desk"].price = 1.0  # type: ignore[attr-defined]
     given = GradingInput(WANTED, [STOP], domain, OFFICIAL)
     assert outside_changes(environment, beginning, given) is not None
