@@ -49,7 +49,7 @@ _BY_PARTICIPANT = {"agent_error": "agent", "user_error": "user"}
 
 
 class TrialInputs(NamedTuple):
-    """The inputs of a trial.
+    """The inputs of a trial: the values of the fixtures of its test, each of which a project may override.
 
     Attributes:
         spec: Task, domain and settings.
