@@ -11,6 +11,7 @@ capability = Capability(
     on=bool,  # it has nothing to do in a trial
     facts=deferred(f"{__name__}.facts:TraceFacts"),
     failure=deferred(f"{__name__}.facts:failure"),
+    page=deferred(f"{__name__}.facts:page"),
     commands=(
         Command("import", _WORK_WITH_RUNS, deferred(f"{__name__}.reading.command:add_parser")),
         Command("task-from", _WORK_WITH_RUNS, deferred(f"{__name__}.tasks.command:add_parser")),

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
+
+from ...capability import PageBlock, PageItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...models import Simulation
+
+
+_UNKNOWN_END = "who has ended the conversation is not recorded"
+#: The number of the message that a note is about.
+_MESSAGE = re.compile(r"message (\d+): ")
 
 
 class SourceFile(BaseModel):
@@ -55,8 +63,23 @@ class TraceFacts(BaseModel):
     origin: dict[str, Any] = {}
 
 
-def failure(facts: TraceFacts, _simulation: Simulation) -> Iterator[str]:
-    """Yield what is missing in an imported conversation."""
-    yield from facts.notes
-    if "termination_reason" in facts.unknown:
-        yield "who has ended the conversation is not recorded"
+def failure(facts: TraceFacts, _simulation: Simulation) -> list[str]:
+    """Return what is missing in an imported conversation."""
+    return [*facts.notes, *([_UNKNOWN_END] if "termination_reason" in facts.unknown else [])]
+
+
+def page(facts: TraceFacts, simulation: Simulation) -> Iterator[PageBlock]:
+    """Yield the block of the HTML report: where the conversation comes from, and what is missing in it."""
+    if not facts.trace_ids:
+        return
+    known = {
+        "Key": facts.key or "",
+        "Traces": ", ".join(facts.trace_ids),
+        "Recorded by": ", ".join(facts.scopes),
+        "Files": ", ".join(each.name for each in facts.files),
+        "Agents": ", ".join(dict.fromkeys(filter(None, facts.agents))),
+    }
+    rows = [(name, value) for name, value in known.items() if value]
+    notes = [(_MESSAGE.match(note), _MESSAGE.sub("", note)) for note in failure(facts, simulation)]
+    items = [PageItem(text, message_idx=int(at[1]) if at else None) for at, text in notes]
+    yield PageBlock("Imported", rows=rows, items=items)
