@@ -188,7 +188,7 @@ class TestCallsOfModels:
         spans.insert(2, chat(1, TURN[:1], agent("I do not know."), session__id="s"))
         read = Read(tmp_path, request(*spans))
         assert read.texts == [[*WHOLE, "assistant bye"]]
-        assert read.notes == ["1 calls of models whose answer was not used are skipped"]
+        assert read.notes == ["1 call of models whose answer was not used skipped"]
 
     def test_a_call_that_failed_is_not_part_of_it(self, tmp_path: Path) -> None:
         spans = [chat(-1, TURN[:1], error="500"), *whole_conversation(), chat(3, TURN, error="500")]
@@ -460,3 +460,197 @@ def test_messages_are_read_in_all_forms(form: str, *, as_text: bool) -> None:
     assert (called.role, called.text or "") == ("assistant", "")
     assert [(call.id, call.name, call.arguments) for call in called.calls] == [("c", "f", {"a": 1})]
     assert (result.role, result.call_id, result.text) == ("tool", "c", "done")
+
+
+ASKED = {"role": "user", "content": "where is W1?"}
+CALLED = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": '{"order_id": "W1"}'}}
+    ],
+}
+DONE = {"role": "tool", "tool_call_id": "c1", "content": '{"status": "pending"}'}
+BLOCKS = [
+    {"role": "user", "content": [{"text": "where is W1?"}]},
+    {
+        "role": "assistant",
+        "content": [{"toolUse": {"toolUseId": "c1", "name": "get_order", "input": {"order_id": "W1"}}}],
+    },
+    {"role": "tool", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": '{"status": "pending"}'}]}}]},
+]
+CONTENTS = [
+    {"role": "user", "parts": [{"text": "where is W1?"}]},
+    {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "get_order", "args": {"order_id": "W1"}}}]},
+    {
+        "role": "user",
+        "parts": [{"functionResponse": {"id": "c1", "name": "get_order", "response": {"status": "pending"}}}],
+    },
+]
+#: By instrumentation, the attributes of the call of a model with a result in its request.
+ATTRIBUTES: dict[str, dict[str, Any]] = {
+    "Vercel AI SDK": {
+        "ai.operationId": "ai.streamText.doStream",
+        "ai.prompt.messages": [ASKED, CALLED, DONE],
+        "ai.response.text": "pending",
+        "ai.response.finishReason": "stop",
+    },
+    "Google ADK": {
+        "gen_ai.request.model": "gemini",
+        "gcp.vertex.agent.llm_request": {"model": "gemini", "config": {}, "contents": CONTENTS},
+        "gcp.vertex.agent.llm_response": {"content": {"role": "model", "parts": [{"text": "pending"}]}},
+    },
+    "Logfire": {
+        "request_data": {"model": "m", "messages": [ASKED, CALLED, DONE]},
+        "response_data": {"message": {"role": "assistant", "content": "pending"}, "usage": {}},
+    },
+    "pydantic-ai of 2025": {
+        "gen_ai.operation.name": "chat",
+        "events": [
+            {"event.name": "gen_ai.user.message", **ASKED},
+            {"event.name": "gen_ai.assistant.message", **CALLED},
+            {"event.name": "gen_ai.tool.message", "id": "c1", "content": DONE["content"]},
+            {"event.name": "gen_ai.choice", "index": 0, "message": {"role": "assistant", "content": "pending"}},
+        ],
+    },
+    "MLflow with all messages": {
+        "mlflow.spanType": '"CHAT_MODEL"',
+        "mlflow.chat.messages": [ASKED, CALLED, DONE, {"role": "assistant", "content": "pending"}],
+        "mlflow.spanOutputs": {"choices": [{"message": {"role": "assistant", "content": "pending"}}]},
+    },
+    "OpenInference of 2024": {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "where is W1?",
+        "llm.input_messages.1.message.role": "assistant",
+        "llm.input_messages.1.message.function_call_name": "get_order",
+        "llm.input_messages.1.message.function_call_arguments_json": '{"order_id": "W1"}',
+        "llm.input_messages.2.message.role": "function",
+        "llm.input_messages.2.message.name": "get_order",
+        "llm.input_messages.2.message.content": '{"status": "pending"}',
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "pending",
+    },
+    "a table of Phoenix": {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages": [
+            {"message.role": "user", "message.content": "where is W1?"},
+            {
+                "message.role": "assistant",
+                "message.tool_calls": [
+                    {
+                        "tool_call.id": "c1",
+                        "tool_call.function.name": "get_order",
+                        "tool_call.function.arguments": '{"order_id": "W1"}',
+                    }
+                ],
+            },
+            {"message.role": "tool", "message.tool_call_id": "c1", "message.content": '{"status": "pending"}'},
+        ],
+        "llm.output_messages": [{"message.role": "assistant", "message.content": "pending"}],
+    },
+    "OpenLLMetry": {
+        "llm.request.type": "chat",
+        "gen_ai.prompt.0.role": "user",
+        "gen_ai.prompt.0.content": '[{"type": "text", "text": "where is W1?"}]',
+        "gen_ai.prompt.1.role": "assistant",
+        "gen_ai.prompt.1.tool_calls.0.id": "c1",
+        "gen_ai.prompt.1.tool_calls.0.name": "get_order",
+        "gen_ai.prompt.1.tool_calls.0.arguments": '{"order_id": "W1"}',
+        "gen_ai.prompt.2.role": "tool",
+        "gen_ai.prompt.2.content": '{"status": "pending"}',
+        "gen_ai.prompt.2.tool_call_id": "c1",
+        "gen_ai.completion.0.role": "assistant",
+        "gen_ai.completion.0.content": "pending",
+    },
+    "Anthropic's API": {
+        "openinference.span.kind": "LLM",
+        "input.value": {
+            "system": "Sell.",
+            "messages": [
+                ASKED,
+                {
+                    "role": "assistant",
+                    "content": [{"type": "tool_use", "id": "c1", "name": "get_order", "input": {"order_id": "W1"}}],
+                },
+                {
+                    "role": "user",
+                    "content": [{"type": "tool_result", "tool_use_id": "c1", "content": '{"status": "pending"}'}],
+                },
+            ],
+        },
+        "output.value": {"id": "msg", "role": "assistant", "content": [{"type": "text", "text": "pending"}]},
+    },
+    "OpenAI's Responses": {
+        "openinference.span.kind": "LLM",
+        "input.value": {
+            "instructions": "Sell.",
+            "input": [
+                ASKED,
+                {"type": "function_call", "call_id": "c1", "name": "get_order", "arguments": '{"order_id": "W1"}'},
+                {"type": "function_call_output", "call_id": "c1", "output": '{"status": "pending"}'},
+            ],
+        },
+        "output.value": {
+            "output": [
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "pending"}]}
+            ]
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_calls_of_models_are_read_as_each_instrumentation_writes_them(tmp_path: Path, name: str) -> None:
+    read = Read(tmp_path, request(span("call", 0, **ATTRIBUTES[name])))
+    assert read.problems == read.notes == []
+    assert read.texts == [WHOLE[:4]]
+    assert read.conversations[0].messages[1].calls[0].arguments == {"order_id": "W1"}
+    assert read.conversations[0].spans[3]
+
+
+def test_events_with_the_blocks_of_bedrock_are_read(tmp_path: Path) -> None:
+    """As Strands Agents write them: the content of each message is JSON in an attribute of an event."""
+    events = [
+        {
+            "name": f"gen_ai.{each['role']}.message",
+            "attributes": [{"key": "content", "value": {"stringValue": json.dumps(each["content"])}}],
+        }
+        for each in BLOCKS
+    ]
+    answer = [{"key": "message", "value": {"stringValue": '[{"text": "pending"}]'}}]
+    made = span("chat", 0, gen_ai__operation__name="chat")
+    made["events"] = [*events, {"name": "gen_ai.choice", "attributes": answer}]
+    assert Read(tmp_path, request(made)).texts == [WHOLE[:4]]
+
+
+def test_calls_that_a_message_has_twice_are_made_once() -> None:
+    """LangChain has the calls of Anthropic's models as parts, and in a list of its own."""
+    value = {
+        "type": "ai",
+        "content": [
+            {"type": "text", "text": "Let me look."},
+            {"type": "tool_use", "id": "c", "name": "f", "input": {}},
+        ],
+        "tool_calls": [{"name": "f", "args": {}, "id": "c", "type": "tool_call"}],
+    }
+    (found,) = read_messages([value])
+    assert (found.text, len(found.calls)) == ("Let me look.", 1)
+
+
+class TestOtherCallsOfModels:
+    def test_an_agent_that_another_one_asks_is_not_part_of_the_conversation(self, tmp_path: Path) -> None:
+        sub = chat(1, [said("system", "Search."), user("find W1")], agent("found"), session__id="s")
+        spans = [chat(0, TURN[:1], agent(CALL), session__id="s"), sub, chat(2, TURN, agent("pending"), session__id="s")]
+        assert Read(tmp_path, request(*spans)).texts == [WHOLE[:4]]
+
+    def test_a_judge_in_the_same_trace_is_not_part_of_the_conversation(self, tmp_path: Path) -> None:
+        judge = chat(5, [said("system", "Judge."), user("User: hi. Agent: hello.")], agent("good"), session__id="s")
+        read = Read(tmp_path, request(chat(0, [user("hi")], agent("hello"), session__id="s"), judge))
+        assert read.texts == [["user hi", "assistant hello"]]
+        assert read.notes == ["1 call of models that serve the conversation skipped"]
+
+    def test_guards_and_evaluations_are_not_part_of_the_conversation(self, tmp_path: Path) -> None:
+        guard = span("guard", 0, id="7001", openinference__span__kind="GUARDRAIL")
+        inside = chat(0.1, [user("is this safe?")], agent("yes"), parent="7001")
+        assert Read(tmp_path, request(guard, inside, *whole_conversation())).texts == [[*WHOLE, "assistant bye"]]

@@ -94,6 +94,7 @@ MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     ("mlflow.chat.messages", ""),
     ("mlflow.spanInputs", "mlflow.spanOutputs"),
     ("request_data", "response_data"),
+    ("gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"),
     ("ai.prompt.messages", "ai.response"),
     ("ai.prompt", "ai.response"),
     ("traceloop.entity.input", "traceloop.entity.output"),
@@ -104,20 +105,25 @@ _SYSTEM: Final = ("gen_ai.system_instructions",)
 _TOOL_NAME: Final = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name", "tool_name")
 _CALL_ID: Final = ("gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
 _ARGUMENTS: Final = (
-    *("gen_ai.tool.call.arguments", "tool_arguments", "ai.toolCall.args", "langfuse.observation.input"),
+    *("gen_ai.tool.call.arguments", "tool_arguments", "ai.toolCall.args", "gcp.vertex.agent.tool_call_args"),
+    "langfuse.observation.input",
     *("mlflow.spanInputs", "traceloop.entity.input", "input.value"),
 )
 _RESULT: Final = (
-    *("gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "langfuse.observation.output"),
+    *("gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "gcp.vertex.agent.tool_response"),
+    "langfuse.observation.output",
     *("mlflow.spanOutputs", "traceloop.entity.output", "output.value"),
 )
+#: What frameworks write around the arguments of a tool.
+_AROUND_ARGUMENTS: Final = frozenset({"args", "sanitize_inputs_outputs", "input_str"})
 #: What identifies a conversation; the first that any span of a trace has counts for all of them.
 KEYS: Final = (
     *("gen_ai.conversation.id", "session.id", "langfuse.session.id", "langfuse.trace.session_id"),
     *("metadata.thread_id", "metadata.session_id", "metadata.conversation_id", "metadata.langfuse_session_id"),
     *("langsmith.trace.session_id", "langsmith.metadata.thread_id", "langsmith.metadata.session_id"),
     *("traceloop.association.properties.session_id", "traceloop.association.properties.thread_id"),
-    *("traceloop.association.properties.chat_id", "ai.telemetry.metadata.sessionId", "group_id"),
+    *("traceloop.association.properties.chat_id", "group_id", "gcp.vertex.agent.session_id"),
+    *("ai.telemetry.metadata.sessionId", "ai.telemetry.metadata.threadId", "ai.telemetry.metadata.chatId"),
     *("mlflow.trace_metadata.mlflow.trace.session", "mlflow.trace.session"),
 )
 _AGENT: Final = ("gen_ai.agent.name", "agent.name", "agent_name", "metadata.lc_agent_name", "graph.node.id")
@@ -270,9 +276,10 @@ def step_of(span: Span) -> Step:
 def _add_messages(step: Step, span: Span, look: _Attributes) -> None:
     several = int(look.number(_CHOICES)) > 1
     asked: list[Said] = []
+    whole = step.role == "agent"
     for incoming, outgoing in MESSAGES:
-        if not asked:
-            asked = read_messages(look.whole(incoming, step.cut))
+        if not asked and (asked := read_messages(look.whole(incoming, step.cut))):
+            whole = whole or not outgoing
         if not step.answers and outgoing:
             step.answers = alternatives(look.whole(outgoing, step.cut), several=several)
     if (not asked and not step.answers) or any(name in _ASKED for name, _ in span.events):
@@ -282,9 +289,11 @@ def _add_messages(step: Step, span: Span, look: _Attributes) -> None:
     if "smolagents" in span.scope:
         step.asked = without_framework(step.asked)
         step.answers = [without_framework(each) for each in step.answers]
-    if step.role == "agent":
+    if whole:
         _as_history(step)
     step.agent, step.model = look.text(_AGENT), look.text(_MODEL)
+    if span.attributes.get("openai_agents.type") == "agent":
+        step.agent = span.name
     step.usage = {name: look.number(names) for name, names in _USAGE.items() if look.first(names) is not None}
     step.response, step.delta = look.text(_RESPONSE_ID), step.own.get("history") == "delta"
     step.elsewhere = look.first(_ELSEWHERE) is not None
@@ -293,9 +302,12 @@ def _add_messages(step: Step, span: Span, look: _Attributes) -> None:
 
 
 def _as_history(step: Step) -> None:
-    """Take the messages of an agent, whose output may be all of them, for a request and one answer."""
+    """Take all messages, which may be in the input or in the output, for a request and one answer."""
     (answer,) = step.answers[:1] or [[]]
-    messages = answer if answer[: len(step.asked)] == step.asked or len(answer) > 1 else [*step.asked, *answer]
+    if answer[: len(step.asked)] == step.asked or len(answer) > 1:
+        messages = answer
+    else:
+        messages = step.asked if step.asked[-len(answer) :] == answer else [*step.asked, *answer]
     if messages and messages[-1].role == "assistant":
         step.asked, step.answers = messages[:-1], [messages[-1:]]
 
@@ -329,8 +341,9 @@ def _add_call(step: Step, look: _Attributes) -> None:
     step.call.error = failed or step.error is not None or is_error_text(text)
     arguments = look.first(_ARGUMENTS)
     found = decoded(arguments)
-    if isinstance(found, dict) and isinstance(found.get("kwargs"), dict):
-        found = found["kwargs"]
+    for inner in ("kwargs", "inputs"):
+        if isinstance(found, dict) and isinstance(found.get(inner), dict) and found.keys() & _AROUND_ARGUMENTS:
+            found = found[inner]
     step.arguments = arguments_of(found)[0] if isinstance(found, dict) else None
     step.agent = look.text(_AGENT)
 
@@ -381,7 +394,8 @@ class _Attributes:
         if is_cut(value):
             cut.append(name)
             return None
-        return value
+        # A table of spans has lists, whose entries have dotted names.
+        return [_undotted(each) for each in value] if isinstance(value, list) else value
 
     def _value(self, name: str) -> Any:
         """Return the value of an attribute, decoded once."""
@@ -434,3 +448,10 @@ def _unwrapped(value: Any) -> Any:
     """Return an entry without the name that OpenInference puts around it."""
     inner = value.get("message") if isinstance(value, dict) and len(value) == 1 else None
     return inner if isinstance(inner, dict) else value
+
+
+def _undotted(value: Any) -> Any:
+    if not isinstance(value, dict) or not any(key.startswith(("message.", "tool_call.")) for key in value):
+        return value
+    inside = {key: [_undotted(one) for one in each] if isinstance(each, list) else each for key, each in value.items()}
+    return _unwrapped(nested(inside))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
+from ....text import plural
 from .conventions import SETTINGS, Step
 from .messages import Call, Said, decoded, joined
 from .spool import prefixes
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Messages that two histories must have in common for one to continue the other, if its beginning is cut off.
 _OVERLAP: Final = 2
+#: Nanoseconds by which times may be rounded.
+_UNSURE: Final = 10_000_000
 #: Results that frameworks give to calls that hand a conversation over to another agent.
 _HANDED_OVER: Final = ("transferred to ", "successfully transferred to ", "transferring to ", "handed off to ")
 _HANDOFFS: Final = ("transfer_to_", "handoff_to_", "transfer_back_to_", "delegate_to_")
@@ -247,8 +250,12 @@ def _join(kept: _Thread, new: _Thread, *, carried: bool, by_key: bool) -> bool:
     first = new.steps[0]
     summary = any(said.missing == "compaction" for said in first.asked)
     nothing = all(said.role == "system" for said in first.asked)
-    appended = first.delta or summary or nothing or (not carried and (by_key or bool(kept.traces & new.traces)))
-    if appended and not (new.asked and new.asked <= kept.asked and kept.systems != new.systems):
+    shared, other = bool(kept.traces & new.traces), kept.systems != new.systems
+    follows = all(step.end <= first.start + _UNSURE for step in kept.steps)
+    appended = (
+        first.delta or summary or nothing or (not carried and follows and (by_key or shared) and not (shared and other))
+    )
+    if appended and not (new.asked and new.asked <= kept.asked and other):
         if summary:
             kept.notes.append(f"message {len(old)}: a summary has replaced the history before it, which is kept")
         return _replace(kept, new, [*kept.messages, *new.messages], discarded=False)
@@ -278,11 +285,12 @@ def _overlap(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
 
 def _is_beside(thread: _Thread, other: _Thread) -> bool:
     """Return whether calls of models only serve another conversation: a router, a title, a check."""
-    if thread is other or not thread.traces & other.traces or len(other.messages) <= len(thread.messages):
+    longer = (len(other.messages), -other.steps[0].start) > (len(thread.messages), -thread.steps[0].start)
+    if thread is other or not longer or not thread.traces & other.traces:
         return False
     beside = thread.asked <= other.asked or (len(thread.asked) == 1 and thread.systems != other.systems)
     if beside:
-        other.notes.append(f"{len(thread.steps)} calls of models that serve the conversation are skipped")
+        other.notes.append(f"{plural(len(thread.steps), 'call')} of models that serve the conversation skipped")
     return beside
 
 
@@ -472,7 +480,7 @@ def _describe(found: Conversation, thread: _Thread) -> None:
         found.complete = False
         found.notes.append(f"message {len(found.messages) - 1}: no answer is recorded")
     if thread.discarded:
-        found.notes.append(f"{thread.discarded} calls of models whose answer was not used are skipped")
+        found.notes.append(f"{plural(thread.discarded, 'call')} of models whose answer was not used skipped")
     if cut := Counter(name for step in steps for name in step.cut):
         found.notes += [f"{name} is cut off in {number} spans" for name, number in cut.items()]
     totals = Counter[str]()

@@ -18,10 +18,11 @@ _INSIDE: Final = frozenset(
         *("resourceSpans", "resource_spans", "batches", "scopeSpans", "scope_spans", "instrumentationLibrarySpans"),
         *("resourceLogs", "resource_logs", "scopeLogs", "scope_logs", "data", "trace", "traces", "result", "rows"),
         *("spans", "logRecords", "log_records", "observations", "runs", "instrumentation_library_spans"),
+        "child_runs",
     }
 )
 #: Those of them whose objects are spans and are read as a whole; the others are read member by member.
-_WHOLE: Final = frozenset({"spans", "logRecords", "log_records", "observations", "runs"})
+_WHOLE: Final = frozenset({"spans", "logRecords", "log_records", "observations", "runs", "child_runs"})
 #: A document of at most so many bytes is decoded at once: what stands behind spans may be about them.
 _SMALL: Final = 16 << 20
 #: Levels of arrays and objects around a span.
@@ -156,10 +157,13 @@ def _inside(value: Any, around: dict[str, Any], line: int, depth: int) -> Iterat
         for each in value:
             yield from _inside(each, around, line, depth + 1)
     elif isinstance(value, dict) and depth < _DEEPEST:
-        if is_span(value) or is_log(value):
-            yield Found(line, value, around)
+        found = is_span(value) or is_log(value)
         members = [name for name in value if name in _INSIDE and isinstance(value[name], dict | list)]
-        if members and not (is_span(value) and "observations" not in members):
+        # What is called data in a span is its own.
+        members = [name for name in members if name in _WHOLE] if found else members
+        if found and members in ([], ["child_runs"]):
+            yield Found(line, value, around)
+        if members:
             around = {**around, **{name: each for name, each in value.items() if name not in _INSIDE}}
             for name in members:
                 yield from _inside(value[name], around, line, depth + 1)

@@ -60,6 +60,8 @@ _WRAPPERS: Final = (
         "answer",
     ),
 )
+#: What frameworks write around the output of a tool.
+_AROUND_OUTPUT: Final = {"output", "kwargs", "tags", "metadata", "run_id", "parent_run_id", "name"}
 #: Texts that stand for one that was taken out.
 _REDACTED: Final = ("__REDACTED__", "[REDACTED]", "<REDACTED>")
 #: A text of one of these lengths that ends in an ellipsis was cut.
@@ -193,12 +195,12 @@ def unwrapped(value: Any) -> tuple[Any, str, bool]:
     """
     found = decoded(value)
     if isinstance(found, dict):
+        if "output" in found and found.keys() <= _AROUND_OUTPUT:
+            return unwrapped(found["output"])
         inner = found.get("data") if isinstance(found.get("data"), dict) else found.get("kwargs")
         message = {**found, **inner} if isinstance(inner, dict) else found
         if "tool_call_id" in message and "content" in message:
             return message["content"], str(message["tool_call_id"] or ""), message.get("status") == "error"
-        if len(found) == 1 and "output" in found:
-            return unwrapped(found["output"])
     return value, "", False
 
 
@@ -212,6 +214,8 @@ def _of_object(value: Mapping[str, Any], role: str) -> list[Said]:
         return _of_parts("assistant" if value["kind"] == "response" else "user", value["parts"])
     if _role_of(value):
         return _message(value)
+    if value.get("toolCalls") or value.get("tool_calls"):
+        return _message({"role": role, "content": value.get("text"), **value})
     return _of_parts(role, [value]) if _are_parts([value]) else _of_members(value, role)
 
 
@@ -245,18 +249,22 @@ def _message(value: Mapping[str, Any]) -> list[Said]:
     if isinstance(inner, dict) and "content" not in value:
         return read_messages({"role": role, **inner}, role)
     content = next((value[key] for key in ("content", "parts", "contents") if value.get(key) is not None), None)
+    if isinstance(content, str) and content.startswith("[{"):
+        parts = decoded(content)
+        kinds = [_part_kind(each) for each in parts] if isinstance(parts, list) else [""]
+        content = parts if all(kinds) and (role != "tool" or "result" in kinds) else content
     if role == "tool" and not (isinstance(content, list) and any(_part_kind(each) == "result" for each in content)):
         return [_result(value, content)]
-    if isinstance(content, str) and content.startswith("[{") and role != "tool":
-        parts = decoded(content)
-        content = parts if isinstance(parts, list) and all(map(_part_kind, parts)) else content
     if isinstance(content, dict):
         content = [content]
     extra = value["additional_kwargs"] if isinstance(value.get("additional_kwargs"), dict) else {}
     calls: Any = next(
         (each for each in (value.get("tool_calls"), value.get("toolCalls"), extra.get("tool_calls")) if each), []
     )
+    calls = decoded(calls)
     legacy = value.get("function_call") or extra.get("function_call")
+    if "function_call_name" in value:
+        legacy = {"name": value["function_call_name"], "arguments": value.get("function_call_arguments_json")}
     calls = [*(calls if isinstance(calls, list) else []), *([legacy] if isinstance(legacy, dict) else [])]
     parts = [*(content if isinstance(content, list) else [{"type": "text", "text": content}] if content else [])]
     parts += [{**_call_fields(each), "type": "tool_call"} for each in calls]
@@ -309,7 +317,9 @@ def _of_parts(role: str, parts: Iterable[Any]) -> list[Said]:
             continue
         said = others.setdefault(_PART_ROLES.get(named, role), Said(_PART_ROLES.get(named, role)))
         if kind == "call":
-            said.calls.append(_call(fields))
+            call = _call(fields)
+            # LangChain has the calls of some providers twice: as parts, and in a list of its own.
+            said.calls += [] if call.id and any(each.id == call.id for each in said.calls) else [call]
             said.role = said.role if fields.get("requestor") == "user" else "assistant"
         elif kind in ("text", "result"):
             _add_text(said, _first(fields, ("content", "text", "refusal")))

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from .messages import decoded
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -57,7 +59,6 @@ _BESIDE: Final = {
     "extra.tool_call_id": "gen_ai.tool.call.id",
     "extra.invocation_params.tools": "gen_ai.tool.definitions",
     "sessionId": "session.id",
-    "session_id": "session.id",
     "group_id": "group_id",
     "info.trace_metadata": "mlflow.trace_metadata",
     "info.request_metadata": "mlflow.trace_metadata",
@@ -143,7 +144,7 @@ def log_of(value: Mapping[str, Any], around: Mapping[str, Any]) -> Span:
     """Return a log record as the part of its span that it is."""
     found = span_of({**value, "attributes": value.get("attributes")}, around)
     name = _event_name(value) or str(found.attributes.get("event.name") or "")
-    body = attribute_value(value.get("body"))
+    body = decoded(attribute_value(value.get("body")))
     content = {**found.attributes, **(body if isinstance(body, dict) else {})}
     found.attributes, found.events = {}, [(name, content)]
     return found

@@ -30,6 +30,8 @@ CREATE TABLE steps (
 );
 """
 _ADD_STEP: Final = "INSERT INTO steps (trace, role, start, end, key, asked, ends, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+#: Nanoseconds by which times may be rounded.
+_UNSURE: Final = 10_000_000
 #: Bytes of a hash.
 _WIDTH: Final = 16
 #: Ancestors of a span that are looked at; a cycle of parents would have no end.
@@ -99,7 +101,9 @@ class Spool:
         """Yield what may be one conversation each, in the order of their starts."""
         order = "SELECT conversation FROM steps GROUP BY conversation ORDER BY min(start), conversation"
         for (number,) in self._database.execute(order).fetchall():
-            rows = "SELECT role, chain, key, data FROM steps WHERE conversation = ? ORDER BY start, number"
+            rows = (
+                "SELECT role, chain, key, data FROM steps WHERE conversation = ? ORDER BY start, length(asked), number"
+            )
             chains: dict[int | None, list[Step]] = defaultdict(list)
             tools, keys = list[Step](), dict[str, None]()
             for role, chain, key, data in self._database.execute(rows, (number,)):
@@ -126,7 +130,8 @@ class Spool:
         """Store the numbers of the chain and of the conversation of each step."""
         linker = _Linker(self._union)
         rows = (
-            "SELECT number, trace, start, end, key, asked, ends FROM steps WHERE role = 'model' ORDER BY start, number"
+            "SELECT number, trace, start, end, key, asked, ends FROM steps WHERE role = 'model' "
+            "ORDER BY start, length(asked), number"
         )
         chains = dict[int, int]()
         for number, trace, start, end, key, asked, ends in self._database.execute(rows):
@@ -312,7 +317,7 @@ class _Linker:
             for place in range(len(ends) - 1, -1, -1):
                 if ends[place].number in self._followed:
                     self._taken[at] = ends.pop(place)
-                elif ends[place].end <= call.start:
+                elif ends[place].end <= call.start + _UNSURE:
                     return ends[place]
             if at in self._taken:
                 return self._taken[at]
