@@ -186,6 +186,8 @@ capability = Capability(
     summary=deferred(f"{__name__}.facts:summary"),
     failure=deferred(f"{__name__}.facts:failure"),
     comparison=deferred(f"{__name__}.facts:comparison"),
+    page=deferred(f"{__name__}.page:page"),
+    script=Path(__file__).with_name("timeline.js"),
 )
 
 

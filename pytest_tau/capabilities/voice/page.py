@@ -1,0 +1,71 @@
+"""The timeline of a conversation in ticks in the HTML report; ``timeline.js`` draws it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...capability import PageBlock
+from .facts import clock
+from .stored import read_ticks
+from .talk.timeline import Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...models import Simulation
+    from .facts import VoiceFacts
+
+
+def page(facts: VoiceFacts, simulation: Simulation) -> Iterator[PageBlock]:
+    """Yield the timeline of a trial."""
+    timeline = facts.timeline
+    if timeline is None and simulation.duplex is not None:
+        timeline = Timeline.of_ticks(read_ticks(simulation.duplex), facts.tick_seconds)
+    if timeline is None or not timeline.ticks:
+        return
+    simulated = ", simulated without sound" if facts.timeline is not None else ""
+    known = f", conditions {facts.complexity}" if facts.complexity else ""
+    note = f"{clock(timeline.ticks * timeline.tick_seconds)} of talk{simulated}{known}"
+    yield PageBlock("Timeline", note=note, place="box", data=_data(facts, timeline, _numbers(timeline, simulation)))
+
+
+def _numbers(timeline: Timeline, simulation: Simulation) -> list[int | None]:
+    """Return the number of the message of each utterance: the known one, else that of the next message of its text."""
+    said: dict[tuple[str, str], list[int]] = {}
+    for number, message in enumerate(simulation.messages):
+        if message.role in ("assistant", "user"):
+            side = "agent" if message.role == "assistant" else "user"
+            said.setdefault((side, (message.content or "").strip()), []).append(number)
+    found = []
+    for each in timeline.utterances:
+        known = each.message_idx
+        same = said.get((each.side, each.text.strip())) if known is None else None
+        found.append(same.pop(0) if same else known)
+    return found
+
+
+def _data(facts: VoiceFacts, timeline: Timeline, numbers: list[int | None]) -> dict[str, Any]:
+    return {
+        "tick": timeline.tick_seconds,
+        "ticks": timeline.ticks,
+        "utterances": [
+            {
+                "side": each.side,
+                "start": each.start,
+                "end": each.end,
+                "text": each.text,
+                "rest": each.rest,
+                "heard": each.heard,
+                "listens": each.action == "backchannel",
+                "message": number,
+            }
+            for each, number in zip(timeline.utterances, numbers, strict=True)
+        ],
+        "calls": [
+            {"start": each.start, "end": each.end, "name": each.name, "error": each.error, "message": each.message_idx}
+            for each in timeline.calls
+        ],
+        "sounds": [{"start": each.start, "end": each.end, "text": each.text} for each in timeline.sounds],
+        "drops": timeline.drops,
+        "faults": [{"at": fault.at, "text": fault.text} for fault in facts.faults],
+    }
