@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from ..analysis.gates import Gate, Verdict
+    from ..analysis.summary import DomainSummary
     from ..environment import DomainSpec
     from ..evaluation import Evaluator
     from ..models import Simulation
@@ -119,6 +120,31 @@ def pytest_tau_may_restore(simulation: Simulation) -> bool | None:
 
     Args:
         simulation: The simulation of the same test, with the same seed.
+    """
+
+
+class FinishedRun(NamedTuple):
+    """A run whose trials are all reported.
+
+    Attributes:
+        records: The records of its trials.
+        failed: The node ids of the tests that have failed.
+        summaries: Returns the summaries of its domains; they are computed once, when they are first asked for.
+    """
+
+    records: Sequence[TrialRecord]
+    failed: Container[str]
+    summaries: Callable[[], list[DomainSummary]]
+
+
+@pytest.hookspec
+def pytest_tau_finished(run: FinishedRun) -> None:
+    """Report what a run has come to; collect-all. A run with an implementation computes every figure of its domains.
+
+    Called in the process that reports, in ``pytest_sessionfinish``, if there are trials.
+
+    Args:
+        run: The run.
     """
 
 

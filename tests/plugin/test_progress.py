@@ -10,8 +10,7 @@ import sys
 import pytest
 
 from pytest_tau.plugin.report.progress import display
-from pytest_tau.plugin.report.progress.counts import ProgressCounts
-from pytest_tau.plugin.report.progress.display import LogThrottle, WaitThrottle
+from pytest_tau.plugin.report.progress.display import LogThrottle, ProgressCounts, WaitThrottle
 
 from .conftest import _QUICK
 from .test_concurrency import Screen, _read

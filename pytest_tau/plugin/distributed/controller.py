@@ -18,8 +18,8 @@ from ..store.manifest import write_remote_manifest
 from ..store.writer import SimulationFile, merge_worker_files
 from ..wire import WorkerInput, give_input, input_of, output_of
 from . import compat
+from .compat import SCOPED, DeepScheduling
 from .crashes import CrashReporter, is_trial
-from .scheduling import make_scheduler
 from .worker import cassette_home
 
 if TYPE_CHECKING:
@@ -226,3 +226,24 @@ def _written(path: Path, content: bytes) -> str | None:
     except OSError as error:
         return f"the cassette {path} cannot be written: {error.strerror}"
     return None
+
+
+def make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Return the scheduler of a run of tasks; None if xdist's own will do."""
+    dist, concurrency = config.getvalue("dist"), _concurrency(config)
+    if dist == "load" and concurrency > 1:
+        return DeepScheduling(config, log, concurrency)
+    if dist in SCOPED and (concurrency > 1 or get_context(config) is not None):
+        return SCOPED[dist](config, log)
+    return None
+
+
+def _concurrency(config: pytest.Config) -> int:
+    """Return how many trials run at the same time in one worker, in a controller that may not know of tasks yet."""
+    values = OptionValues(config)
+    models = any(values.given(f"{role}_llm") is not None for role in ("agent", "user", "judge"))
+    if values.given("concurrency") is None and not models:
+        return 1
+    from ..config import run_config
+
+    return run_config(config).concurrency

@@ -16,27 +16,20 @@ if TYPE_CHECKING:
     from ...analysis.scores import Floor, Scores
     from ...analysis.summary import DomainSummary
     from ...runs.record import TrialRecord
+    from ..seams import FinishedRun
 
 #: Characters of the name of a domain with its variant.
 _LONGEST = 200
 
-__all__ = [
-    "add_user_properties",
-    "junit_xml",
-    "register",
-    "suite_properties",
-    "trial_properties",
-]
-
 
 def register(config: pytest.Config) -> None:
-    """Register what reports a file that cannot be written."""
+    """Register what adds the properties, and reports a file that cannot be written."""
     if getattr(config.option, "xmlpath", None):  # pytest may make its writer later
         config.pluginmanager.register(JUnitFile(config), "tau-junit")
 
 
 class JUnitFile:
-    """Fails a run whose file cannot be written, for which pytest has a traceback, and no summary.
+    """Adds the properties; fails a run whose file cannot be written, for which pytest has a traceback, and no summary.
 
     Args:
         config: pytest's configuration.
@@ -44,6 +37,18 @@ class JUnitFile:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config, self._problem = config, ""
+
+    def pytest_tau_trial_reported(self, report: pytest.TestReport, record: TrialRecord) -> None:
+        """Add the properties of a trial to its test case."""
+        if junit_xml(self._config) is not None:
+            report.user_properties += trial_properties(record)
+
+    def pytest_tau_finished(self, run: FinishedRun) -> None:
+        """Add the properties of the domains to the suite."""
+        xml = junit_xml(self._config)
+        if xml is not None:
+            for name, value in suite_properties(run.summaries()):
+                xml.add_global_property(name, value)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:

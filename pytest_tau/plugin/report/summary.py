@@ -1,4 +1,4 @@
-"""The summary of a run by domain: lines at the terminal, properties for JUnit's XML, a page for CI services."""
+"""The summary of a run by domain: lines at the terminal, and the figures for what is made at its end."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from ...text import plural, relative_path
 from ..context.run_state import get_context, run_state
 from ..items import get_item_state, group_of, spec_of
 from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import FinishedRun, SummaryBlock, SummaryLine
 from ..wire import add_facts, is_worker
 from .costs import ModelTotals
 from .header import examples_warning
-from .junit import junit_xml, suite_properties, trial_properties
-from .markdown_page import MarkdownPage
 from .records import records_of
 
 if TYPE_CHECKING:
@@ -38,16 +36,14 @@ def register(config: pytest.Config) -> None:
     """Register the summary.
 
     Raises:
-        pytest.UsageError: An option of the summary has a value that cannot be used.
+        pytest.UsageError: The value of an option cannot be used.
     """
     values = OptionValues(config)
-    page = MarkdownPage.of(config, values) if values.given("summary") else None  # an empty text asks for none
     group_by: tuple[str, ...] = values.get("group_by")
     persona = values.get("user_persona") or {}
     if "persona" not in group_by and any(len(weights) > 1 for weights in persona.values()):
         group_by += ("persona",)
-    summary = Summary(config, group_by, page, partial=values.get("partial"))
-    config.pluginmanager.register(summary, "tau-summary")
+    config.pluginmanager.register(Summary(config, group_by, partial=values.get("partial")), "tau-summary")
 
 
 class Summary:
@@ -56,14 +52,11 @@ class Summary:
     Args:
         config: pytest's configuration.
         group_by: The names of the groupings of tasks.
-        page: The page in Markdown, if it is asked for.
         partial: Whether partial credit is asked for.
     """
 
-    def __init__(
-        self, config: pytest.Config, group_by: tuple[str, ...], page: MarkdownPage | None, *, partial: bool = False
-    ) -> None:
-        self._config, self._group_by, self._page, self._partial = config, group_by, page, partial
+    def __init__(self, config: pytest.Config, group_by: tuple[str, ...], *, partial: bool = False) -> None:
+        self._config, self._group_by, self._partial = config, group_by, partial
         self._models = ModelTotals()
         self._floors: dict[TaskId, bool | None] = {}
         #: The tasks of which the floor is computed at the end.
@@ -82,8 +75,12 @@ class Summary:
     @property
     def _detailed(self) -> bool:
         """Return whether more than the first line of each domain is shown anywhere."""
-        xml = self._config.getoption("xmlpath", None)  # only the process that reports has the XML object
-        return self._page is not None or self._config.get_verbosity() >= 0 or bool(xml)
+        return self._config.get_verbosity() >= 0 or self._is_heard
+
+    @property
+    def _is_heard(self) -> bool:
+        """Return whether anything, such as a page or JUnit's XML, is made of the run at its end."""
+        return bool(self._config.hook.pytest_tau_finished.get_hookimpls())
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -120,16 +117,14 @@ class Summary:
             self._replay_differences += trial.replay_differences
 
     def pytest_tau_trial_reported(self, report: pytest.TestReport, trial: TrialReport, record: TrialRecord) -> None:
-        """Record the floor of the task; add the properties of JUnit's XML to the report."""
+        """Record the floor of the task, and that the test was run once more."""
         if trial.floor is not None:
             self._floors[record.group.task] = trial.floor
         self._runs[report.nodeid] += 1
-        if junit_xml(self._config) is not None:
-            report.user_properties += trial_properties(record)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        """Write costs, JUnit properties and the page, in the process that reports."""
+        """Store costs, and call ``pytest_tau_finished``, in the process that reports."""
         if is_worker(self._config):
             return
         context = get_context(self._config)
@@ -140,17 +135,12 @@ class Summary:
             if previous is not None and not context.config.models.tape:
                 self._models.add_stopped(previous.info.get("stopped_usage", {}))
             self._note_comparability()
-        xml = junit_xml(self._config)
-        if xml is not None:
-            for name, value in suite_properties(self._summaries()):
-                xml.add_global_property(name, value)
-        if self._page is not None and self._page.file is not None:
-            problem = self._page.write(self._summaries())
-            if problem is not None:
-                self._problems[problem] = None
+        if records := records_of(self._config):
+            run = FinishedRun(records, self._failed, self._summaries)
+            self._config.hook.pytest_tau_finished(run=run)
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Return the lines of each domain, the usage of models, remarks on the run, and the page if it is printed."""
+        """Return the lines of each domain, the usage of models, and remarks on the run."""
         return SummaryBlock("domains", self._lines())
 
     def _lines(self) -> Iterator[SummaryLine]:
@@ -161,8 +151,6 @@ class Summary:
             yield from self._policy_lines(records)
             yield from self._behaviour_lines()
         yield from self._remark_lines(graded=bool(records))
-        if records and self._page is not None:
-            yield from self._page.lines(self._summaries(), self._failed)
 
     def _behaviour_lines(self) -> Iterator[SummaryLine]:
         from ...participants.behaviours import BEHAVIOURS
@@ -185,8 +173,8 @@ class Summary:
         return self._found or []
 
     def _all_floors(self, records: list[TrialRecord]) -> dict[TaskId, bool | None]:
-        """Return the floor of each task; none if many trials all passed and no option needs the floor."""
-        asked = self._page is not None or self._config.get_verbosity() > 0 or junit_xml(self._config) is not None
+        """Return the floor of each task; none if many trials all passed and nothing needs the floor."""
+        asked = self._is_heard or self._config.get_verbosity() > 0
         if not asked and len(records) > _MANY and all(record.passed for record in records):
             return {}
         return {**self._floors, **{task: _floor(spec) for task, spec in self._specs.items()}}

@@ -13,6 +13,7 @@ from .trial_reports import SIMULATION
 #: The sections of the summary, in their order.
 SECTIONS = (
     "domains",
+    "page",
     "attacks",
     "reviews",
     "fork",

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ConfigurationError
 from ..context.run_state import require_context
 from ..items import is_task_item, item_state
-from .plugin_tools import tools_of_plugins
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import pytest
 
     from ...chat import TrialModels
@@ -141,3 +142,12 @@ class TauTrial(int):
             other_loop=context.loop.ensure,
         )
         return AgentTrial(Trial(setup).context("agent"))
+
+
+def tools_of_plugins(item: pytest.Item) -> Callable[[str, Sequence[Any]], Any]:
+    """Return a function that asks the hooks of an item for tools as objects of a framework."""
+
+    def make(name: str, tools: Sequence[Any]) -> Any:
+        return item.ihook.pytest_tau_tools_for(name=name, tools=list(tools))
+
+    return make

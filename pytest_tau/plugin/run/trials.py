@@ -30,9 +30,9 @@ from ..store.trial_log import TrialLog
 from .asyncio_fixtures import fixture_loop
 from .models import cassette_path, usage_facts
 from .outcomes import record_of, result_of
-from .plugin_tools import tools_of_plugins
 from .reviews import TrialReview
 from .setup import sources_of, task_for
+from .tau_trial import tools_of_plugins
 
 if TYPE_CHECKING:
     import logging

@@ -13,8 +13,7 @@ from ...compat import terminal_writer
 from ...context.run_state import run_state
 from ...items import spec_of
 from ...wire import TrialReport, is_worker, trial_report
-from .counts import ProgressCounts
-from .display import LogThrottle, ProgressLine, WaitThrottle
+from .display import LogThrottle, ProgressCounts, ProgressLine, WaitThrottle
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping

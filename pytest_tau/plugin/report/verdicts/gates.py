@@ -9,19 +9,22 @@ import pytest
 from ....capability import columns_of
 from ....text import plural, printable
 from ...capabilities import capabilities_of
-from ...compat import mark_last_failed
+from ...compat import mark_last_failed, terminal_writer
 from ...context.run_state import get_context, run_state
 from ...items import TRIAL_ID, group_of, spec_of
 from ...options import OptionValues, repetitions
 from ...wire import add_facts, trial_report, worker_input
 from ..records import records_of
-from .gated import SHOWN, explain, gated, tolerate
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from ....analysis.gates import Gate, Verdict
     from ...items import TaskSpec
+
+
+#: The letter, and with ``-v`` the word, of a failed trial that does not fail the run, by its outcome.
+SHOWN = {"failing": ("f", "FAILING"), "broken": ("e", "BROKEN")}
 
 
 def register(config: pytest.Config) -> None:
@@ -211,3 +214,42 @@ def has_own_gate(report: Any) -> bool:
     """Return whether the trial belongs to a test with a gate of its own, which decides on it."""
     trial = trial_report(report)
     return trial is not None and trial.test_gate is not None
+
+
+def gated(report: Any) -> str | None:
+    """Return the outcome of a failed trial that does not fail the run by itself; None for any other report."""
+    trial = trial_report(report)
+    return trial.gated if trial else None
+
+
+def tolerate(report: Any) -> None:
+    """Turn a failure into an expected one, which pytest, xdist, ``-x`` and JUnit's XML do not count."""
+    report.outcome, report.wasxfail = "skipped", _message(report)
+
+
+def count_failure(report: Any) -> None:
+    """Turn an expected failure into a failure again."""
+    report.outcome = "failed"
+    if hasattr(report, "wasxfail"):
+        del report.wasxfail
+
+
+def explain(terminal: Any, chosen: Callable[[Any], bool]) -> None:
+    """Write the failure reports of gated trials.
+
+    Args:
+        terminal: pytest's terminal reporter.
+        chosen: Returns whether a report is written.
+    """
+    for name, (_, word) in SHOWN.items():
+        reports = [report for report in terminal.stats.get(name, ()) if chosen(report)]
+        if reports:
+            terminal.write_sep("=", f"{word} TRIALS")
+        for report in reports:
+            terminal.write_sep("_", report.head_line or report.nodeid)
+            report.toterminal(terminal_writer(terminal))
+
+
+def _message(report: Any) -> str:
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return crash.message if crash is not None else printable(str(report.longrepr).strip().partition("\n")[0])

@@ -17,7 +17,7 @@ from ...compat import mark_last_failed
 from ...context.run_state import run_state, will_be_restored
 from ...items import get_item_state, is_task_item, item_state, marker_arguments, spec_of
 from ...wire import TestGate, add_facts, is_worker, trial_report
-from .gated import SHOWN, count_failure, explain, gated, tolerate
+from .gates import SHOWN, count_failure, explain, gated, tolerate
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
