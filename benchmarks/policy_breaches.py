@@ -89,7 +89,7 @@ def count_breaches(files: Iterable[Path], data: Path | None = None) -> dict[str,
     """
     counts: dict[str, Count] = {}
     for file in files:
-        report = asyncio.run(regrade_file(file, RegradeSettings(policy_rules=True), _Domains(data)))
+        report = asyncio.run(regrade_file(file, RegradeSettings(check_policy=True), _Domains(data)))
         count = counts.setdefault(report.domain or "none", Count())
         for number, result in enumerate(report.results):
             reward = result.stored.reward if result.stored else result.fresh.reward

@@ -6,16 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .capability import (
-        Capability,
-        Command,
-        ExportFormat,
-        FactColumn,
-        PageBlock,
-        PageItem,
-        TrialStages,
-        TrialView,
-    )
+    from .capability import Capability, Command, ExportFormat, FactColumn, PageBlock, PageItem, TrialStages, TrialView
     from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment, domain_of
     from .episodes import Episode

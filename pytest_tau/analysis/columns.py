@@ -18,7 +18,7 @@ from ..runs.record import GROUPS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..capability import NamedColumn
+    from ..capability.calls import NamedColumn
     from ..models import ModelUsage, Simulation
     from ..runs.record import TrialRecord
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal[
     "number", "money", "seconds", "score", "outcome", "domain", "task", "trial", "ended", "text", "checks", "data"
 ]
-#: Why the share of trials that kept the rules of the policy has no value.
-NO_RULES = "no trial was checked against rules: the domains have none, or --tau-policy-rules is off"
 _ROLES = ("agent", "user", "judge")
 _REPLIES = ("cached_tokens", "cut_replies", "filtered_replies", "timeouts")
 
@@ -146,11 +144,6 @@ def _attack_success(record: TrialRecord) -> float | None:
     return float(record.attack_success) if record.attack else None
 
 
-def _breaches(record: TrialRecord) -> str | None:
-    counts = record.policy_counts
-    return "; ".join(f"{name} ({number})" for name, number in counts.items()) if record.policy is not None else None
-
-
 def _blame(name: str) -> Value:
     def text(record: TrialRecord) -> str | None:
         found = (record.blame or {}).get(name)
@@ -211,13 +204,6 @@ COLUMNS: tuple[Column, ...] = (
         exported=False,
         metric=MeanMetric("utility_under_attack", most=1.0, counts=lambda record: bool(record.attack_name)),
     ),
-    Column(
-        "policy",
-        lambda record: record.policy_score,
-        page=PageColumn("policy", "score", "Policy", optional=True),
-        metric=MeanMetric("policy", most=1.0, counts=lambda each: each.policy_score is not None, lacking=NO_RULES),
-    ),
-    Column("policy_breaches", _breaches),
     Column("ended", _ended, exported=False, page=PageColumn("ended", "ended", "Ended")),
     Column(
         "failed_checks",
@@ -304,11 +290,12 @@ COLUMNS: tuple[Column, ...] = (
 def with_facts(columns: Iterable[NamedColumn]) -> tuple[Column, ...]:
     """Return the columns of the core, and those of capabilities, each name once."""
     known = {each.name for each in COLUMNS}
-    chosen = {named.column.name: named for named in columns if named.column.name not in known}
-    return (*COLUMNS, *map(_of_facts, chosen.values()))
+    chosen = {named.column.name: named for named in columns if named.column.name not in known and not named.is_of_keys}
+    return (*COLUMNS, *map(column_of, chosen.values()))
 
 
-def _of_facts(named: NamedColumn) -> Column:
+def column_of(named: NamedColumn) -> Column:
+    """Return the column of a fact."""
     column = named.column
 
     def value(record: TrialRecord) -> Any:
@@ -323,7 +310,7 @@ def _of_facts(named: NamedColumn) -> Column:
             column.name,
             column.most,
             counts=lambda record: value(record) is not None,
-            lacking=f"no trial has a value of {named.capability!r}",
+            lacking=column.lacking or f"no trial has a value of {named.capability!r}",
             every=column.every,
         )
         if column.metric

@@ -13,7 +13,6 @@ from .attacks import attack_differences
 from .comparability import differing_conditions
 from .measures.facts import fact_lines, rates_name
 from .measures.partial import difference_lines
-from .measures.policy import policy_difference_lines
 from .measures.reviews import review_counts
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
 from .personas import persona_lines
@@ -199,7 +198,7 @@ class Comparison:
         lines += attack_differences([*self._records.values()])
         if len(self.variants) == 1:
             pairs = [*self._records.values()]
-            lines += [*difference_lines(pairs), *policy_difference_lines(pairs)]
+            lines += difference_lines(pairs)
         lines += fact_lines(self.before, self.after, [*self._records.values()] if len(self.variants) == 1 else [])
         lines += persona_lines(self.before.records, self.after.records)
         lines += self._reviews()

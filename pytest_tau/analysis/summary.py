@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ..models import STOPS
 from ..text import by_numbers, error_line
 from .columns import COLUMNS
-from .measures.policy import PolicyStats
 from .measures.retrieval import RetrievalStats
 from .scores import Floor, Scores
 from .statistics import percentile
@@ -83,7 +82,6 @@ class DomainSummary:
         retrieval: What was searched for and read; None if the domain has no knowledge base.
         records: The trials of each variant, by its name; an empty name if there is one. For means that are only
             computed if they are shown.
-        policy: How the rules of the policy were kept; None if there are none.
     """
 
     scores: Scores
@@ -100,7 +98,6 @@ class DomainSummary:
     groups: Mapping[str, tuple[Scores, ...]]
     retrieval: RetrievalStats | None = None
     records: Mapping[str, Sequence[TrialRecord]] = field(default_factory=dict)
-    policy: PolicyStats | None = None
 
     @property
     def name(self) -> str:
@@ -155,7 +152,6 @@ def _domain(
         unseen=tuple(unseen_agents(records)),
         restored=sum(record.restored for record in records),
         retrieval=RetrievalStats.of(ran),
-        policy=PolicyStats.of(ran),
         records=records_by_variant(records),
         groups={group: _grouped(group, records_by_variant(records)) for group in group_by},
     )

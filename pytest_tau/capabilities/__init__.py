@@ -4,6 +4,7 @@
 BUNDLED = (
     "tool_faults",
     "user_validity",
+    "policy_rules",
     "quarantine",
     "changed",
     "fork",

@@ -41,7 +41,7 @@ def settings_of(args: argparse.Namespace, domains: Project, judge_of: _JudgeOf) 
         strict_replay=args.strict,
         fresh_tasks=args.fresh_tasks,
         evaluators=domains.evaluators,
-        policy_rules=args.check_policy,
+        check_policy=args.check_policy,
         only_notable=not (args.verbose or args.json or args.out),
     )
 

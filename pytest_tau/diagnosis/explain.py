@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..attacks import AttackFacts
-from ..capability import failure_lines, installed
+from ..capability import installed
+from ..capability.calls import failure_lines
 from ..evaluation import components_of
 from ..evaluation.component_reports import BY_USER, NEAREST, NOT_MADE, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
 from ..evaluation.partial import COUNTS, SHARES
 from ..models import LATE_CALLS, RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
-from ..policy import PolicyReport
 from ..text import counted, has_traceback, plural, shorten
 from .attacks import attack_report
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 _LAST_MESSAGES = 6
 #: Lines of an error that are shown.
 _LONGEST_ERROR = 48
-#: Breaches of rules of the policy that are shown.
-_MOST_BREACHES = 10
 #: Calls with a fault of their tool that are named.
 _COMMANDS = ("record again: ", "record it: ")
 
@@ -99,7 +97,6 @@ def explain(
         lines += attack_report(attack)
     if info is not None and simulation.outcome != "error":
         lines += _of_verdict(simulation, info, evaluators, partial=partial)
-    lines += policy_lines(PolicyReport.from_info(simulation.info))
     lines += _cut_off(simulation)
     lines += [Line("note", line) for line in failure_lines(capabilities or installed(), simulation)]
     lines += _late_calls(simulation)
@@ -155,17 +152,6 @@ def partial_text(partial: Mapping[str, float | None]) -> str:
     shares = [f"{name} {partial[name]:.2f}" for name in SHARES if partial.get(name) is not None]
     counts = [f"{name} {partial[name]}" for name in COUNTS if partial.get(name)]
     return f"partial credit: {', '.join([*shares, *counts])}"
-
-
-def policy_lines(found: PolicyReport | None) -> list[Line]:
-    """Return the lines about the rules of the policy: each breach, turn by turn, and what could not be checked."""
-    if found is None or not (found.breaches or found.problems):
-        return []
-    number = len(found.breaches)
-    lines = [Line("head", f"policy: {number} breach{'es' * (number != 1)}")] if number else []
-    lines += [Line("bad", f"  {each.rule}, {each.line()}") for each in found.breaches[:_MOST_BREACHES]]
-    lines += [Line("note", f"  and {number - _MOST_BREACHES} more")] if number > _MOST_BREACHES else []
-    return lines + [Line("bad", f"rule {name!r} could not be checked: {why}") for name, why in found.problems.items()]
 
 
 def _late_calls(simulation: Simulation) -> list[Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from ..capability import LintView, installed
 from ..environment import check_domain, check_history, check_task
 from ..errors import DomainError, TaskFormatError, ToolServerError
 from ..evaluation import known_components
@@ -13,7 +14,6 @@ from .facts import FactChecker
 from .findings import SEVERITIES, Finding, LintReport, Severity
 from .history import check_history_results
 from .knowledge import check_documents, check_required
-from .policy import check_agent, check_rules
 from .scripts import check_script
 from .sets import check_duplicates, check_splits
 from .texts import check_ignored, check_phrases
@@ -67,10 +67,11 @@ async def lint_domain(
     own, tasks = tasks is None, _tasks(domain, split) if tasks is None else tasks
     report = LintReport(domain.name, split, len(tasks))
     report.findings += [
-        *((*check_splits(domain), *check_documents(domain), *check_rules(domain)) if own else ()),
+        *((*check_splits(domain), *check_documents(domain)) if own else ()),
         *check_duplicates(tasks),
     ]
     facts, components, evaluation = FactChecker(domain), known_components(evaluators), accepting(evaluators)
+    report.findings += await _of_capabilities(LintView(domain, None, None, evaluation)) if own else []
     for task in tasks:
         misfit = _misfit(task, domain, components, domains)
         if misfit is not None:
@@ -83,8 +84,8 @@ async def lint_domain(
         null = check_null(task, domain, evaluation)
         report.floor += any(finding.severity == "error" for finding in null)
         report.floor_but_for_judge += any(finding.severity != "error" for finding in null)
-        found = [*await check_gold(task, domain, evaluation), *null]
-        found += await check_agent(task, domain, evaluation)
+        gold, found = await check_gold(task, domain, evaluation)
+        found += [*null, *await _of_capabilities(LintView(domain, task, gold, evaluation))]
         found += _other_findings(task, domain, evaluation, facts)
         causes = without_consequences(found, task, domain)
         report.findings += causes
@@ -115,6 +116,10 @@ async def lint_users(
         silent = facts.check_script(task, script_for(task, domain))
         report.findings += [*stopped, *silent, *check_prose(task)]
     return report
+
+
+async def _of_capabilities(view: LintView) -> list[Finding]:
+    return [found for each in installed() if each.lint is not None for found in await each.lint(view)]
 
 
 def _undeclared(task: Task, domain: Domain) -> list[Finding]:

@@ -14,14 +14,13 @@ from ..regrade.reward_diff import reward_differences
 from ..runner.config import SimulationSettings
 from ..runner.simulate import asimulate
 from .findings import Finding
-from .policy import gold_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..environment import Domain
     from ..evaluation import Evaluator
-    from ..models import Action, Message, Task
+    from ..models import Action, Message, Simulation, Task
     from .findings import Severity
 
 #: The names of the components that are not of plugins.
@@ -33,26 +32,26 @@ def accepting(evaluators: Sequence[Evaluator] = ()) -> Evaluation:
     return Evaluation(judge=BUILT_IN_JUDGES["accept"], evaluators=evaluators)
 
 
-async def check_gold(task: Task, domain: Domain, evaluation: Evaluation) -> list[Finding]:
+async def check_gold(task: Task, domain: Domain, evaluation: Evaluation) -> tuple[Simulation, list[Finding]]:
     """Check ``gold-fails``: the reference actions and phrases, carried out in a conversation, do not earn reward 1.
 
-    The same conversation shows whether they break a rule of the policy.
-
     It is a warning if only components of plugins object, which may want more of a conversation than the task states.
+
+    Returns:
+        The conversation, and what was found.
     """
     settings = SimulationSettings(limits=Limits(timeout=None), evaluation=evaluation)
     simulation = await asimulate(task, domain=domain, agent="gold", user="gold", settings=settings)
-    broken = [*gold_findings(simulation, domain)]
     info = simulation.reward_info
     if info is not None and info.passed:
-        return broken
+        return simulation, []
     reasons = [simulation.error] if simulation.error else []
     reasons += [reason.strip() for reason in reward_differences(None, info)] if info is not None else []
     factors = (info and info.reward_breakdown) or {}
     objecting = {name for name, value in factors.items() if value < 1}
     by_plugins = bool(objecting) and objecting.isdisjoint(_BUILT_IN) and not simulation.error
     severity: Severity = "warning" if by_plugins else "error"
-    return [Finding("gold-fails", severity, task.id, "; ".join(reasons)), *broken]
+    return simulation, [Finding("gold-fails", severity, task.id, "; ".join(reasons))]
 
 
 def check_stable(task: Task, domain: Domain) -> Iterator[Finding]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..capability import ActiveCapability, Capability, bundled, columns_of, installed
+from ..capability import ActiveCapability, Capability, bundled, installed
+from ..capability.calls import columns_of
 from ..settings import check_fields, options_of
 from .options import CAPABILITIES, OptionValues, add_option
 from .options_table import OPTIONS

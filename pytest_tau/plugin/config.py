@@ -99,7 +99,6 @@ def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettin
         own_timeout=DEFAULT_TIMEOUT if limits.timeout is None and not is_played(values) else None,
         limits=replace(limits, timeout=limits.timeout or None),
         evaluation=Evaluation(grading, solo=solo),
-        policy_rules=values.get("policy_rules") == "on",
         protocol=_protocol(values),
         retrieval=_retrieval(values),
         prompting={"agent": _agent_prompting(values), "user": _user_prompting(values, data_dir)},

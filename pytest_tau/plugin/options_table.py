@@ -74,9 +74,6 @@ _ROWS = (
     Option("partial", flag, "output", default=False,
            help="show partial credit, such as the share of reference actions that were made, in the summary and in "
                 "failure reports"),
-    Option("policy-rules", text, "output", "WHEN", default="on", choices=("on", "off"),
-           help="check the rules of the domain's policy in each conversation: %(default)s (default) or off; the reward "
-                "does not depend on it"),
     Option("summary", markdown_file, "output", "markdown[:FILE]",
            help="write a summary for CI: markdown (to $GITHUB_STEP_SUMMARY if set, else printed), or markdown:FILE"),
     Option("html", Path, "output", "FILE", path=True,

@@ -4,7 +4,7 @@ A domain declares its rules in ``DomainSpec(rules=...)``. Each is a :class:`Rule
 that it stands for, and a function that looks at the :class:`Trajectory` of a finished conversation and yields breaches.
 """
 
-from .check import check_policy, load_rules
+from .check import check_policy, load_rules, report_of
 from .makers import (
     confirmation,
     done_claims,
@@ -48,6 +48,7 @@ __all__ = [
     "one_call_at_a_time",
     "own_records",
     "read_before_write",
+    "report_of",
     "stated_details",
     "transfer_notice",
 ]

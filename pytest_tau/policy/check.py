@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, is_interrupt
 from ..text import one_line
-from .report import PolicyReport, RecordedBreach
+from .report import POLICY, PolicyReport, RecordedBreach
 from .rule import Rule
 from .running import run_rules
 from .trajectory import Trajectory
@@ -15,13 +15,15 @@ from .trajectory import Trajectory
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..environment import Domain, DomainSpec
+    from ..environment import Domain, DomainSpec, Environment
     from ..environment.toolkit import ToolInfo
-    from ..models import Message, Task
+    from ..models import Message, Simulation, Task
     from .parts import Breach
 
 #: Loaded rules, by the identity of their declaration, which is kept so that no other object gets it.
 _LOADED: dict[int, tuple[Any, tuple[Rule, ...]]] = {}
+#: The agent that only makes the reference calls.
+SILENT = "gold"
 #: Characters of evidence that are kept.
 _EVIDENCE = 300
 
@@ -114,6 +116,49 @@ def check_policy(  # noqa: PLR0913 - everything but the conversation has a defau
         dialog=dialog,
     )
     return _report(applying, trajectory)
+
+
+def report_of(
+    simulation: Simulation,
+    task: Task,
+    domain: Domain,
+    *,
+    environment: Environment | None = None,
+    agent: str | None = None,
+    solo: bool | None = None,
+) -> PolicyReport | None:
+    """Return what the rules of a domain find in a conversation; a mistake in a rule or a tool is a problem of it.
+
+    Args:
+        simulation: The conversation.
+        task: Its task.
+        domain: Its domain.
+        environment: The environment that it was run on, for the texts and tools of the agent; None for the default.
+        agent: The name of the agent; None for the recorded one.
+        solo: Whether the agent worked alone; None for what is recorded.
+
+    Returns:
+        None if the domain has no rules, or nothing was said.
+    """
+    if not simulation.messages:
+        return None
+    agent = agent if agent is not None else (simulation.conditions or {}).get("agent")
+    solo = bool((simulation.info or {}).get("solo")) if solo is None else solo
+    try:
+        return check_policy(
+            simulation.messages,
+            task,
+            domain,
+            solo=solo,
+            dialog=agent != SILENT,
+            policy=environment.policy if environment else None,
+            tools=environment.tool_infos if environment else None,
+        )
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        # Tools and records are foreign code, and the trial has its verdict.
+        return PolicyReport(problems={POLICY: f"{type(error).__name__}: {error}"})
 
 
 def _report(rules: Sequence[Rule], trajectory: Trajectory) -> PolicyReport:

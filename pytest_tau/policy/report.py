@@ -13,7 +13,7 @@ from ..text import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: The entry of a simulation's ``info`` with what the rules found.
+#: What cannot be checked if no rule can.
 POLICY = "policy"
 
 
@@ -99,7 +99,7 @@ class PolicyReport:
         return float(rule not in self.counts) if rule in self.checked else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the value of ``simulation.info["policy"]``."""
+        """Return the report as JSON."""
         found: dict[str, Any] = {
             "score": self.score,
             "checked": list(self.checked),
@@ -108,24 +108,12 @@ class PolicyReport:
         return found | ({"problems": dict(self.problems)} if self.problems else {})
 
     @classmethod
-    def from_info(cls, info: Mapping[str, Any] | None) -> PolicyReport | None:
-        """Return the report in the ``info`` of a simulation; None if there is none.
+    def read(cls, **values: Any) -> PolicyReport:
+        """Return the report that ``as_dict`` made these of.
 
-        An entry of another form, as a foreign file may have, is a report without rules, with the problem under
-        ``policy``.
+        Raises:
+            ValueError: They are of another form.
         """
-        values = (info or {}).get(POLICY)
-        if values is None:
-            return None
-        try:
-            return cls._read(values)
-        except ValueError as error:
-            return cls(problems={POLICY: f"the stored entry cannot be read: {error}"})
-
-    @classmethod
-    def _read(cls, values: Any) -> PolicyReport:
-        if not isinstance(values, dict):
-            raise ValueError(f"expected an object, got {one_line(repr(values), 80)}")  # noqa: TRY004 - a foreign value
         checked, breaches, problems = values.get("checked"), values.get("breaches"), values.get("problems") or {}
         if not isinstance(checked, list) or set(map(type, checked)) - {str}:
             raise ValueError("'checked' is not a list of names")

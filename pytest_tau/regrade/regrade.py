@@ -15,7 +15,7 @@ from ..evaluation.component import GradingInput
 from ..evaluation.evaluate import ask_judge, grade, settled
 from ..evaluation.outside import check_domain, undeclared_in
 from ..models import FAULTS
-from ..runner.policy import note_policy
+from ..policy import report_of
 from ..runs.groups import Group
 from ..runs.jsonl import read_tests
 from ..runs.layout import simulation_files
@@ -50,7 +50,7 @@ class RegradeSettings:
         strict_replay: A simulation whose replay differs in any result is an error.
         fresh_tasks: The domain's tasks of today are taken, and not those in the file.
         evaluators: Components that plugins added.
-        policy_rules: Whether the rules of the domain's policy are checked.
+        check_policy: Whether the rules of the domain's policy are checked.
         only_notable: Whether results that agree, and that no rule has changed, are only counted.
     """
 
@@ -60,7 +60,7 @@ class RegradeSettings:
     strict_replay: bool = False
     fresh_tasks: bool = False
     evaluators: Sequence[Evaluator] = ()
-    policy_rules: bool = False
+    check_policy: bool = False
     only_notable: bool = False
 
 
@@ -247,7 +247,7 @@ class _Regrader:
             without_judge=without_judge,
             replay_differences=differences,
             rules=self._rules(graded, simulation, evaluation, judged.verdicts, fresh.reward),
-            policy=note_policy(simulation, task, self._domain, solo=solo) if settings.policy_rules else None,
+            policy=report_of(simulation, task, self._domain, solo=solo) if settings.check_policy else None,
             uncounted=uncounted,
         )
 

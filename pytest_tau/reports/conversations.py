@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..attacks import AttackFacts
-from ..capability import head_lines, installed
+from ..capability import installed
+from ..capability.calls import head_lines
 from ..diagnosis import explain, message_lines, verdict
 from ..diagnosis.attacks import attack_report
 from ..diagnosis.explain import ending

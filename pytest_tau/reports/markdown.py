@@ -10,7 +10,8 @@ from ..analysis.attacks import rate_lines
 from ..analysis.summary import ending
 from ..analysis.unseen import unseen_line
 from ..analysis.variants import MOST_PAIRS
-from ..capability import installed, summary_lines
+from ..capability import installed
+from ..capability.calls import summary_lines
 from ..runs.groups import distinguish
 from ..text import by_numbers, distinct_lines, one_line, plural, visible
 from .text import LONGEST_NAME, format_floor, format_stats, format_usage, frequencies
@@ -179,11 +180,6 @@ def _facts(summary: DomainSummary, capabilities: Sequence[Capability]) -> str:
         rows += [["not in the costs", unseen_line(summary.unseen)]] if summary.unseen else []
     if summary.retrieval:
         rows.append(["retrieval", ", ".join(summary.retrieval.parts)])
-    if summary.policy and summary.policy.parts:
-        rows.append(["policy", ", ".join(summary.policy.parts)])
-        rows += [["broken rules", ", ".join(summary.policy.rules)]] if summary.policy.rules else []
-    if summary.policy:
-        rows += [["not checked", line] for line in summary.policy.unchecked]
     records = [record for found in summary.records.values() for record in found]
     rows += [[*line] for line in summary_lines(capabilities, records)]
     if summary.restored:

@@ -9,7 +9,7 @@ from ..analysis.columns import COLUMNS
 from ..analysis.measures.partial import partial_parts
 from ..analysis.usage import format_tokens
 from ..analysis.variants import MOST_PAIRS
-from ..capability import summary_lines
+from ..capability.calls import summary_lines
 from ..text import distinct_lines, duration, money, one_line, plural
 
 if TYPE_CHECKING:
@@ -78,8 +78,13 @@ def capability_lines(
         everything: Whether details are shown.
         width: Of the terminal, in characters.
     """
-    found = summary_lines(capabilities, records, everything=everything)
-    return [line for label, text in found for line in _laid_out(label, text.split(", "), width)]
+    lines, before = list[str](), ""
+    for label, text in summary_lines(capabilities, records, everything=everything, terminal=True):
+        shown = label if label != before else ""
+        nested = text.startswith(" ")
+        lines += [f"  {'':<{_LABEL}}{text}"] if nested else _laid_out(shown, text.split(", "), width)
+        before = label
+    return lines
 
 
 def variant_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80) -> list[str]:
@@ -105,7 +110,7 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
     scores, most = summary.scores, None if everything else _MOST
     many = everything or (scores.trials >= _FEW and scores.passed < scores.trials)
     wide = everything or (many and scores.tasks >= _FEW)
-    floor, stats, usage, policy = summary.floor, summary.stats, summary.usage, summary.policy
+    floor, stats, usage = summary.floor, summary.stats, summary.usage
     mean = scores.mean_reward
     unlike_rate = mean is not None and (everything or (many and not _is_rate(mean, scores.rates)))
     with_errors = [*_plain_rates(scores.with_errors), "errors counted as failures"] if scores.with_errors else []
@@ -124,8 +129,6 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
         ("not met", many, frequencies(summary.unmet, most)),
         ("a trial", many or usage, format_stats(stats, usage, scores.trials) if stats else []),
         ("retrieval", True, summary.retrieval.parts if summary.retrieval else []),
-        ("policy", policy and (everything or policy.kept < policy.trials), policy.parts if policy else []),
-        ("broken rules", True, policy.rules if policy else []),
         ("models", everything, format_usage(usage) if usage else []),
         ("reused", summary.restored, [f"{plural(summary.restored, 'trial')} of an earlier run"]),
     ]
@@ -192,7 +195,7 @@ def _is_rate(mean_reward: float, rates: Sequence[Rate]) -> bool:
 def _laid_out(label: str, parts: Sequence[str], width: int) -> list[str]:
     room = max(width - _LABEL - 2, _NARROWEST)
     # A part stays on one line where a line has room for it: textwrap does not break at a no-break space.
-    text = ", ".join(part.replace(" ", _UNBROKEN) for part in parts)
+    text = ", ".join(part.replace(" ", _UNBROKEN) if len(part) < room else part for part in parts)
     wrapped = textwrap.wrap(text, room, break_on_hyphens=False)
     lines = [line.replace(_UNBROKEN, " ") for line in wrapped]
     label = label if len(label) < _LABEL else f"{label}  "

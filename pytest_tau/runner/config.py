@@ -55,7 +55,6 @@ class SimulationSettings(ConversationSettings):
         prompting: How models are made to play a side.
         protocol: The texts that models read, and the form in which they are sent.
         attack: The attack by texts in tool results; None for none.
-        policy_rules: Whether the rules of the domain's policy are checked; the reward does not depend on it.
         capabilities: The capabilities that are switched on, each with its settings; by default the bundled ones that
             are on by default.
         behaviours: The behaviours that a persona can have, by name.
@@ -69,7 +68,6 @@ class SimulationSettings(ConversationSettings):
     prompting: Mapping[Side, Prompting] = field(default_factory=dict)
     protocol: Protocol = TAU
     attack: Attack | None = None
-    policy_rules: bool = True
     capabilities: Sequence[ActiveCapability] = field(default_factory=bundled_by_default)
     behaviours: Mapping[str, Behaviour] = field(default_factory=lambda: BEHAVIOURS)
 

@@ -23,8 +23,7 @@ def check_requirements(task: Task, domain: Domain, settings: SimulationSettings)
         TaskFormatError: The task does not fit the domain.
     """
     evaluation = settings.evaluation
-    if settings.policy_rules:
-        load_rules(domain.spec)
+    load_rules(domain.spec)
     components = known_components(evaluation.evaluators)
     for name in task.criteria.reward_basis:
         if name not in components:

@@ -36,7 +36,6 @@ from .conditions import conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
 from .grading import grade_trial
 from .participants import behaviour_of, close_all, create, done_tool
-from .policy import note_policy
 from .recording import end_recording
 from .requirements import check_requirements
 
@@ -160,7 +159,7 @@ class Trial:
         discarded: list[dict[str, Any]] = []
         while True:
             simulation, before = self._begin(clock), StateBefore.of(self.environment)
-            self._stages = self._make_stages()
+            self._stages = self._make_stages(agent.name)
             self.beginning = self._stages.beginning() if self._stages else None
             self._unusable = False
             await self._converse(simulation, clock, agent, user)
@@ -170,8 +169,6 @@ class Trial:
                 self._measure_retrieval(simulation)
                 await self._grade(simulation, before)
                 simulation.facts = self._stages.facts(simulation) if self._stages else {}
-                if self.settings.policy_rules:
-                    note_policy(simulation, self.task, self.domain, self.environment, agent.name)
             if not self._unusable or initial is None or len(discarded) + 1 == attempts:
                 break
             messages = [message.model_dump(mode="json", exclude_none=True) for message in simulation.messages]
@@ -186,9 +183,9 @@ class Trial:
             simulation.info = (simulation.info or {}) | {DISCARDED: discarded}
         return simulation
 
-    def _make_stages(self) -> StageCalls | None:
+    def _make_stages(self, agent: str) -> StageCalls | None:
         active = self.settings.capabilities
-        known = {"behaviour": self.behaviour, "models": self.models}
+        known: dict[str, Any] = {"agent": agent, "behaviour": self.behaviour, "models": self.models}
         view = partial(TrialView, self.task, self.domain, self.environment, self.setup.seed, **known)
         return StageCalls(active, view) if active else None
 

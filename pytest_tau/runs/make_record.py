@@ -9,8 +9,6 @@ from ..attacks import AttackFacts
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
 from ..models import FOREIGN_AGENT, RETRIEVAL, SILENT_AGENT, any_review, paired_calls
-from ..policy import PolicyReport
-from ..text import one_line
 from .groups import INPUTS
 from .record import OTHER_CODE, TrialRecord
 
@@ -25,8 +23,6 @@ _BRACKETED = re.compile(r"\[([^\]:]+)\]")
 _PERSONA = re.compile(r"\[PERSONA:([^\]]+)\]")
 #: A policy's heading is short; what is longer is an explanation.
 _LONGEST_NAME = 60
-#: The breaches that a record has as text, and the characters of the reason why a rule could not be checked.
-_BREACHES, _PROBLEM = 10, 200
 
 
 def make_record(
@@ -75,7 +71,6 @@ def make_record(
         **_of_participants(simulation, info),
         retrieval=_retrieval(info.get(RETRIEVAL)),
         attack=_attack(AttackFacts.read(info)),
-        policy=_policy(info),
         facts=simulation.facts,
         review=review.facts() if (review := any_review(info)) else None,
         inputs=info.get(INPUTS) or {},
@@ -155,20 +150,6 @@ def _retrieval(found: Any) -> dict[str, Any] | None:
         "required_read": len(set(found["required"]) & set(found["read"])),
         "recall_at": found["recall_at"],
     }
-
-
-def _policy(info: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the numbers of an entry about rules, and its first breaches."""
-    found = PolicyReport.from_info(info)
-    if found is None:
-        return None
-    values = {
-        "checked": list(found.checked),
-        "counts": found.counts,
-        "lines": [[each.rule, each.line()] for each in found.breaches[:_BREACHES]],
-        "problems": {name: one_line(why, _PROBLEM) for name, why in found.problems.items()},
-    }
-    return {name: value for name, value in values.items() if value}
 
 
 def _sum(*costs: float | None) -> float | None:

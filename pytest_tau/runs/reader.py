@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..capability import columns_in, columns_of, installed
+from ..capability import installed
+from ..capability.calls import columns_in, columns_of
 from ..documents import parse_json
 from ..errors import ConfigurationError, unknown_name
 from ..garbage import without_collections
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterator
 
-    from ..capability import NamedColumn
+    from ..capability.calls import NamedColumn
     from ..models import Simulation, Task
     from .results.entries import StoredSimulation
 

@@ -50,8 +50,6 @@ class TrialRecord:
         attempts: The number of attempts that were run; more than 1 if the trial was run again.
         first_reward: The reward of the first of several attempts; None if there was one.
         partial: Partial credit by name, None where there is nothing to measure; empty if it was not measured.
-        policy: What the rules of the policy found: the names that were ``checked``, the ``counts`` of breaches by rule,
-            the first breaches as ``lines`` (rule and text), and ``problems`` by rule; None if there are no rules.
         facts: What capabilities know of it, by the name of the capability.
         review: The facts of a model's review (``Review.facts``); None if there is none.
         inputs: The parameters of its test that have no part in the trial, each with its value as a text.
@@ -87,7 +85,6 @@ class TrialRecord:
     retrieval: Mapping[str, Any] | None = None
     partial: Mapping[str, float | None] = field(default_factory=dict)
     attack: Mapping[str, Any] | None = None
-    policy: Mapping[str, Any] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     excluded: bool = False
     attempts: int = 0
@@ -152,22 +149,6 @@ class TrialRecord:
         """Return the share of the required documents that the agent has read; None if none is required."""
         found = self.retrieval or {}
         return found["required_read"] / found["required"] if found.get("required") else None
-
-    @property
-    def policy_score(self) -> float | None:
-        """Return 1 if no rule of the policy was breached, else 0; None if no rule was checked."""
-        found = self.policy or {}
-        return float(not found.get("counts")) if found.get("checked") else None
-
-    @property
-    def policy_counts(self) -> Mapping[str, int]:
-        """Return the number of breaches of each rule that was breached."""
-        found: Mapping[str, int] = (self.policy or {}).get("counts") or {}
-        return found
-
-    def kept_rule(self, name: str) -> float | None:
-        """Return 1 if a rule of the policy was not breached, else 0; None if it was not checked."""
-        return float(name not in self.policy_counts) if name in ((self.policy or {}).get("checked") or ()) else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as JSON, without fields that have their default."""

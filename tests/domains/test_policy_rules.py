@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from talks import bundled, talks
 
+from pytest_tau.capabilities.policy_rules import capability
 from pytest_tau.models import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.policy import PolicyReport, check_policy, load_rules
 
@@ -34,7 +35,7 @@ def loaded(name: str) -> Domain:
 
 
 def report_of(simulation: Simulation) -> PolicyReport:
-    report = PolicyReport.from_info(simulation.info)
+    report: PolicyReport | None = capability.read(simulation.facts)
     assert report is not None
     assert not report.problems
     return report

@@ -7,7 +7,16 @@ import json
 
 import pytest
 
+from pytest_tau.analysis.gates import Gate
+from pytest_tau.analysis.gates.metrics import by_task, metric_named
+from pytest_tau.capabilities.policy_rules import capability
+from pytest_tau.capabilities.policy_rules.summary import comparison
+from pytest_tau.capability import Compared, Measured
+from pytest_tau.capability.calls import columns_of
 from pytest_tau.cli import main
+from pytest_tau.errors import ConfigurationError
+from pytest_tau.policy import PolicyReport, RecordedBreach
+from pytest_tau.runs.record import TrialRecord
 
 WORKERS = [(), ("-n", "2")]
 
@@ -16,6 +25,7 @@ SHOP = """
 import time
 from pytest_tau import domain_of
 from pytest_tau.policy import Rule, one_call_at_a_time
+from pytest_tau.runs.record import TrialRecord
 
 stock = {{}}
 
@@ -105,19 +115,19 @@ def test_breaches_of_passed_trials_are_shown_turn_by_turn(run_shop, workers):
     run = run_shop(*workers)
     run.outcomes(passed=2)
     run.line("policy         0.500", "1 of 2 trials broke a rule, 1 with reward 1")
-    run.line("broken rules   named (1 trial, 1 breach)")
-    run.line("tau: rules broken in 1 trial with reward 1")
-    run.line("tau:   bad-1[trial-0]")
-    run.line('tau:     named, message 2: fill(item="milk"): not named before')
+    run.line("broken rules: named (1 trial, 1 breach)")
+    run.line("rules broken in 1 trial with reward 1")
+    run.line("    bad-1[trial-0]")
+    run.line('      named, message 2: fill(item="milk"): not named before')
 
 
 def test_breaches_of_a_variant_name_it(run_shop, project):
     project.write("test_variants.py", _VARIANTS)
     run = run_shop("test_variants.py", ids=("bad-1",))
     run.outcomes(passed=2)
-    run.line("tau: rules broken in 2 trials with reward 1")
-    run.line("tau:   bad-1[one-trial-0]")
-    run.line("tau:   bad-1[two-trial-0]")
+    run.line("rules broken in 2 trials with reward 1")
+    run.line("    bad-1[one-trial-0]")
+    run.line("    bad-1[two-trial-0]")
 
 
 def test_nothing_is_shown_if_every_rule_is_kept(run_shop):
@@ -131,15 +141,14 @@ def test_nothing_is_shown_if_every_rule_is_kept(run_shop):
 def test_failures_have_their_breaches_in_their_report(run_shop):
     run = run_shop(ids=("bad-failed",))
     run.outcomes(failed=1)
-    run.line("policy: 1 breach")
-    run.line('  named, message 2: fill(item="bad"): not named before')
+    run.line('policy: named, message 2: fill(item="bad"): not named before')
     run.lacks("rules broken in")
 
 
 def test_few_trials_are_shown_and_all_with_v(run_shop):
     ids = [f"bad-{number}" for number in range(5)]
     run = run_shop(ids=ids)
-    run.line("tau:   and 2 more trials (-v shows them)")
+    run.line("rules broken in 5 trials with reward 1 (-v shows all)")
     assert run.text.count("not named before") == 3
     assert run_shop("-v", ids=ids).text.count("not named before") == 5
     assert run_shop("-q", ids=ids).text.count("not named before") == 0
@@ -162,7 +171,7 @@ def test_gates_on_all_rules_and_on_one(run_shop, workers):
     assert run.ret == 1
     run.line("gate policy >= 0.95: 0.500", ": missed")
     run.line("gate policy.named >= 0.5: 0.500", ": met")
-    run.line("gate policy.unknown >= 0.5: not decided: no trial was checked against the rule 'unknown'")
+    run.line("gate policy.unknown >= 0.5: not decided: no trial was checked against this rule")
 
 
 def test_a_gate_on_a_domain_without_rules_says_so(run_shop):
@@ -175,8 +184,8 @@ def test_a_gate_on_a_domain_without_rules_says_so(run_shop):
 def test_a_rule_that_raises_is_named_and_no_trial_is_lost(run_shop, workers):
     run = run_shop(rules='[NAMED, Rule("odd", "One at a time.", raises)]', *workers)
     run.outcomes(passed=2)
-    run.line("tau: rule 'odd' could not be checked in 2 trials: LookupError: what is this?")
-    run.line("broken rules   named (1 trial, 1 breach)")
+    run.line("rule 'odd' could not be checked in 2 trials: LookupError: what is this?")
+    run.line("broken rules: named (1 trial, 1 breach)")
 
 
 def test_a_rule_that_does_not_end_is_named(run_shop, monkeypatch):
@@ -184,8 +193,8 @@ def test_a_rule_that_does_not_end_is_named(run_shop, monkeypatch):
     monkeypatch.setattr("pytest_tau.policy.running.run_rules.__defaults__", (0.2,))
     run = run_shop(rules='[Rule("odd", "One at a time.", endless), NAMED]')
     run.outcomes(passed=2)
-    run.line("tau: rule 'odd' could not be checked in 2 trials: no end after 0.2 s")
-    run.line("broken rules   named (1 trial, 1 breach)")
+    run.line("rule 'odd' could not be checked in 2 trials: no end after 0.2 s")
+    run.line("broken rules: named (1 trial, 1 breach)")
 
 
 @pytest.mark.parametrize(
@@ -209,10 +218,16 @@ def test_breaches_are_stored_exported_and_compared(run_shop, project, capsys, mo
     run_shop("--tau-run-name", "two", ids=("bad-1", "good-1"), rules="[NAMED]")
     stored = [json.loads(line) for line in (project.path / ".tau/runs/one/simulations.jsonl").read_text().splitlines()]
     found = {each["task_id"]: each for each in (line.get("simulation", line) for line in stored)}
-    policy = found["bad-1"]["info"]["policy"]
+    policy = found["bad-1"]["facts"]["policy_rules"]
     assert policy["score"] == 0
     assert policy["breaches"][0]["rule"] == "named"
-    assert found["good-1"]["info"]["policy"] == {"score": 1.0, "checked": ["named"], "breaches": []}
+    assert found["good-1"]["facts"]["policy_rules"] == {
+        "score": 1.0,
+        "checked": ["named"],
+        "breaches": [],
+        "broken": "",
+        "kept": {"named": 1.0},
+    }
     assert main(["export", ".tau/runs/one", "--format", "csv", "-o", "one.csv"]) == 0
     lines = (project.path / "one.csv").read_text(encoding="utf-8").splitlines()
     rows = {row["task_id"]: row for row in csv.DictReader(lines)}
@@ -242,7 +257,7 @@ def test_comparisons_show_a_difference_and_nothing_if_there_is_none(run_shop, pr
 def test_markdown_and_html_have_the_breaches(run_shop, project):
     run_shop("--tau-summary", "markdown:page.md", "--tau-html", "page.html")
     page = (project.path / "page.md").read_text(encoding="utf-8")
-    assert "| broken rules | named (1 trial, 1 breach) |" in page
+    assert "| policy | broken rules: named (1 trial, 1 breach) |" in page
     assert "1 of 2 trials broke a rule, 1 with reward 1" in page
     assert '"policy"' in (project.path / "page.html").read_text(encoding="utf-8")
 
@@ -264,3 +279,49 @@ def test_the_bundled_shop_says_what_a_saboteur_did(project):
     run.outcomes(passed=6)
     run.line("broken rules", "confirmation (")
     run.line("confirmation, message", "cancel_pending_order(", "no yes before it: the user's last words were")
+
+
+def measured(task, *, broken=False, checked="asks", **fields):
+    """A trial in which a rule was checked."""
+    breaches = (RecordedBreach(checked, 1, "x"),) if broken else ()
+    found = PolicyReport((checked,), breaches)
+    stored = found.as_dict() | {"kept": {checked: found.score}}
+    record = TrialRecord("mock", task, 0, "passed", 1.0, "user_stop", facts={capability.name: stored}, **fields)
+    return Measured(record, found)
+
+
+def test_rules_are_compared_over_the_trials_in_which_they_were_checked():
+    """Half of the trials are of a task without the rule, and one is excluded from rates."""
+
+    def tasks(broken):
+        others = [[measured(name, checked="other")] for name in "dfg"]
+        return [[measured("a")], [measured("b")], [measured("c", broken=broken), measured("c", excluded=True)], *others]
+
+    pairs = [*zip(tasks(False), tasks(True), strict=True)]
+    lines = comparison(Compared([], [], pairs))
+    assert lines == ["policy 1.000 -> 0.833: -0.167", "rules kept: asks 1.000 -> 0.667"]
+
+
+class TestOneRule:
+    COLUMNS = columns_of([capability])
+
+    def value(self, name, *trials):
+        metric = metric_named(name, self.COLUMNS)
+        tasks = list(by_task(each.record for each in trials).values())
+        return metric.value(tasks), metric.lacking(tasks)
+
+    def test_the_share_is_of_trials_in_which_it_was_checked(self):
+        trials = (measured("a"), measured("b", broken=True), measured("c", checked="other"))
+        assert self.value("policy.asks", *trials)[0] == 0.5
+        assert self.value("policy.other", *trials)[0] == 1
+        assert self.value("policy.never", *trials) == (None, "no trial was checked against this rule")
+
+    def test_a_bound_out_of_reach_is_refused(self):
+        assert Gate.parse("policy.ask>=1", self.COLUMNS) == Gate.parse("policy.ask>=1", self.COLUMNS)
+        with pytest.raises(ConfigurationError, match=r"as policy.ask is from 0 to 1: write 0.5 for 50 %"):
+            Gate.parse("policy.ask>=50", self.COLUMNS)
+
+
+@pytest.mark.parametrize("foreign", ["text", 7, {}, {"checked": "x", "breaches": []}, {"checked": [], "breaches": [1]}])
+def test_facts_of_another_form_are_none(foreign):
+    assert capability.read({capability.name: foreign}) is None

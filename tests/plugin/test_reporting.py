@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_tau.capability import columns_of, installed
+from pytest_tau.capability import installed
+from pytest_tau.capability.calls import columns_of
 from pytest_tau.plugin.options import OptionValues
 from pytest_tau.plugin.options_table import OPTIONS
 

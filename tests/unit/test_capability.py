@@ -13,15 +13,8 @@ import pytest_tau
 from pytest_tau import Capability, Command, FactColumn, SimulationSettings, TrialStages, option
 from pytest_tau.analysis.columns import COLUMNS, with_facts
 from pytest_tau.analysis.gates.metrics import metric_named
-from pytest_tau.capability import (
-    bundled,
-    columns_in,
-    columns_of,
-    failure_lines,
-    installed,
-    recorded,
-    summary_lines,
-)
+from pytest_tau.capability import bundled, installed
+from pytest_tau.capability.calls import columns_in, columns_of, failure_lines, recorded, summary_lines
 from pytest_tau.cli import main
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.errors import ConfigurationError

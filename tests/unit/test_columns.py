@@ -9,7 +9,8 @@ from collections import Counter
 from pytest_tau.analysis.columns import COLUMNS, with_facts
 from pytest_tau.analysis.gates.metrics import METRICS
 from pytest_tau.analysis.summary import summarise
-from pytest_tau.capability import columns_of, installed
+from pytest_tau.capability import installed
+from pytest_tau.capability.calls import columns_of
 from pytest_tau.reports.export import write_csv
 from pytest_tau.reports.html.data import page_columns
 from pytest_tau.reports.text import format_stats
@@ -47,7 +48,6 @@ def test_each_is_where_it_says(tmp_path):
         retrieval={"searches": 0, "required": 1, "required_read": 0},
         partial={"progress": 1.0},
         attack={"name": "a", "success": True},
-        policy={"checked": ["confirmation"]},
     )
     assert {each["label"] for each in page_columns(COLUMNS, [])} == {page.label for page in shown} - optional
     columns = page_columns(COLUMNS, [searched])

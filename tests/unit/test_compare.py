@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import json
 import random
@@ -199,19 +198,6 @@ class TestComparison:
             [each for test in tests for each in trials(("a", "p"), ("b", letter), test=test)] for letter in "ep"
         )
         assert self.compare(before, after).lines()[1].startswith("excluded: 1 task with only errors")
-
-    def test_rules_are_compared_over_the_trials_in_which_they_were_checked(self):
-        """Half of the trials are of a domain without the rule, and one is excluded for a fault of its user."""
-
-        def records(broken):
-            checked = {"policy": {"checked": ["asks"], "counts": {"asks": 1} if broken else {}}}
-            found = trials(("a", "p"), ("b", "p"), policy={"checked": ["asks"]}) + trials(("c", "pp"), **checked)
-            found[-1] = dataclasses.replace(found[-1], excluded=True)
-            return found + trials(*((name, "p") for name in "dfg"), policy={"checked": ["other"]}, domain="else")
-
-        lines = self.compare(records(False), records(True)).lines()
-        assert "policy 1.000 -> 0.833: -0.167" in lines
-        assert "rules kept: asks 1.000 -> 0.667" in lines
 
     def test_a_significant_loss_is_a_regression_and_a_gain_is_not(self):
         good, bad = (trials(*((str(number), letter) for number in range(12))) for letter in "pf")

@@ -29,7 +29,7 @@ class TestTrials:
             assert listed(ended, t=planned)[0].waiting == waiting
 
     def test_how_many_a_task_must_have(self):
-        names = {"pass^1": 1, "pass^3": 3, "errors": 1, "reward": 1, "policy.ask": 1}
+        names = {"pass^1": 1, "pass^3": 3, "errors": 1, "reward": 1}
         assert {name: metric_named(name).trials for name in names} == names
 
     def test_a_metric_cannot_be_changed(self):
@@ -96,24 +96,3 @@ class TestMeans:
         assert progress.lacking(listed([record(partial={"progress": None})])) == "no trial has anything to measure"
         assert METRICS["reward"].lacking(listed(records(a="e"))) == "no trial has a verdict"
         assert metric_named("pass^4").lacking([]) == "no trial has a verdict"
-
-
-class TestRules:
-    TRIALS = (
-        record("a", policy={"checked": ["confirm"]}),
-        record("b", policy={"checked": ["confirm"], "counts": {"confirm": 2}}),
-        record("c", policy={"checked": ["other"]}),
-        record("d"),
-    )
-
-    def test_one_is_kept_in_the_trials_in_which_it_was_checked(self):
-        kept = metric_named("policy.confirm")
-        assert kept.value(listed(self.TRIALS)) == 0.5
-        assert kept.interval(listed(self.TRIALS)) == share_interval([[1.0], [0.0]])
-        assert kept.reach(listed(self.TRIALS[:2], a=3)) == (1 / 4, 3 / 4, True)
-        assert metric_named("policy.other").value(listed(self.TRIALS)) == 1
-
-    def test_one_that_was_not_checked(self):
-        kept = metric_named("policy.confirm")
-        assert kept.reach([]) == (0, 1, False)
-        assert kept.lacking(listed(self.TRIALS[2:])) == "no trial was checked against the rule 'confirm'"

@@ -13,7 +13,6 @@ from pytest_tau.environment.toolkit import ToolInfo
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, Task, ToolCall, ToolMessage, UserMessage
 from pytest_tau.policy import (
-    POLICY,
     Breach,
     PolicyReport,
     Rule,
@@ -504,7 +503,7 @@ def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:
         ],
         "problems": {"bad": "ZeroDivisionError: division by zero"},
     }
-    again = PolicyReport.from_info({POLICY: json.loads(json.dumps(report.as_dict()))})
+    again = PolicyReport.read(**json.loads(json.dumps(report.as_dict())))
     assert again == report
     assert (again.score, again.score_of("b"), again.score_of("bad"), again.counts) == (0.0, 0.0, None, {"b": 1})
     assert again.breaches[0].line() == 'message 1: rename(item_id="lamp", name="New"): x'
@@ -513,13 +512,10 @@ def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "foreign",
     [
-        *("text", 7, [], {}, {"checked": "x", "breaches": []}, {"checked": [], "breaches": [{"rule": 1}]}),
+        *({}, {"checked": "x", "breaches": []}, {"checked": [], "breaches": [{"rule": 1}]}),
         {"checked": ["a"], "breaches": [{"rule": "a", "message_idx": 0, "call": "x"}]},
     ],
 )
-def test_an_entry_of_another_form_is_named_and_has_no_score(foreign: Any) -> None:
-    report = PolicyReport.from_info({POLICY: foreign})
-    assert report is not None
-    assert report.score is None
-    assert report.problems[POLICY].startswith("the stored entry cannot be read: ")
-    assert PolicyReport.from_info(None) is PolicyReport.from_info({}) is None
+def test_a_report_of_another_form_is_refused(foreign: Any) -> None:
+    with pytest.raises(ValueError, match=r"is not|needs a rule"):
+        PolicyReport.read(**foreign)

@@ -201,7 +201,7 @@ def test_rows_show_task_outcome_and_failed_checks(page: Page, files: dict[str, P
 def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path) -> None:
     facts: list[dict[str, Any]] = [
         {"attack": {"name": "important-message", "style": "s", "success": True}, "test": "t[attack.a-trial-0]"},
-        {"policy": {"checked": ["confirmation"]}},
+        {},
         {},
     ]
     (tmp_path / "run").mkdir()
@@ -216,7 +216,6 @@ def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path)
     shown = [dict(zip(heads, row, strict=True)) for row in rows]
     assert [row["Attack"] for row in shown] == ["important-message", "–", "–"]
     assert [row["Success"] for row in shown] == ["1", "–", "–"]
-    assert [row["Policy"] for row in shown] == ["–", "1", "–"]
     assert [row["Failed checks"] for row in shown] == ["DB"] * 3
 
 

@@ -15,7 +15,7 @@ from .metrics import UNDER_ATTACK, metric_named
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ...capability import NamedColumn
+    from ...capability.calls import NamedColumn
     from ...runs.groups import Group
     from ..statistics import Interval
     from .metrics import Metric, Tasks, TaskTrials

@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 from ...errors import ConfigurationError, unknown_name
 from ...runs.groups import Group
 from ...text import plural
-from ..columns import COLUMNS, Column, with_facts
+from ..columns import COLUMNS, Column, column_of, with_facts
 from ..metrics import task_reach
 from ..statistics import Interval, mean_interval, pass_hat_k_interval, proportion_interval, share_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ...capability import NamedColumn
+    from ...capability.calls import NamedColumn
     from ...runs.record import TrialRecord
 
 #: The metrics over trials under attack; apart from errors, these trials count for no other.
 UNDER_ATTACK = frozenset({"attack_success", "utility_under_attack"})
-#: The share of trials that kept one rule.
-_RULE = re.compile(r"policy\.([a-z0-9-]+)")
 _PASS = re.compile(r"pass\^([0-9]{1,9})")
 
 
@@ -249,12 +247,6 @@ METRICS: dict[str, Metric] = {
 }
 
 
-def _kept(rule: str) -> _Mean:
-    """Return the share of trials that kept a rule of the policy, among the trials in which it was checked."""
-    why = f"no trial was checked against the rule {rule!r}"
-    return _Mean(lambda each: each.kept_rule(rule), 1.0, lambda each: each.kept_rule(rule) is not None, why)
-
-
 def metric_named(name: str, columns: Iterable[NamedColumn] = ()) -> Metric:
     """Return the metric of this name.
 
@@ -268,11 +260,12 @@ def metric_named(name: str, columns: Iterable[NamedColumn] = ()) -> Metric:
     found = _PASS.fullmatch(name)
     if found and int(found[1]) >= 1:
         return _PassHatK(int(found[1]))
+    columns = [*columns]
     metrics = METRICS | _means(with_facts(columns))
     if name in metrics:
         return metrics[name]
-    if rule := _RULE.fullmatch(name):
-        return _kept(rule[1])
+    if keys := [key for each in columns if (key := each.of_key(name)) is not None]:
+        return _means([column_of(keys[0])])[keys[0].column.name]
     known = ["pass^1", "pass^4", *metrics]
-    others = "; pass^K for any K from 1, policy.RULE for any rule of a policy"
-    raise ConfigurationError(unknown_name("metric", name, known, sorted(known)) + others)
+    others = ["pass^K for any K from 1", *(each.column.name for each in columns if each.is_of_keys)]
+    raise ConfigurationError("; ".join([unknown_name("metric", name, known, sorted(known)), *others]))

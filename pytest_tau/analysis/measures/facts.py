@@ -5,13 +5,14 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...capability import Compared, columns_in, installed, measured_by
+from ...capability import Compared, installed
+from ...capability.calls import columns_in, measured_by
 from ...settings import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...capability import NamedColumn
+    from ...capability.calls import NamedColumn
     from ...runs.record import TrialRecord
 
 

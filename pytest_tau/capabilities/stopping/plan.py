@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...capability import columns_of, installed
+from ...capability import installed
+from ...capability.calls import columns_of
 from ...cli.options import add_options
 from ...cli.project import Project
 from ...cli.settings import Printer, data_dir, print_json

@@ -135,8 +135,7 @@ class TaskSelector:
         if agent.of_domain:
             domain_agent(agent.of_domain, domain.spec.agents, agent.name)
         domain.check_data(settings.policy, settings.retrieval, solo=settings.solo)
-        if settings.policy_rules:
-            load_rules(domain.spec)
+        load_rules(domain.spec)
         if (retriever := domain.retriever(settings.policy, settings.retrieval)) is not None:
             check_retrieval(self.pytest_config, self._context, retriever)
 

@@ -148,7 +148,6 @@ class Summary:
         if records:
             yield from self._domain_lines(records)
             yield from self._contrary_lines(records)
-            yield from self._policy_lines(records)
             yield from self._behaviour_lines()
         yield from self._remark_lines(graded=bool(records))
 
@@ -222,15 +221,6 @@ class Summary:
         if again:
             text = f"{plural(again, 'trial')} run again: only the last outcome counts, also in rates and gates"
             yield SummaryLine(f"{_PREFIX} {text}", {"yellow": True})
-
-    def _policy_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
-        from ...reports.policy import breach_lines, problem_lines
-
-        verbosity = self._config.get_verbosity()
-        for line in breach_lines(records, everything=verbosity > 0) if verbosity >= 0 else []:
-            yield SummaryLine(f"{_PREFIX} {line}")
-        for line in problem_lines(records):
-            yield SummaryLine(f"{_PREFIX} {line}", {"yellow": True})
 
     def _remark_lines(self, *, graded: bool) -> Iterator[SummaryLine]:
         if self._replay_differences:

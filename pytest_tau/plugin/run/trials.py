@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
-from ...capability import columns_of
+from ...capability.calls import columns_of
 from ...chat import Recorder, TrialModels
 from ...errors import BudgetError, ConfigurationError
 from ...models import FOREIGN_AGENT, SILENT_AGENT, STOPS, AssistantMessage
@@ -319,7 +319,7 @@ class TrialFuture:
             **{
                 f"tau_{named.column.name}": value
                 for named in columns_of(each.capability for each in inputs.spec.config.simulation.capabilities)
-                if (value := named.value(simulation.facts)) != ""
+                if not named.is_of_keys and (value := named.value(simulation.facts)) != ""
             },
         )
 

@@ -34,7 +34,7 @@ INTERRUPTED = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
 
 def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, counts: RunCounts) -> dict[str, Any]:
     """Return the content of ``run.json``, once it is known what will be run."""
-    from ...capability import recorded
+    from ...capability.calls import recorded
     from ...runs.changes.fingerprints import hashes
     from ...runs.manifest import FORMAT
     from ...runs.provenance import Commit, versions

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...evaluation import components_of
-from ...policy import PolicyReport
 
 if TYPE_CHECKING:
     from ...evaluation import Check, RewardComponent
@@ -26,23 +25,6 @@ def located_checks(evidence: Evidence) -> list[dict[str, Any]]:
         for component in components_of(verdict)
         for gates in [component.gates(verdict)]
         for check in component.located(verdict, evidence)
-    ] + _breaches(PolicyReport.from_info(evidence.simulation.info))
-
-
-def _breaches(found: PolicyReport | None) -> list[dict[str, Any]]:
-    """Return the breaches of rules of the policy as checks that the reward does not depend on."""
-    return [
-        {
-            "kind": "POLICY",
-            "text": f"{each.rule}: {each.evidence}",
-            "met": False,
-            "gates": False,
-            "message_idx": each.message_idx,
-            "call": None,
-            "note": "",
-            "ofCall": False,
-        }
-        for each in (found.breaches if found else ())
     ]
 
 

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...attacks import AttackFacts
-from ...capability import page_blocks
+from ...capability.calls import page_blocks
 from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL
 from ...evaluation.evidence import Evidence, StateHistory

@@ -14,7 +14,7 @@ from ...analysis.outcomes import given_reference
 from ...analysis.scores import Scores, outcomes_by_group
 from ...analysis.unseen import unseen_agents, unseen_line
 from ...analysis.variants import Variants, records_by_variant
-from ...capability import summary_lines
+from ...capability.calls import summary_lines
 from ...runs.groups import count_tasks
 from ...runs.manifest import NO_REASON
 from .json_text import without_keys

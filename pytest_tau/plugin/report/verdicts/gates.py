@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ....capability import columns_of
+from ....capability.calls import columns_of
 from ....text import plural, printable
 from ...capabilities import capabilities_of
 from ...compat import mark_last_failed, terminal_writer

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from talks import bundled, talks
 
+from pytest_tau.capabilities.policy_rules import capability
 from pytest_tau.participants import FAULTY_AGENTS, domain_agent
 from pytest_tau.policy import PolicyReport
 
@@ -41,7 +42,7 @@ CAUGHT = 0.95
 
 
 def report(simulation: Simulation) -> PolicyReport:
-    found = PolicyReport.from_info(simulation.info)
+    found: PolicyReport | None = capability.read(simulation.facts)
     assert found is not None
     assert not found.problems
     return found

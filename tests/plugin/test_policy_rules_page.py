@@ -66,5 +66,5 @@ def test_the_example_runs(project, monkeypatch) -> None:
     project.write("tasks.json", json.dumps([task]))
     run = project.run("--tau-domain", "desk", "--tau-agent", "parts.py:it", "--tau-user", "parts.py:user")
     run.outcomes(passed=1)
-    for line in shown_output("tau:  broken rules   confirmation (1 trial, 1 breach), month"):
+    for line in shown_output("tau:                 broken rules: confirmation (1 trial, 1 breach), month"):
         assert line in run.text

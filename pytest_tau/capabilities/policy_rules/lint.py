@@ -4,21 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigurationError, TauError
-from ..policy import PolicyReport, load_rules
-from ..runner.config import SimulationSettings
-from ..runner.simulate import asimulate
-from .findings import Finding
+from ...errors import ConfigurationError, TauError
+from ...lint.findings import Finding
+from ...policy import load_rules
+from ...runner.config import SimulationSettings
+from ...runner.simulate import asimulate
+from . import capability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..environment import Domain
-    from ..evaluation import Evaluation
-    from ..models import Simulation, Task
+    from ...capability import LintView
+    from ...environment import Domain
+    from ...evaluation import Evaluation
+    from ...models import Simulation, Task
 
 #: The agent of a domain that follows its policy.
 _AGENT = "rules"
+
+
+async def lint(view: LintView) -> list[Finding]:
+    """Check the rules of a domain, or that neither gold nor the domain's own agent breaks one in a task."""
+    if view.task is None:
+        return [*check_rules(view.domain)]
+    if not _is_own_data(view.domain):
+        return []
+    # The reference actions must not break a rule that does not depend on what is said.
+    found = [*_findings("gold-breaks-rule", view.gold)] if view.gold else []
+    return [*found, *await check_agent(view.task, view.domain, view.evaluation)]
 
 
 def check_rules(domain: Domain) -> Iterator[Finding]:
@@ -45,15 +58,9 @@ def _is_own_data(domain: Domain) -> bool:
     return domain.folder == domain.spec.folder
 
 
-def gold_findings(simulation: Simulation, domain: Domain) -> Iterator[Finding]:
-    """Check ``gold-breaks-rule``: the reference actions break a rule that does not depend on what is said."""
-    if _is_own_data(domain):
-        yield from _findings("gold-breaks-rule", simulation)
-
-
 async def check_agent(task: Task, domain: Domain, evaluation: Evaluation) -> list[Finding]:
     """Check ``agent-breaks-rule``: the domain's own agent breaks a rule when it talks to the scripted user."""
-    if not domain.spec.rules or _AGENT not in domain.spec.agents or not _is_own_data(domain):
+    if not domain.spec.rules or _AGENT not in domain.spec.agents:
         return []
     settings = SimulationSettings(evaluation=evaluation)
     try:
@@ -64,7 +71,7 @@ async def check_agent(task: Task, domain: Domain, evaluation: Evaluation) -> lis
 
 
 def _findings(name: str, simulation: Simulation) -> Iterator[Finding]:
-    found = PolicyReport.from_info(simulation.info)
+    found = capability.read(simulation.facts)
     if found is None:
         return
     for rule, why in found.problems.items():

@@ -14,15 +14,15 @@ from importlib.metadata import entry_points
 from math import inf
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
-from .settings import changed_values, options_of
+from ..settings import changed_values, options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from .environment import Domain, Environment
-    from .models import Message, Requestor, Simulation, Task, ToolCall, ToolMessage
-    from .settings import Option
+    from ..environment import Domain, Environment
+    from ..models import Message, Requestor, Simulation, Task, ToolCall, ToolMessage
+    from ..settings import Option
 
 #: Distributions announce a capability under this entry point group: ``name = "module:capability"``.
 ENTRY_POINT_GROUP = "pytest_tau.capabilities"
@@ -44,7 +44,10 @@ class Ruling(NamedTuple):
 
 
 class Detail(str):
-    """A line of a summary that is shown with ``-v`` only."""
+    """A line of a summary that is shown with ``-v`` only.
+
+    Lines that begin with a space, which belong to the one before, are shown in the terminal only.
+    """
 
     __slots__ = ()
 
@@ -58,6 +61,7 @@ class TrialView(NamedTuple):
         environment: The databases and tools of this trial.
         seed: The seed of this trial; None for none.
         settings: The settings of the capability; None if it has none.
+        agent: The name of its agent.
         behaviour: What makes its simulated user difficult, a ``pytest_tau.participants.behaviours.Behaviour``; None for
             a user that cooperates.
         models: The models of the trial, a ``pytest_tau.chat.TrialModels``.
@@ -69,6 +73,7 @@ class TrialView(NamedTuple):
     environment: Environment
     seed: int | None
     settings: Any
+    agent: str = ""
     behaviour: Any = None
     models: Any = None
     variant: Any = None
@@ -88,6 +93,22 @@ class RunView(NamedTuple):
     agent: Any
     user: Any
     solo: bool
+
+
+class LintView(NamedTuple):
+    """What a capability is given of a domain, and of one of its tasks.
+
+    Attributes:
+        domain: The domain.
+        task: The task; None for the domain itself.
+        gold: A conversation in which the reference actions of the task were carried out.
+        evaluation: How tasks are graded, a ``pytest_tau.evaluation.Evaluation``.
+    """
+
+    domain: Domain
+    task: Task | None
+    gold: Simulation | None
+    evaluation: Any
 
 
 class TrialStages:
@@ -146,13 +167,15 @@ class FactColumn(NamedTuple):
     """A column of the CSV file, the page, JUnit and the gates: a field of a capability's facts.
 
     Attributes:
-        name: The name, in CSV, in JUnit (``tau_NAME``) and as a metric of gates.
+        name: The name, in CSV, in JUnit (``tau_NAME``) and as a metric of gates. ``NAME.*`` is
+            only a metric, ``NAME.KEY`` for each key of the field, a mapping.
         field: The field of the facts; the same as the name if it is empty.
         label: The head of the column in the page; empty for no column there.
         kind: How the page shows a value: ``number``, ``seconds``, ``money``, ``score`` or ``text``.
         metric: Whether the mean over trials is a metric of gates.
         most: The largest value that a trial can have.
         every: Whether the metric has trials that are excluded from rates, too.
+        lacking: Why the metric has no value if no trial has one.
     """
 
     name: str
@@ -162,6 +185,7 @@ class FactColumn(NamedTuple):
     metric: bool = False
     most: float = inf
     every: bool = False
+    lacking: str = ""
 
 
 class Command(NamedTuple):
@@ -322,6 +346,7 @@ class Capability:
             ``Simulation.duplex`` and the header of its file. Raises a ``pydantic.ValidationError`` if it cannot.
         submission: Returns what ``tau submit`` makes of runs; None if it is nothing special. Raises a
             ``ConfigurationError`` if they cannot be submitted.
+        lint: Checks a domain or a task of it for ``tau lint``; returns the ``pytest_tau.lint.findings.Finding``s.
         page: Returns the blocks of the HTML report for a trial, given its facts and its simulation.
         script: The file with the functions that draw its blocks with data; None if there are none.
     """
@@ -345,6 +370,7 @@ class Capability:
     exports: tuple[ExportFormat, ...] = ()
     trajectory: Callable[[Mapping[str, Any], Mapping[str, Any]], Trajectory] | None = None
     submission: Callable[[Sequence[Any]], SubmittedRuns | None] | None = None
+    lint: Callable[[LintView], Awaitable[Iterable[Any]]] | None = None
     page: Callable[[Any, Simulation], Iterable[PageBlock]] | None = None
     script: Path | None = None
 
@@ -407,7 +433,7 @@ def deferred(place: str) -> Callable[..., Any]:
 
 def bundled() -> tuple[Capability, ...]:
     """Return the capabilities of this package."""
-    home = f"{__package__}.capabilities"
+    home = "pytest_tau.capabilities"
     return tuple(import_module(f"{home}.{name}").capability for name in import_module(home).BUNDLED)
 
 
@@ -434,7 +460,7 @@ def installed() -> tuple[Capability, ...]:
 
 
 def _load(entry: Any) -> Capability:
-    from .errors import ConfigurationError
+    from ..errors import ConfigurationError
 
     try:
         found = entry.load()
@@ -480,102 +506,6 @@ def submitted_runs(runs: Sequence[Any]) -> SubmittedRuns | None:
     """
     found = (each.submission(runs) for each in installed() if each.submission is not None)
     return next((each for each in found if each is not None), None)
-
-
-def summary_lines(
-    capabilities: Iterable[Capability], records: Sequence[Any], *, everything: bool = False
-) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the summary, each after the label of its capability.
-
-    Args:
-        capabilities: The capabilities.
-        records: Records of trials.
-        everything: Whether details are shown.
-    """
-    for each in capabilities:
-        measured = measured_by(each, records)
-        if each.summary is not None and measured:
-            shown = (line for line in each.summary(measured) if everything or not isinstance(line, Detail))
-            yield from ((each.label, line) for line in shown)
-        problems = [found[PROBLEM] for record in records if PROBLEM in (found := record.facts.get(each.name) or {})]
-        if problems:
-            yield each.label, f"no facts of {len(problems)} of {len(records)} trials: {problems[0]}"
-
-
-def measured_by(capability: Capability, records: Iterable[Any]) -> list[Measured]:
-    """Return the trials that have facts of a capability."""
-    return [Measured(each, facts) for each in records if (facts := capability.read(each.facts)) is not None]
-
-
-def failure_lines(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[str]:
-    """Yield the lines of the report of a failed trial, each with the label of its capability before it."""
-    for each in capabilities:
-        facts = each.read(simulation.facts) if each.failure is not None else None
-        if each.failure is not None and facts is not None:
-            yield from (f"{each.label}: {line}" for line in each.failure(facts, simulation))
-        elif PROBLEM in (found := simulation.facts.get(each.name) or {}):
-            yield f"{each.label}: {found[PROBLEM]}"
-
-
-def head_lines(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[str]:
-    """Yield the lines above the conversation of a stored trial."""
-    for each in capabilities:
-        if each.head is not None and (facts := each.read(simulation.facts)) is not None:
-            yield from each.head(facts, simulation)
-
-
-def page_blocks(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[tuple[str, PageBlock]]:
-    """Yield the blocks of the HTML report for a trial, each with the name of its capability."""
-    for each in capabilities:
-        if each.page is None or each.name not in simulation.facts:
-            continue
-        try:
-            facts = each.read(simulation.facts)
-            found = [] if facts is None else [*each.page(facts, simulation)]
-        except Exception as error:  # noqa: BLE001 - code of others, which must not cost the report
-            found = [PageBlock(each.label, text=f"cannot be shown: {type(error).__name__}: {error}")]
-        yield from ((each.name, block) for block in found)
-
-
-def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:
-    """Return what ``run.json`` records of the capabilities of a run, by name: settings and columns, if it has any."""
-    return {
-        each.name: {
-            "settings": {} if settings is None else {row.setting: value for row, value in changed_values(settings)},
-            "columns": [
-                {**column._asdict(), "most": None if column.most == inf else column.most} for column in each.columns
-            ],
-        }
-        for each, settings, _ in active
-        if each.columns or (settings is not None and any(changed_values(settings)))
-    }
-
-
-class NamedColumn(NamedTuple):
-    """A column, and the capability whose facts it shows."""
-
-    capability: str
-    column: FactColumn
-
-    def value(self, facts: Mapping[str, Any]) -> Any:
-        """Return the value of a trial, given the facts of all capabilities; None if it is not known."""
-        found = facts.get(self.capability)
-        return found.get(self.column.field or self.column.name) if isinstance(found, dict) else None
-
-
-def columns_of(capabilities: Iterable[Capability]) -> list[NamedColumn]:
-    """Return the columns of capabilities."""
-    return [NamedColumn(each.name, column) for each in capabilities for column in each.columns]
-
-
-def columns_in(info: Mapping[str, Any]) -> list[NamedColumn]:
-    """Return the columns that a stored run has recorded, whether or not their capabilities are there."""
-    found = info.get("capabilities")
-    return [
-        NamedColumn(name, FactColumn(**{**column, "most": inf if column["most"] is None else column["most"]}))
-        for name, stored in (found.items() if isinstance(found, dict) else ())
-        for column in stored["columns"]
-    ]
 
 
 def stored_facts(facts: Any) -> dict[str, Any]:

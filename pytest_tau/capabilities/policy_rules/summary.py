@@ -1,0 +1,214 @@
+"""How often trials kept the rules of their domain's policy, and which rules were broken, in every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...analysis.statistics import share_interval
+from ...capability import Detail, PageBlock, PageItem
+from ...policy import PolicyReport
+from ...text import one_line, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ...analysis.statistics import Interval
+    from ...capability import Compared, Measured
+    from ...models import Simulation
+
+#: Trials, and breaches of each, that the terminal shows of trials that passed.
+_TRIALS, _BREACHES = 3, 3
+#: Breaches that the report of a failure shows.
+_MOST = 10
+#: Characters of an id, and of the reason why a rule could not be checked.
+_LONGEST_ID, _PROBLEM = 80, 200
+
+
+class BrokenRule(NamedTuple):
+    """A rule that was broken.
+
+    Attributes:
+        name: The rule.
+        trials: In so many trials.
+        breaches: So often.
+    """
+
+    name: str
+    trials: int
+    breaches: int
+
+
+@dataclass(frozen=True)
+class PolicyStats:
+    """How often trials kept the rules.
+
+    Attributes:
+        trials: The trials with a verdict in which rules were checked.
+        kept: How many of them kept every rule.
+        passed_broken: How many have reward 1 and broke a rule.
+        kept_by_task: For each task, 1 for each of these trials that kept every rule, and 0 for the others.
+        broken: The rules that were broken, the most frequent first.
+        problems: The rules that could not be checked, with the reason and the number of trials.
+    """
+
+    trials: int
+    kept: int
+    passed_broken: int
+    kept_by_task: tuple[tuple[float, ...], ...]
+    broken: tuple[BrokenRule, ...]
+    problems: Mapping[str, tuple[str, int]]
+
+    @classmethod
+    def of(cls, trials: Iterable[Measured]) -> PolicyStats | None:
+        """Return the numbers over trials; None if no rule was checked, or could not be, in any of them."""
+        found = [each for each in trials if each.record.outcome != "error"]
+        if not found:
+            return None
+        checked = [(each.record, each.facts.score) for each in found if each.facts.score is not None]
+        tasks: dict[object, list[float]] = {}
+        for record, score in checked:
+            tasks.setdefault(record.group, []).append(score)
+        broken, breaches = Counter[str](), Counter[str]()
+        reasons: dict[str, str] = {}
+        failed = Counter[str]()
+        for each in found:
+            broken.update(each.facts.counts.keys())
+            breaches.update(each.facts.counts)
+            failed.update(each.facts.problems.keys())
+            reasons = {**each.facts.problems, **reasons}
+        kept = sum(score == 1 for _, score in checked)
+        names = sorted(broken, key=lambda name: (-broken[name], name))
+        return cls(
+            trials=len(checked),
+            kept=kept,
+            passed_broken=sum(record.passed and score == 0 for record, score in checked),
+            kept_by_task=tuple(map(tuple, tasks.values())),
+            broken=tuple(BrokenRule(name, broken[name], breaches[name]) for name in names),
+            problems={name: (one_line(reasons[name], _PROBLEM), failed[name]) for name in sorted(failed)},
+        )
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """Return the 95 % interval of the share, by resampling tasks; None with fewer than two tasks."""
+        return share_interval(self.kept_by_task) if len(self.kept_by_task) > 1 else None
+
+    @property
+    def share(self) -> float | None:
+        """Return the share of trials that kept every rule; None if none was checked."""
+        return self.kept / self.trials if self.trials else None
+
+    @property
+    def parts(self) -> list[str]:
+        """Return the share in parts: ``0.947 (95 % interval 0.904 to 0.982)``, ``6 of 114 trials broke a rule``."""
+        if not self.trials:
+            return []
+        interval = f" (95 % interval {self.interval.format()})" if self.interval and self.kept < self.trials else ""
+        parts = [f"{self.kept / self.trials:.3f}{interval}"]
+        if self.kept < self.trials:
+            parts.append(f"{self.trials - self.kept:,} of {plural(self.trials, 'trial')} broke a rule")
+        if self.passed_broken:
+            parts.append(f"{self.passed_broken:,} with reward 1")
+        return parts
+
+    @property
+    def rules(self) -> list[str]:
+        """Return the broken rules in parts: ``confirmation (6 trials, 9 breaches)``."""
+        return [f"{each.name} ({plural(each.trials, 'trial')}, {_breaches(each.breaches)})" for each in self.broken]
+
+    @property
+    def unchecked(self) -> list[str]:
+        """Return a line for each rule that could not be checked."""
+        return [
+            f"rule {name!r} could not be checked in {plural(number, 'trial')}: {why}"
+            for name, (why, number) in self.problems.items()
+        ]
+
+
+def _breaches(number: int) -> str:
+    return f"{number:,} breach{'es' * (number != 1)}"
+
+
+def read_report(**stored: Any) -> PolicyReport:
+    """Return the facts of their stored form.
+
+    Raises:
+        ValueError: They are of another form.
+    """
+    return PolicyReport.read(**stored)
+
+
+def summary(trials: Sequence[Measured]) -> Iterator[str]:
+    """Yield how often the rules were kept, and the breaches of trials that passed: others are in failure reports."""
+    found = PolicyStats.of(each for each in trials if each.record.ran)
+    if found is not None and found.trials:
+        line = ", ".join(found.parts)
+        yield line if found.kept < found.trials else Detail(line)
+        if found.broken:
+            yield f"broken rules: {', '.join(found.rules)}"
+    broken = [each for each in trials if each.record.passed and each.facts.breaches]
+    if broken:
+        more = len(broken) > _TRIALS or any(len(each.facts.breaches) > _BREACHES for each in broken)
+        yield f"rules broken in {plural(len(broken), 'trial')} with reward 1{' (-v shows all)' if more else ''}"
+    for number, trial in enumerate(broken):
+        yield from map(Detail if number >= _TRIALS else str, _of_trial(trial))
+    every = PolicyStats.of(trials)
+    yield from every.unchecked if every else ()
+
+
+def _of_trial(trial: Measured) -> Iterator[str]:
+    record = trial.record
+    test = f"{record.group.parameters}-" if record.group.parameters else ""
+    yield f"  {one_line(record.task_id, _LONGEST_ID)}[{one_line(test, _LONGEST_ID)}trial-{record.trial}]"
+    for number, each in enumerate(trial.facts.breaches):
+        line = f"    {each.rule}, {each.line()}"
+        yield line if number < _BREACHES else Detail(line)
+
+
+def failure(facts: PolicyReport, _simulation: Simulation) -> Iterator[str]:
+    """Yield each breach, and what could not be checked."""
+    yield from (f"{each.rule}, {each.line()}" for each in facts.breaches[:_MOST])
+    if len(facts.breaches) > _MOST:
+        yield f"and {len(facts.breaches) - _MOST} more"
+    yield from (f"rule {name!r} could not be checked: {why}" for name, why in facts.problems.items())
+
+
+def page(facts: PolicyReport, _simulation: Simulation) -> Iterator[PageBlock]:
+    """Yield the breaches as checks."""
+    items = [PageItem(each.evidence, each.rule, message_idx=each.message_idx, met=False) for each in facts.breaches]
+    yield PageBlock("POLICY", items=items, place="checks")
+
+
+def comparison(compared: Compared) -> list[str]:
+    """Return the differences between two runs in broken rules, over tasks that have numbers in both; none if equal."""
+    both = [(_checked(earlier), _checked(later)) for earlier, later in compared.tasks]
+    both = [(earlier, later) for earlier, later in both if earlier and later]
+    sides = [[trial for pair in both for trial in pair[side]] for side in (0, 1)]
+    before, after = map(PolicyStats.of, sides)
+    if before is None or after is None or before.share is None or after.share is None:
+        return []
+    shares = {
+        name: [f"{share:.3f}" for side in sides for share in _share(side, name)] for name in _names(before, after)
+    }
+    changed = [f"{name} {' -> '.join(found)}" for name, found in shares.items() if len(set(found)) == len(sides)]
+    if not changed and f"{before.share:.3f}" == f"{after.share:.3f}":
+        return []
+    line = f"policy {before.share:.3f} -> {after.share:.3f}: {after.share - before.share:+.3f}"
+    return [line, *([f"rules kept: {', '.join(changed)}"] if changed else [])]
+
+
+def _checked(trials: Iterable[Measured]) -> list[Measured]:
+    return [each for each in trials if each.facts.score is not None and each.record.ran]
+
+
+def _names(*stats: PolicyStats) -> list[str]:
+    return list(dict.fromkeys(each.name for found in stats for each in found.broken))
+
+
+def _share(trials: Iterable[Measured], rule: str) -> list[float]:
+    """Return the share of the trials with a check of a rule that kept it; empty if it was never checked."""
+    kept = [found for each in trials if (found := each.facts.score_of(rule)) is not None]
+    return [fsum(kept) / len(kept)] if kept else []

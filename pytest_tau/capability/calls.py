@@ -1,0 +1,130 @@
+"""What the core asks of all capabilities: their stages in a trial, their columns, and their parts of reports."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..settings import changed_values
+from . import PROBLEM, Detail, FactColumn, Measured, PageBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ..models import Simulation
+    from . import ActiveCapability, Capability
+
+
+def summary_lines(
+    capabilities: Iterable[Capability], records: Sequence[Any], *, everything: bool = False, terminal: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the summary, each after the label of its capability.
+
+    Args:
+        capabilities: The capabilities.
+        records: Records of trials.
+        everything: Whether details are shown.
+        terminal: Whether the terminal shows them.
+    """
+    for each in capabilities:
+        measured = measured_by(each, records)
+        if each.summary is not None and measured:
+            shown = (line for line in each.summary(measured) if everything or not isinstance(line, Detail))
+            yield from ((each.label, line) for line in shown if terminal or not line.startswith(" "))
+        problems = [found[PROBLEM] for record in records if PROBLEM in (found := record.facts.get(each.name) or {})]
+        if problems:
+            yield each.label, f"no facts of {len(problems)} of {len(records)} trials: {problems[0]}"
+
+
+def measured_by(capability: Capability, records: Iterable[Any]) -> list[Measured]:
+    """Return the trials that have facts of a capability."""
+    return [Measured(each, facts) for each in records if (facts := capability.read(each.facts)) is not None]
+
+
+def failure_lines(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[str]:
+    """Yield the lines of the report of a failed trial, each with the label of its capability before it."""
+    for each in capabilities:
+        facts = each.read(simulation.facts) if each.failure is not None else None
+        if each.failure is not None and facts is not None:
+            yield from (f"{each.label}: {line}" for line in each.failure(facts, simulation))
+        elif PROBLEM in (found := simulation.facts.get(each.name) or {}):
+            yield f"{each.label}: {found[PROBLEM]}"
+
+
+def head_lines(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[str]:
+    """Yield the lines above the conversation of a stored trial."""
+    for each in capabilities:
+        if each.head is not None and (facts := each.read(simulation.facts)) is not None:
+            yield from each.head(facts, simulation)
+
+
+def page_blocks(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[tuple[str, PageBlock]]:
+    """Yield the blocks of the HTML report for a trial, each with the name of its capability."""
+    for each in capabilities:
+        if each.page is None or each.name not in simulation.facts:
+            continue
+        try:
+            facts = each.read(simulation.facts)
+            found = [] if facts is None else [*each.page(facts, simulation)]
+        except Exception as error:  # noqa: BLE001 - code of others, which must not cost the report
+            found = [PageBlock(each.label, text=f"cannot be shown: {type(error).__name__}: {error}")]
+        yield from ((each.name, block) for block in found)
+
+
+def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:
+    """Return what ``run.json`` records of the capabilities of a run, by name: settings and columns, if it has any."""
+    return {
+        each.name: {
+            "settings": {} if settings is None else {row.setting: value for row, value in changed_values(settings)},
+            "columns": [
+                {**column._asdict(), "most": None if column.most == inf else column.most} for column in each.columns
+            ],
+        }
+        for each, settings, _ in active
+        if each.columns or (settings is not None and any(changed_values(settings)))
+    }
+
+
+class NamedColumn(NamedTuple):
+    """A column, and the capability whose facts it shows.
+
+    Attributes:
+        capability: The name of the capability.
+        column: The column.
+        key: The key of the field, for a metric that is a part of the column.
+    """
+
+    capability: str
+    column: FactColumn
+    key: str | None = None
+
+    @property
+    def is_of_keys(self) -> bool:
+        """Return whether it is shown nowhere, and each key of its field is a metric."""
+        return self.column.name.endswith(".*")
+
+    def of_key(self, metric: str) -> NamedColumn | None:
+        """Return the column of the key that a metric names; None if it names none."""
+        start = self.column.name.removesuffix("*")
+        return self._replace(key=metric.removeprefix(start)) if self.is_of_keys and metric.startswith(start) else None
+
+    def value(self, facts: Mapping[str, Any]) -> Any:
+        """Return the value of a trial, given the facts of all capabilities; None if it is not known."""
+        found = facts.get(self.capability)
+        found = found.get(self.column.field or self.column.name) if isinstance(found, dict) else None
+        return found if self.key is None else (found or {}).get(self.key)
+
+
+def columns_of(capabilities: Iterable[Capability]) -> list[NamedColumn]:
+    """Return the columns of capabilities."""
+    return [NamedColumn(each.name, column) for each in capabilities for column in each.columns]
+
+
+def columns_in(info: Mapping[str, Any]) -> list[NamedColumn]:
+    """Return the columns that a stored run has recorded, whether or not their capabilities are there."""
+    found = info.get("capabilities")
+    return [
+        NamedColumn(name, FactColumn(**{**column, "most": inf if column["most"] is None else column["most"]}))
+        for name, stored in (found.items() if isinstance(found, dict) else ())
+        for column in stored["columns"]
+    ]
