@@ -2,11 +2,12 @@
 
 from ..run_settings import Limits
 from .clock import Clock
-from .conversation import Conversation, Ending, ending_by, reason_of
+from .conversation import Conversation, ConversationSetup, Ending, ending_by, reason_of
 
 __all__ = [
     "Clock",
     "Conversation",
+    "ConversationSetup",
     "Ending",
     "Limits",
     "ending_by",

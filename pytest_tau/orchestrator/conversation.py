@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..background import in_thread
@@ -74,46 +75,53 @@ def reason_of(error: Exception) -> TerminationReason:
     return "unexpected_error" if isinstance(error, ReplayError | OSError) else "infrastructure_error"
 
 
+@dataclass(frozen=True)
+class ConversationSetup:
+    """What a conversation is held with, but for its participants.
+
+    Attributes:
+        limits: When it is cut off.
+        clock: Dates the messages.
+        on_message: Called with a copy of each message that is added to the trajectory.
+        retry_seconds: Returns the time that a side's model calls have spent on retries; None if it calls no model.
+        excused_seconds: Returns the time of a side that the timeout does not count; None if it counts all.
+        enforces_protocol: A message with both text and tool calls ends it, as an error of its sender.
+        one_call: Only the first call of a message of the agent is made.
+        stages: The stages of the trial's capabilities; None for none.
+        alter_result: Returns the result that the agent is sent instead of the one of a call, given the call, the result
+            and the trajectory so far; None to send results as they are.
+        result_fault: Returns the error of ``alter_result``, which ends the conversation; None if there was none.
+    """
+
+    limits: Limits
+    clock: Clock = field(default_factory=Clock)
+    on_message: Callable[[Message], None] | None = None
+    retry_seconds: Callable[[Side], float] | None = None
+    excused_seconds: Callable[[Side], float] | None = None
+    enforces_protocol: bool = False
+    one_call: bool = False
+    stages: StageCalls | None = None
+    alter_result: Callable[[ToolCall, ToolMessage, list[Message]], Awaitable[ToolMessage]] | None = None
+    result_fault: Callable[[], Exception | None] | None = None
+
+
 class Conversation:
     """One conversation between an agent and a user over an environment.
 
     Attributes:
         messages: The trajectory so far, oldest first; complete for every kind of end.
         sides: The participants.
-        on_message: Called with a copy of each message that is added to the trajectory.
-        clock: Dates the messages.
         unusable: It ended by a reply that cannot be used, after which the protocol may run it again.
-        retry_seconds: Returns the time that a side's model calls have spent on retries; None if it calls no model.
-        stages: The stages of the trial's capabilities; None for none.
-        one_call: Only the first call of a message of the agent is made.
-        enforces_protocol: A message with both text and tool calls ends it, as an error of its sender.
         fault: The exception that has ended it; None if it was ended otherwise.
-        alter_result: Returns the result that the agent is sent instead of the one of a call, given the call, the result
-            and the trajectory so far; None to send results as they are.
-        result_fault: Returns the error of ``alter_result``, which ends the conversation; None if there was none.
-        excused_seconds: Returns the time of a side that the timeout does not count; None if it counts all.
     """
 
     def __init__(
-        self,
-        task: Task,
-        environment: Environment,
-        agent: Participant,
-        user: Participant,
-        limits: Limits,
+        self, task: Task, environment: Environment, agent: Participant, user: Participant, setup: ConversationSetup
     ) -> None:
         self.messages: list[Message] = []
-        self.on_message: Callable[[Message], None] | None = None
-        self.clock, self.unusable = Clock(), False
-        self.enforces_protocol = False
-        self.stages: StageCalls | None = None
-        self.one_call = False
-        self.retry_seconds: Callable[[Side], float] | None = None
+        self.unusable = False
         self.fault: BaseException | None = None
-        self.excused_seconds: Callable[[Side], float] | None = None
-        self.alter_result: Callable[[ToolCall, ToolMessage, list[Message]], Awaitable[ToolMessage]] | None = None
-        self.result_fault: Callable[[], Exception | None] | None = None
-        self._task, self._environment, self._limits = task, environment, limits
+        self._task, self._environment, self._setup, self._limits = task, environment, setup, setup.limits
         self._history: list[Message] = task.message_history or []
         self.sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
@@ -183,7 +191,7 @@ class Conversation:
         return self._limits.timeout - (time.perf_counter() - self._started - excused)
 
     def _excused(self, side: Side) -> float:
-        return self.excused_seconds(side) if self.excused_seconds else 0.0
+        return self._setup.excused_seconds(side) if self._setup.excused_seconds else 0.0
 
     def _timeout_ending(self) -> Ending:
         """Return the ending by the clock: it counts against the agent, unless others took most of the time.
@@ -203,17 +211,17 @@ class Conversation:
             times += f"; {lost:.1f} s of it in retries of model calls"
         if lost > max(own.values()):
             reason = "infrastructure_error"
-        without = " without the model calls" if self.excused_seconds else ""
+        without = " without the model calls" if self._setup.excused_seconds else ""
         return Ending(reason, error=f"{OUT_OF_TIME}{self._limits.timeout:g} s{without} (waited {times})")
 
     def _retries(self, side: Side) -> float:
         # Retries are part of the calls that are excused.
-        return self.retry_seconds(side) if self.retry_seconds and not self.excused_seconds else 0.0
+        return self._setup.retry_seconds(side) if self._setup.retry_seconds and not self._setup.excused_seconds else 0.0
 
     async def _run(self) -> Ending:
         try:
-            if self.stages is not None and self.stages.converse is not None:
-                return await self._led_by(self.stages.converse)
+            if self._setup.stages is not None and self._setup.stages.converse is not None:
+                return await self._led_by(self._setup.stages.converse)
             to, message = await self._start()
             while True:
                 to, message = await self._step(to, message)
@@ -242,7 +250,7 @@ class Conversation:
         return await converse(self)
 
     def _begin(self) -> None:
-        for begin in self.stages.begin if self.stages else ():
+        for begin in self._setup.stages.begin if self._setup.stages else ():
             begin(clone(self._history[len(self._task.message_history or ()) :]))
 
     async def _start(self) -> tuple[Side | None, Incoming | None]:
@@ -294,7 +302,7 @@ class Conversation:
         results = [await self._run_tool(call) for call in message.tool_calls or []]
         for result in results:
             self.record(result)
-        if self.result_fault is not None and (broken := self.result_fault()) is not None:
+        if self._setup.result_fault is not None and (broken := self._setup.result_fault()) is not None:
             raise _Ended(Ending("infrastructure_error", error=str(broken))) from broken
         if self._environment.fault is not None:
             fault = self._environment.fault
@@ -307,13 +315,13 @@ class Conversation:
         return caller, results[0] if len(results) == 1 else MultiToolMessage(tool_messages=results)
 
     async def _run_tool(self, call: ToolCall) -> ToolMessage:
-        if self.stages is None:
+        if self._setup.stages is None:
             return await self._execute(call)
-        for replace in self.stages.call:
+        for replace in self._setup.stages.call:
             if (given := await replace(call)) is not None:
                 return given
         result = await self._execute(call)
-        for alter in self.stages.result:
+        for alter in self._setup.stages.result:
             result = await alter(call, result)
         return result
 
@@ -324,7 +332,9 @@ class Conversation:
         else:
             result = self._environment.answer(call)
         self._calling = None
-        return result if self.alter_result is None else await self.alter_result(call, result, self.messages)
+        return (
+            result if self._setup.alter_result is None else await self._setup.alter_result(call, result, self.messages)
+        )
 
     async def ask(self, side: Side, message: Incoming | None) -> Reply:
         """Give a side a message, and return its reply, which is not yet a part of the trajectory."""
@@ -354,12 +364,12 @@ class Conversation:
 
     def accept(self, side: Side, reply: Reply) -> Reply:
         """Return a reply as it counts: its calls have ids, and one that the protocol does not allow is an ending."""
-        if self.one_call and side == "agent" and reply.tool_calls:
+        if self._setup.one_call and side == "agent" and reply.tool_calls:
             reply = reply.model_copy(update={"tool_calls": reply.tool_calls[:1]})
         for call in reply.tool_calls or []:
             self._calls += 1
             call.id = call.id or f"tau_call_{self._calls}"
-        if self.enforces_protocol and reply.tool_calls and reply.has_text_content():
+        if self._setup.enforces_protocol and reply.tool_calls and reply.has_text_content():
             self.record(reply)
             problem = "a message with both text and tool calls, which --tau-enforce-protocol does not allow"
             raise _Ended(Ending(_FAULT[side], error=problem))
@@ -423,11 +433,11 @@ class Conversation:
 
     def record(self, message: Message) -> None:
         """Add a message to the trajectory."""
-        message.turn_idx, message.timestamp = len(self.messages), self.clock.now()
+        message.turn_idx, message.timestamp = len(self.messages), self._setup.clock.now()
         self.messages.append(message)
-        if self.on_message:
-            self.on_message(clone(message))
-        for observe in self.stages.message if self.stages else ():
+        if self._setup.on_message:
+            self._setup.on_message(clone(message))
+        for observe in self._setup.stages.message if self._setup.stages else ():
             observe(clone(message))
 
 

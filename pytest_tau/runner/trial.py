@@ -26,7 +26,7 @@ from ..errors import (
 from ..evaluation import LazyJudge
 from ..evaluation.outside import StateBefore
 from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, clone, simulation_id
-from ..orchestrator import Clock, Conversation, Ending, ending_by
+from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
 from ..stages import StageCalls
@@ -317,20 +317,23 @@ class Trial:
                 if from_start and (failed := await self._restore(made.participant, side, limits.timeout)):
                     return failed
         first, second = participants
-        conversation = Conversation(self.task, self.environment, first, second, limits)
-        conversation.stages = self._stages
+        injection = make_injection(self.task, self.domain, self.environment, self.settings, self.setup.seed)
+        self._injection = injection
+        setup = ConversationSetup(
+            limits,
+            clock,
+            self.setup.on_message,
+            retry_seconds=self._retry_seconds,
+            excused_seconds=self._call_seconds if excused else None,
+            enforces_protocol=self.settings.enforce_protocol,
+            one_call=self.settings.prompting.get("agent", Prompting()).one_call,
+            stages=self._stages,
+            alter_result=injection.alter if injection else None,
+            result_fault=(lambda: injection.fault) if injection else None,
+        )
+        conversation = Conversation(self.task, self.environment, first, second, setup)
         if self.beginning is not None:
             conversation.continue_from(clone(list(self.beginning.messages)), *continuing.steps_of(self.beginning))
-        conversation.clock, conversation.on_message = clock, self.setup.on_message
-        conversation.enforces_protocol = self.settings.enforce_protocol
-        conversation.one_call = self.settings.prompting.get("agent", Prompting()).one_call
-        conversation.retry_seconds = self._retry_seconds
-        conversation.excused_seconds = self._call_seconds if excused else None
-        self._injection = injection = make_injection(
-            self.task, self.domain, self.environment, self.settings, self.setup.seed
-        )
-        if injection is not None:
-            conversation.alter_result, conversation.result_fault = injection.alter, lambda: injection.fault
         try:
             return self._with_fault(await conversation.run(), first)
         finally:

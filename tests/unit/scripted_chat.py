@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_tau.chat import LLM, ChatReply, TrialModels, Usage
 from pytest_tau.models import AssistantMessage
-from pytest_tau.orchestrator import Conversation, Limits
+from pytest_tau.orchestrator import Conversation, ConversationSetup, Limits
 from pytest_tau.participants import ParticipantContext
 
 from .tiny import run, task
@@ -84,5 +84,7 @@ def converse(
 ) -> tuple[Conversation, Ending]:
     """A conversation of two participants over the tiny domain, and how it ended."""
     wanted = wanted or task()
-    conversation = Conversation(wanted, domain.environment(wanted, solo=solo), agent, user, Limits(timeout=20.0))
+    conversation = Conversation(
+        wanted, domain.environment(wanted, solo=solo), agent, user, ConversationSetup(Limits(timeout=20.0))
+    )
     return conversation, run(conversation.run())

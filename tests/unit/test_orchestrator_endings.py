@@ -14,7 +14,7 @@ import pytest
 from pytest_tau import Environment, Limits
 from pytest_tau.errors import ContextWindowError, ModelError, ReplayError
 from pytest_tau.models import RecordingEnded
-from pytest_tau.orchestrator import Conversation
+from pytest_tau.orchestrator import Conversation, ConversationSetup
 
 from .tiny import agent, call, run, task, user
 
@@ -46,7 +46,9 @@ class Player:
 
 def conversation(domain: Domain, agents: Any, users: Any, *, solo: bool = False, **limits: Any) -> Conversation:
     wanted = task(ticket="Do it.") if solo else task()
-    return Conversation(wanted, domain.environment(wanted, solo=solo), agents, users, Limits(**limits))
+    return Conversation(
+        wanted, domain.environment(wanted, solo=solo), agents, users, ConversationSetup(Limits(**limits))
+    )
 
 
 def ending(domain: Domain, agents: Any, users: Any, **options: Any) -> Ending:
@@ -143,8 +145,9 @@ class TestTime:
         self, domain: Domain, agent_retries: float, user_retries: float, reason: str
     ) -> None:
         """Of 0.25 s nearly all went to the agent; what a side is said to have lost is at most what it took."""
-        talk = conversation(domain, Player(9.0), Player(user("Hi")), timeout=0.25)
-        talk.retry_seconds = {"agent": agent_retries, "user": user_retries}.__getitem__
+        retries = {"agent": agent_retries, "user": user_retries}
+        setup = ConversationSetup(Limits(timeout=0.25), retry_seconds=retries.__getitem__)
+        talk = Conversation(task(), domain.environment(), Player(9.0), Player(user("Hi")), setup)
         found = run(talk.run())
         assert found.reason == reason
         assert found.error is not None
@@ -197,7 +200,9 @@ class TestAlone:
 
 def test_a_history_that_ends_with_neither_side_is_continued_by_the_agent(domain: Domain) -> None:
     wanted = task(state={"message_history": [{"role": "system", "content": "Be kind."}]})
-    talk = Conversation(wanted, domain.environment(wanted), Player(agent("Hi ###STOP###")), Player(), Limits())
+    talk = Conversation(
+        wanted, domain.environment(wanted), Player(agent("Hi ###STOP###")), Player(), ConversationSetup(Limits())
+    )
     assert run(talk.run()).reason == "agent_stop"
 
 
@@ -241,8 +246,10 @@ def test_a_tool_that_waits_runs_in_another_thread(domain: Domain, monkeypatch: p
 
 
 def test_the_protocol_allows_either_text_or_calls(domain: Domain) -> None:
-    strict = conversation(domain, Player(agent("One moment.", call("look", item_id="lamp"))), Player(user("Hi")))
-    strict.enforces_protocol = True
-    found = run(strict.run())
+    both, setup = (
+        agent("One moment.", call("look", item_id="lamp")),
+        ConversationSetup(Limits(), enforces_protocol=True),
+    )
+    found = run(Conversation(task(), domain.environment(), Player(both), Player(user("Hi")), setup).run())
     assert found.reason == "agent_error"
     assert found.error == "a message with both text and tool calls, which --tau-enforce-protocol does not allow"

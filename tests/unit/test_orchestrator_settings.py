@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.models import ToolCall
-from pytest_tau.orchestrator import Conversation, Limits
+from pytest_tau.orchestrator import Conversation, ConversationSetup, Limits
 from pytest_tau.participants.base import BuiltIn
 
 from .tiny import agent, call, run, task, user
@@ -38,10 +38,12 @@ class Says:
         return "###STOP###" in (getattr(message, "content", None) or "")
 
 
-def between(domain: Domain, agent_says: list[Any], user_says: list[Any], timeout: float = 20.0) -> Conversation:
+def between(
+    domain: Domain, agent_says: list[Any], user_says: list[Any], timeout: float = 20.0, **setup: Any
+) -> Conversation:
     """A conversation that has not begun."""
-    limits = Limits(timeout=timeout)
-    return Conversation(task(), domain.environment(), Says(*agent_says), Says(*user_says), limits)  # type: ignore[arg-type]
+    made = ConversationSetup(Limits(timeout=timeout), **setup)
+    return Conversation(task(), domain.environment(), Says(*agent_says), Says(*user_says), made)  # type: ignore[arg-type]
 
 
 @pytest.mark.exhaustive
@@ -57,8 +59,10 @@ def test_excused_time_is_not_that_of_the_side_and_not_of_the_limit(domain: Domai
     async def hang() -> Any:
         await asyncio.sleep(20)
 
-    talk = between(domain, [hang], [slow], timeout=0.3)
-    talk.excused_seconds = lambda side: 2.0 if side == "user" and not excused["user"] else excused[side]
+    def excused_seconds(side: str) -> float:
+        return 2.0 if side == "user" and not excused["user"] else excused[side]
+
+    talk = between(domain, [hang], [slow], timeout=0.3, excused_seconds=excused_seconds)
     ending = run(talk.run())
     assert ending.reason == "timeout", "the time of the user does not count, so the agent took most"
     assert [message.content for message in talk.messages][1:] == ["Hi"]
@@ -80,8 +84,7 @@ def test_without_settings_all_calls_are_made_and_text_may_come_with_them(domain:
 def test_an_error_of_who_alters_results_ends_the_conversation(
     domain: Domain, found: Callable[[], Exception | None], reason: str, error: str | None
 ) -> None:
-    talk = between(domain, [agent(None, COUNT), agent("Yes.")], [user("Hi"), STOP])
-    talk.result_fault = found
+    talk = between(domain, [agent(None, COUNT), agent("Yes.")], [user("Hi"), STOP], result_fault=found)
     ending = run(talk.run())
     assert (ending.reason, ending.error) == (reason, error)
 
@@ -92,8 +95,8 @@ def test_only_the_agent_has_one_call_of_a_message(domain: Domain) -> None:
         domain,
         [agent(None, COUNT, call("look", item_id="lamp")), agent("Yes.")],
         [user(None, shown, shown), user("Hi"), STOP],
+        one_call=True,
     )
-    talk.one_call = True
     assert run(talk.run()).reason == "user_stop"
     calls = [len(message.tool_calls) for message in talk.messages if getattr(message, "tool_calls", None)]
     assert calls == [2, 1], "the user's message has both calls, the agent's only the first"
@@ -118,7 +121,7 @@ def test_one_of_this_package_that_keeps_messages_has_copies(domain: Domain) -> N
         domain.environment(),
         Changes(agent("One."), agent("Two.")),
         Changes(user("Hi"), user("And?"), user("###STOP###")),
-        Limits(timeout=20.0),
+        ConversationSetup(Limits(timeout=20.0)),
     )
     assert run(talk.run()).reason == "user_stop"
     assert [message.content for message in talk.messages][1:] == ["Hi", "One.", "And?", "Two.", "###STOP###"]
