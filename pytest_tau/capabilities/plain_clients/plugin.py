@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...participants import calls_no_model
 from ...plugin.items import spec_of
-from .patches import Patches
 
 if TYPE_CHECKING:
     from . import PlainClientSettings
+    from .patches import Patches
 
 #: Clients are made before a trial begins, and refuse to be made without a key. A replay needs none.
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
@@ -31,7 +30,7 @@ class PlainClients:
 
     def __init__(self, config: pytest.Config, settings: PlainClientSettings) -> None:
         del settings
-        self._patches = Patches()
+        self._patches: Patches | None = None
         self._keys: list[str] = []
         if config.getoption("tau_replay", default=False):
             self._keys = [name for name in _KEYS if not {name, _OTHER_NAME.get(name, name)} & os.environ.keys()]
@@ -40,13 +39,19 @@ class PlainClients:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Begin if an item has an agent that may call a model."""
+        from ...participants import calls_no_model
+
         specs = (spec_of(item) for item in items)
         if any(spec is not None and not calls_no_model(spec.config.agent_spec) for spec in specs):
+            from .patches import Patches
+
+            self._patches = Patches()
             self._patches.begin()
 
     def pytest_unconfigure(self) -> None:
         """Leave the clients and the environment as they were."""
-        self._patches.end()
+        if self._patches is not None:
+            self._patches.end()
         for name in self._keys:
             if os.environ.get(name) == _NO_KEY:
                 del os.environ[name]
