@@ -170,7 +170,7 @@ capability = Capability(
     ),
     columns=(
         FactColumn("response_rate", label="Answered", kind="score", metric=True, most=1.0),
-        FactColumn("response_latency", label="Answer after", kind="seconds", metric=True),
+        FactColumn("response_latency", label="Answer after", metric=True),
         FactColumn("response_latency_p50", metric=True),
         FactColumn("response_latency_p95", metric=True),
         FactColumn("response_timing", metric=True, most=1.0),

@@ -23,7 +23,8 @@ def page(facts: VoiceFacts, simulation: Simulation) -> Iterator[PageBlock]:
         timeline = Timeline.of_ticks(read_ticks(simulation.duplex), facts.tick_seconds)
     if timeline is None or not timeline.ticks:
         return
-    simulated = ", simulated without sound" if facts.timeline is not None else ""
+    sound = "with" if facts.with_sound else "without"
+    simulated = f", simulated {sound} sound" if facts.timeline is not None else ""
     known = f", conditions {facts.complexity}" if facts.complexity else ""
     note = f"{clock(timeline.ticks * timeline.tick_seconds)} of talk{simulated}{known}"
     yield PageBlock("Timeline", note=note, place="box", data=_data(facts, timeline, _numbers(timeline, simulation)))
