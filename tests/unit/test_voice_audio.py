@@ -6,11 +6,13 @@ import asyncio
 import hashlib
 import importlib.util
 import wave
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.capabilities.voice import VoiceSettings
+import pytest_tau
+from pytest_tau import SimulationSettings
+from pytest_tau.capabilities.voice import VoiceSettings, capability
 from pytest_tau.capabilities.voice.audio import hear, hearing
 from pytest_tau.capabilities.voice.audio.ears import Ears
 from pytest_tau.capabilities.voice.audio.entities import entities_of, survivors
@@ -20,9 +22,14 @@ from pytest_tau.capabilities.voice.talk.stages import check_settings
 from pytest_tau.capabilities.voice.talk.timeline import Timeline, Utterance
 from pytest_tau.capability import RunView
 from pytest_tau.errors import ConfigurationError
+from pytest_tau.testing import ScriptedParticipant
+
+from .tiny import task
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_tau.environment import Domain
 
 np = pytest.importorskip("numpy")
 
@@ -233,3 +240,35 @@ def test_a_conversation_is_kept_in_two_channels(tmp_path: Path, monkeypatch: pyt
     user, agent = (np.flatnonzero(samples[:, side]) for side in (0, 1))
     assert (user[0], user[-1]) == (16000, 20799)  # until the user was cut off
     assert agent[-1] < 8000
+
+
+def test_an_agent_gets_what_is_heard_and_the_trajectory_has_what_was_said(
+    domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked: list[tuple[str, LineConditions, int]] = []
+
+    def heard(text: str, conditions: LineConditions, seed: int, *_: Any, **__: Any) -> hearing.HeardText:
+        asked.append((text, conditions, seed))
+        return hearing.HeardText("Order W3378, please.", "order W 3 3 7 8 please", 2.0)
+
+    monkeypatch.setattr("pytest_tau.capabilities.voice.audio.ears.hear", heard)
+    agent = ScriptedParticipant(["It is renamed."])
+    active = capability.with_settings(mode="voice", voice_conditions="control", voice_sound=True)
+
+    found = pytest_tau.simulate(
+        task({"reward_basis": ["DB"]}),
+        domain=domain,
+        agent=agent,
+        user=ScriptedParticipant(["Order W2378, please.", "###STOP###"]),
+        seed=3,
+        settings=SimulationSettings(capabilities=(active,)),
+    )
+
+    assert asked[0][0] == "Order W2378, please."
+    assert asked[0][1].snr is None
+    assert [each.content for each in agent.received] == ["Order W3378, please."]
+    assert found.messages[1].content == "Order W2378, please."
+    facts = capability.read(found.facts)
+    assert (facts.entities, facts.entities_heard, facts.with_sound) == ({"id": (1, 0)}, 0.0, True)
+    assert (tmp_path / ".tau" / ".gitignore").read_text(encoding="utf-8") == "*\n"

@@ -131,8 +131,8 @@ def _recognised(sound: Sound) -> str:
             language="en",
             beam_size=5,
             temperature=0.0,
-            # Without these the model may repeat a word for ever.
-            repetition_penalty=1.1,
+            # Without these the model may repeat a word for ever; a penalty on repetition costs digits that do repeat.
+            no_repeat_ngram_size=6,
             max_new_tokens=_LEAST_TOKENS + int(len(sound) / RATE * _TOKENS),
             condition_on_previous_text=False,
             without_timestamps=True,

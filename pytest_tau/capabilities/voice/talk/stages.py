@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ....capability import TrialStages
 from ....files import file_name_of
 from ....participants import LLMUser
+from ....runs.layout import ignore_in_git
 from ..bundled import conditions_file
 from ..facts import entities_heard, facts_of
 from .conditions import conditions_of, stored_conditions, voice_seed
@@ -84,6 +85,8 @@ class VoiceStages(TrialStages):
         from ..audio.hearing import CACHE
         from ..audio.line import LineConditions
 
+        CACHE.mkdir(parents=True, exist_ok=True)
+        ignore_in_git(CACHE.parent)
         conditions = self._conditions
         line = LineConditions.of({**conditions.model_dump(), **stored}, conditions.environment)
         return Ears(line, seed, CACHE, keep=self._view.settings.voice_audio is not None)
