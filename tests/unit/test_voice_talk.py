@@ -23,6 +23,7 @@ from pytest_tau.capabilities.voice.talk.conditions import (
 )
 from pytest_tau.capabilities.voice.talk.speech import Mouth, Pace
 from pytest_tau.capabilities.voice.talk.timeline import Timeline
+from pytest_tau.chat import LLM, ChatReply
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.testing import ScriptedParticipant as Script, call
 
@@ -31,6 +32,7 @@ from .tiny import action, task
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_tau.chat import ChatRequest
     from pytest_tau.environment import Domain
     from pytest_tau.models import Simulation
 
@@ -296,3 +298,37 @@ def replace_nothing(effects: Any) -> Any:
 def test_a_setting_that_is_not_voice_leaves_the_conversation_to_the_core(domain: Domain) -> None:
     settings = replace(settings_with(), capabilities=(capability.with_settings(),))
     assert not capability.is_on(settings.capabilities[0].settings)
+
+
+class UserModel:
+    """Plays the user, and decides when to interrupt: as soon as it has heard the word ``deal``."""
+
+    def __init__(self) -> None:
+        self.replies = iter(["Tell me about it.", "Stop, that is enough.", "Bye. ###STOP###"])
+        self.asked: list[str] = []
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        last = request.messages[-1]["content"]
+        if "Answer with YES or NO only." not in last:
+            return ChatReply(message={"role": "assistant", "content": next(self.replies)})
+        self.asked.append(last)
+        wants = "interrupt" in last.partition("\n")[0] and "deal" in last.splitlines()[-1]
+        return ChatReply(message={"role": "assistant", "content": "yes " if wants else "no"})
+
+
+def test_a_model_that_plays_the_user_decides_when_to_interrupt(domain: Domain) -> None:
+    model = UserModel()
+    settings = replace(settings_with("regular"), llms={"user": LLM("m", model)})
+    agent = Script([LONG, "Fine."])
+    found = pytest_tau.simulate(WANTED, domain=domain, agent=agent, user="llm", seed=3, settings=settings)
+    facts, timeline = facts_of(found)
+    assert facts.yield_rate == 1.0
+    assert timeline.utterances[2].rest
+    assert said(found)[3] == ("user", "Stop, that is enough.")
+    first = next(each for each in model.asked if "USER:" in each).splitlines()
+    assert first[-3:-1] == [
+        "AGENT: Hi! How can I help you today?",
+        "USER: Tell me about it.",
+    ]
+    assert first[-1].startswith("AGENT: It costs a great deal")
+    assert first[-1].endswith(" [still speaking]")

@@ -1,6 +1,7 @@
 """Agents that speak in ticks, and those that speak badly on purpose."""
 
 from .agents import Heard, Manners, Say, TickAgent
+from .realtime import realtime_agent
 from .saboteurs import SABOTEURS, AnswersTelevision, AnswersTooLate, NeverYields, TalksOver, WellSpoken
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "TalksOver",
     "TickAgent",
     "WellSpoken",
+    "realtime_agent",
 ]

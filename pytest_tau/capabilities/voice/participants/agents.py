@@ -114,7 +114,8 @@ class Manners:
         fillers: What it says while it calls tools: the first at once, the next ones when it has been silent for long.
         repeats: It repeats what it said last, if it is asked to.
         joins_spelled: It joins what is spelled: ``W, 5, 7`` is ``W57``.
-        reminder: After it was interrupted, the user's text begins with what it had said.
+        reminder: After it was interrupted, the user's text begins with what it had said. An agent with a method
+            ``interrupted(said, seconds)`` is called instead.
     """
 
     end_silence: float = 0.4
@@ -154,12 +155,18 @@ class AgentTurns:
         ask: Asks the agent, and returns its reply and whether that ends the conversation.
         manners: How it takes its turns.
         greeting: What it says first.
+        tell: Tells it what it had said when it was interrupted, and for how many seconds; None if it has no method for
+            that.
     """
 
     def __init__(
-        self, ask: Callable[[Incoming], Awaitable[tuple[Reply, bool]]], manners: Manners, greeting: str
+        self,
+        ask: Callable[[Incoming], Awaitable[tuple[Reply, bool]]],
+        manners: Manners,
+        greeting: str,
+        tell: Callable[[str, float], Awaitable[None]] | None = None,
     ) -> None:
-        self._ask, self._manners = ask, manners
+        self._ask, self._manners, self._tell, self._began = ask, manners, tell, 0
         self._turn, self._kept, self._silent = "", "", 0
         self._thinks_until: int | None = None
         self._calls: Sequence[ToolCall] = ()
@@ -172,9 +179,13 @@ class AgentTurns:
     async def tick(self, heard: Heard) -> Say:
         """Return what the agent does."""
         self._quiet = 0 if heard.speaks else self._quiet + 1
+        self._began = self._began if heard.said else heard.tick
         self._listen(heard)
         if heard.speaks and self._is_interrupted(heard):
-            self._cut = heard.said
+            if self._tell is None:
+                self._cut = heard.said
+            else:
+                await self._tell(heard.said.strip(), (heard.tick - self._began) * heard.seconds)
             return Say(hush=True)
         if heard.results is not None:
             self._waits_for_results = False
