@@ -111,7 +111,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "attacks": {"pydantic"},
     "runner": {"pydantic"},
     "runs": {"pydantic", "fsspec"},
-    "capabilities": {"numpy", "pydantic", "pytest", "urllib3"},
+    "capabilities": {"aiohttp", "numpy", "pydantic", "pytest", "urllib3"},
     "submission": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project
     "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet"},

@@ -155,8 +155,8 @@ class AgentTurns:
         ask: Asks the agent, and returns its reply and whether that ends the conversation.
         manners: How it takes its turns.
         greeting: What it says first.
-        tell: Tells it what it had said when it was interrupted, and for how many seconds; None if it has no method for
-            that.
+        note_cut: Called with what it had said when it was interrupted, and for how many seconds; None for an agent
+            without a method for that.
     """
 
     def __init__(
@@ -164,9 +164,9 @@ class AgentTurns:
         ask: Callable[[Incoming], Awaitable[tuple[Reply, bool]]],
         manners: Manners,
         greeting: str,
-        tell: Callable[[str, float], Awaitable[None]] | None = None,
+        note_cut: Callable[[str, float], Awaitable[None]] | None = None,
     ) -> None:
-        self._ask, self._manners, self._tell, self._began = ask, manners, tell, 0
+        self._ask, self._manners, self._note_cut, self._began = ask, manners, note_cut, 0
         self._turn, self._kept, self._silent = "", "", 0
         self._thinks_until: int | None = None
         self._calls: Sequence[ToolCall] = ()
@@ -182,10 +182,10 @@ class AgentTurns:
         self._began = self._began if heard.said else heard.tick
         self._listen(heard)
         if heard.speaks and self._is_interrupted(heard):
-            if self._tell is None:
+            if self._note_cut is None:
                 self._cut = heard.said
             else:
-                await self._tell(heard.said.strip(), (heard.tick - self._began) * heard.seconds)
+                await self._note_cut(heard.said.strip(), (heard.tick - self._began) * heard.seconds)
             return Say(hush=True)
         if heard.results is not None:
             self._waits_for_results = False

@@ -38,7 +38,7 @@ def realtime_agent(
         url: The address of the websocket, with the model if the server wants one.
         modality: ``text``, or ``audio`` for sound, of which the transcript is taken.
         key: The name of the environment variable with the key; None for a server without one.
-        greeting: What the agent says first, and the server is told that it has said.
+        greeting: What the agent says first; it is an item of the session.
     """
     return functools.partial(RealtimeAgent, url=url, modality=modality, key=key, greeting=greeting)
 
@@ -87,7 +87,7 @@ class RealtimeAgent:
         return await self._answer()
 
     async def interrupted(self, said: str, seconds: float) -> None:
-        """Tell the server how much of its last answer the user has heard.
+        """Report to the server how much of its last answer the user has heard.
 
         Args:
             said: The words.

@@ -173,12 +173,12 @@ class AgentSide:
         conversation, agent = self._conversation, self._conversation.sides["agent"]
         if isinstance(agent, Adapter) and callable(getattr(agent.target, "tick", None)):
             return lambda heard: conversation.of_side("agent", self._own_act(agent, heard))
-        tell = None
+        note_cut = None
         if isinstance(agent, Adapter) and callable(getattr(agent.target, "interrupted", None)):
-            tell = self._tell
-        return AgentTurns(self._ask, manners_of(agent, domain_agents), conversation.greeting, tell).tick
+            note_cut = self._note_cut
+        return AgentTurns(self._ask, manners_of(agent, domain_agents), conversation.greeting, note_cut).tick
 
-    async def _tell(self, said: str, seconds: float) -> None:
+    async def _note_cut(self, said: str, seconds: float) -> None:
         agent = self._conversation.sides["agent"]
         assert isinstance(agent, Adapter), "it has the method"
         await self._conversation.of_side("agent", agent.call("interrupted", said, seconds))
