@@ -65,16 +65,18 @@ class OptionRecorder:
     """A parser that records the declared options and ini keys."""
 
     def __init__(self) -> None:
-        self.options: list[tuple[str, dict[str, Any]]] = []
+        self.groups: dict[str, list[tuple[str, dict[str, Any]]]] = {}
         self.ini: list[tuple[str, str]] = []
+        self._group = ""
 
-    def getgroup(self, *_names: str) -> OptionRecorder:
+    def getgroup(self, name: str, _description: str = "") -> OptionRecorder:
         """Return the group, which is the parser itself."""
+        self._group = name
         return self
 
     def addoption(self, name: str, **keywords: Any) -> None:
         """Record an option."""
-        self.options.append((name, keywords))
+        self.groups.setdefault(self._group, []).append((name, keywords))
 
     def addini(self, name: str, description: str, **_keywords: Any) -> None:
         """Record an ini key."""
@@ -267,13 +269,18 @@ def options_chapter() -> str:
     """Describe the options of the command line and the keys of the ini file."""
     recorder = OptionRecorder()
     pytest_tau.plugin.pytest_addoption(recorder, pytest.PytestPluginManager())  # type: ignore[arg-type]
-    rows = ["| option | |", "|---|---|"]
-    for name, keywords in recorder.options:
-        value = keywords.get("metavar")
-        shown = f"{name}[={value}]" if value and "nargs" in keywords else f"{name} {value}" if value else name
-        rows.append(f"| `{shown}` | {cell(keywords['help'])} |")
+    rows: list[str] = []
+    # What everybody needs comes first.
+    for title, options in sorted(recorder.groups.items(), key=lambda each: each[0] != "tau"):
+        rows += [f"## {title.removeprefix('tau: ')}", "", "| option | |", "|---|---|"]
+        for name, keywords in options:
+            value = keywords.get("metavar")
+            shown = f"{name}[={value}]" if value and "nargs" in keywords else f"{name} {value}" if value else name
+            rows.append(f"| `{shown}` | {cell(keywords['help'])} |")
+        rows.append("")
     others = [(name, text) for name, text in recorder.ini if not text.startswith("default of --tau-")]
-    rows += ["", "| ini key | |", "|---|---|", *(f"| `{name}` | {cell(text)} |" for name, text in others)]
+    rows += ["## ini keys", "", "| ini key | |", "|---|---|"]
+    rows += [f"| `{name}` | {cell(text)} |" for name, text in others]
     intro = (
         "Each option has an ini key with underscores: `--tau-agent` is `tau_agent`. The command line takes precedence."
     )

@@ -77,7 +77,7 @@ def reason_of(error: Exception) -> TerminationReason:
 
 @dataclass(frozen=True)
 class ConversationSetup:
-    """What a conversation is held with, but for its participants.
+    """What a conversation is run with, but for its participants.
 
     Attributes:
         limits: When it is cut off.

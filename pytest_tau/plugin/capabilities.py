@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..capability import ActiveCapability, Capability, bundled, installed
-from ..capability.calls import columns_of
 from ..settings import check_fields, options_of
 from .options import CAPABILITIES, OptionValues, add_option
 from .options_table import OPTIONS
@@ -89,13 +88,11 @@ class RunCapabilities:
         except TypeError as error:
             raise pytest.UsageError(f"{place}: capability {name!r}: {error}") from None
         options = options_of(capability.settings) if capability.settings else ()
-        group = self._parser.getgroup(f"tau: {capability.label}") if options else None
         for option in options:
             if option.key in OPTIONS or option.key in self.options:
                 raise pytest.UsageError(f"{place}: capability {name!r}: there are two options --tau-{option.name}")
             self.options[option.key] = option
-            assert group is not None, "there are options"
-            add_option(self._parser, group, option)
+            add_option(self._parser, capability.label, option)
 
 
 def capabilities_of(config: pytest.Config) -> tuple[Capability, ...]:
@@ -143,6 +140,7 @@ def gates_of(config: pytest.Config) -> list[Gate]:
         pytest.UsageError: An expression is not a gate.
     """
     from ..analysis.gates import Gate
+    from ..capability.calls import columns_of
     from ..errors import ConfigurationError
 
     values = OptionValues(config)

@@ -22,23 +22,26 @@ MARKER = (
 )
 #: The name of the plugin that has the options of capabilities.
 CAPABILITIES = "tau-capabilities"
+#: The group of ``--help`` with the options that everybody needs.
+_COMMON = "tau"
 #: Patterns of files that are collected as tasks wherever they are found.
 DEFAULT_FILES = ("*.tau.json",)
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Add the ``--tau-…`` options of the core and their ``tau_…`` ini keys."""
-    common = parser.getgroup("tau", "tau: agent evaluation (pytest-tau)")
+    # Before the others, of which some have no description.
+    parser.getgroup(_COMMON, "tau: agent evaluation (pytest-tau)")
     for title, options in OPTIONS_OF_GROUPS.items():
-        group = parser.getgroup(f"tau: {title}")
         for option in options:
-            add_option(parser, common if option.common else group, option)
+            add_option(parser, title, option)
     parser.addini("tau_files", "patterns of task files (default: *.tau.json)", type="args", default=list(DEFAULT_FILES))
     parser.addini("tau_tasks", "folders in which every JSON file is a task file", type="paths", default=[])
 
 
-def add_option(parser: pytest.Parser, group: Any, option: Option) -> None:
-    """Add an option to a group of ``--help``, and its ini key."""
+def add_option(parser: pytest.Parser, title: str, option: Option) -> None:
+    """Add an option to the group of ``--help`` with this title, or to that of all that everybody needs; add its key."""
+    group = parser.getgroup(_COMMON if option.common else f"tau: {title}")
     # Without argparse's own ``type``, ``choices`` and ``default``: values come from the ini file as well.
     keywords: dict[str, Any] = {"dest": option.dest, "default": None, "help": option.full_help}
     if option.type is flag:

@@ -85,7 +85,7 @@ class ParticipantSettings:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ConversationSettings:
-    """What a conversation is, whoever holds it."""
+    """The rules of a conversation, whoever the participants are."""
 
     solo: bool = option(flag, "verdict", default=False,
         help="run the agent without a user: it works from the task's ticket and has the tools of both sides")
