@@ -6,7 +6,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .capability import Capability, Command, ExportFormat, FactColumn, PageBlock, PageItem, TrialStages, TrialView
+    from .capability import (
+        Capability,
+        Command,
+        ExportFormat,
+        FactColumn,
+        FinishedRun,
+        PageBlock,
+        PageItem,
+        TrialStages,
+        TrialView,
+    )
     from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment, domain_of
     from .episodes import Episode
@@ -31,6 +41,7 @@ _HOMES = {
     "Command": "capability",
     "ExportFormat": "capability",
     "FactColumn": "capability",
+    "FinishedRun": "capability",
     "Limits": "orchestrator",
     "PageBlock": "capability",
     "PageItem": "capability",
@@ -63,6 +74,7 @@ __all__ = [
     "Evaluation",
     "ExportFormat",
     "FactColumn",
+    "FinishedRun",
     "Limits",
     "PageBlock",
     "PageItem",

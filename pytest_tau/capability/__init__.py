@@ -303,6 +303,28 @@ class Measured(NamedTuple):
     facts: Any
 
 
+class FinishedRun:
+    """A run whose trials are all reported; what is added to it is shown at the end.
+
+    Attributes:
+        settings: The settings of the capability; None if it has none.
+        trials: All trials, each with the facts of the capability; None for a trial without facts.
+        lines: The lines that were added, and whether each fails the run.
+    """
+
+    def __init__(self, settings: Any, trials: Sequence[Measured]) -> None:
+        self.settings, self.trials = settings, trials
+        self.lines: list[tuple[str, bool]] = []
+
+    def add(self, line: str) -> None:
+        """Add a line to the summary."""
+        self.lines.append((line, False))
+
+    def fail(self, reason: str) -> None:
+        """Fail the run, with a line that states the reason."""
+        self.lines.append((reason, True))
+
+
 class Compared(NamedTuple):
     """What two runs have of a capability.
 
@@ -338,6 +360,7 @@ class Capability:
         columns: The columns of the facts.
         summary: Returns the lines of the summary of a domain, given its trials that have facts.
         comparison: Returns the lines of a comparison of two runs; by default the means of the metrics.
+        finished: Called at the end of a run that has trials; adds lines to the summary, and may fail the run.
         failure: Returns the lines of the report of a failed trial, given its facts and its simulation.
         head: Returns the lines above the conversation of a stored trial, given its facts and its simulation.
         commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
@@ -364,6 +387,7 @@ class Capability:
     columns: tuple[FactColumn, ...] = ()
     summary: Callable[[Sequence[Measured]], Iterable[str]] | None = None
     comparison: Callable[[Compared], Iterable[str]] | None = None
+    finished: Callable[[FinishedRun], None] | None = None
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None
     head: Callable[[Any, Simulation], Iterable[str]] | None = None
     commands: tuple[Command, ...] = ()

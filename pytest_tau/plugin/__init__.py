@@ -144,6 +144,7 @@ def _begin(config: pytest.Config) -> None:
         _register(config, "report.debugger")
     _register(config, "collect.unchecked")
     capabilities.register_hooks(config)
+    _register(config, "report.capabilities_end")
     _register(config, "collect.selection")
     # Registered after the selection, which some of them read in a run that names a domain.
     _register_if_given(config, "attacks.variants", "attack")

@@ -139,6 +139,25 @@ def test_one_is_removed_by_its_name(project):
     project.run(*arguments, "-p", "no:tau_heard").lacks("  heard  ")
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize(
+    ("body", "line", "status"),
+    [
+        ("run.add(f'{len(run.trials)} trials, {sum(each.facts['count'] > 0 for each in run.trials)} heard')",
+         "tau: heard: 4 trials, 4 heard", pytest.ExitCode.OK),
+        ("run.fail('too little was heard')", "tau: heard: too little was heard", pytest.ExitCode.TESTS_FAILED),
+        ("raise ValueError('no ear')", "tau: heard: ValueError: no ear", pytest.ExitCode.TESTS_FAILED),
+    ],
+)  # fmt: skip
+def test_it_has_a_last_word(project, body, line, status, workers):
+    conftest = "\n    def finished(run):\n        " + body.replace("facts['count']", 'facts["count"]') + "\n"
+    project.write("conftest.py", CONFTEST % "finished=finished" + conftest)
+    run = project.run("--tau-domain", "mock", "--tau-task", "create-task", "--tau-trials", "4", *workers)
+    run.outcomes(passed=4)
+    run.line(line)
+    assert run.ret == status
+
+
 def test_it_has_fixtures_and_hooks_of_every_run(project):
     project.write(
         "conftest.py",
