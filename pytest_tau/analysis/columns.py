@@ -117,14 +117,6 @@ def _group(name: str) -> Value:
     return lambda record: record.groups.get(name)
 
 
-def _retrieval(name: str) -> Value:
-    return lambda record: (record.retrieval or {}).get(name)
-
-
-def _recall_at(k: int) -> Value:
-    return lambda record: ((record.retrieval or {}).get("recall_at") or {}).get(str(k))
-
-
 def _partial(name: str) -> Column:
     """Return the column of a number of partial credit: its mean is over the trials in which it can be measured."""
 
@@ -252,18 +244,6 @@ COLUMNS: tuple[Column, ...] = (
         page=PageColumn("duration", "seconds", "Time"),
         metric=MeanMetric("duration"),
     ),
-    Column("retrieval", _retrieval("variant")),
-    Column("searches", _retrieval("searches"), page=PageColumn("searches", "number", "Searches", optional=True)),
-    Column("documents_read", _retrieval("read")),
-    Column("required_documents", _retrieval("required")),
-    Column("required_read", _retrieval("required_read")),
-    Column(
-        "recall",
-        lambda record: record.recall,
-        page=PageColumn("recall", "score", "Recall", optional=True),
-        metric=MeanMetric("recall", most=1.0),
-    ),
-    *(Column(f"recall_at_{k}", _recall_at(k)) for k in (1, 5, 10)),
     Column("agent_cost", from_simulation=lambda simulation: simulation.agent_cost),
     Column("user_cost", from_simulation=lambda simulation: simulation.user_cost),
     Column("judge_cost", _of_role("judge", lambda used: used.cost)),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ..models import STOPS
 from ..text import by_numbers, error_line
 from .columns import COLUMNS
-from .measures.retrieval import RetrievalStats
 from .scores import Floor, Scores
 from .statistics import percentile
 from .unseen import UnseenAgent, unseen_agents
@@ -79,7 +78,6 @@ class DomainSummary:
         unseen: The agents that are not built in and of which no model call was seen.
         restored: How many trials were taken from an earlier run.
         groups: The scores by what tasks are grouped by; empty if no task has it.
-        retrieval: What was searched for and read; None if the domain has no knowledge base.
         records: The trials of each variant, by its name; an empty name if there is one. For means that are only
             computed if they are shown.
     """
@@ -96,7 +94,6 @@ class DomainSummary:
     unseen: tuple[UnseenAgent, ...]
     restored: int
     groups: Mapping[str, tuple[Scores, ...]]
-    retrieval: RetrievalStats | None = None
     records: Mapping[str, Sequence[TrialRecord]] = field(default_factory=dict)
 
     @property
@@ -151,7 +148,6 @@ def _domain(
         usage=_usage(records),
         unseen=tuple(unseen_agents(records)),
         restored=sum(record.restored for record in records),
-        retrieval=RetrievalStats.of(ran),
         records=records_by_variant(records),
         groups={group: _grouped(group, records_by_variant(records)) for group in group_by},
     )

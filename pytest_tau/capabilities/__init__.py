@@ -5,6 +5,7 @@ BUNDLED = (
     "tool_faults",
     "user_validity",
     "policy_rules",
+    "retrieval_figures",
     "quarantine",
     "changed",
     "fork",

@@ -62,6 +62,8 @@ class TrialView(NamedTuple):
         seed: The seed of this trial; None for none.
         settings: The settings of the capability; None if it has none.
         agent: The name of its agent.
+        retriever: The retrieval variant of its knowledge base, a ``pytest_tau.environment.retrieval.Retriever``; None
+            without one.
         behaviour: What makes its simulated user difficult, a ``pytest_tau.participants.behaviours.Behaviour``; None for
             a user that cooperates.
         models: The models of the trial, a ``pytest_tau.chat.TrialModels``.
@@ -74,6 +76,7 @@ class TrialView(NamedTuple):
     seed: int | None
     settings: Any
     agent: str = ""
+    retriever: Any = None
     behaviour: Any = None
     models: Any = None
     variant: Any = None
@@ -438,8 +441,8 @@ class ActiveCapability(NamedTuple):
 
     @property
     def is_asked_for(self) -> bool:
-        """Return whether it is not on by the defaults of its settings."""
-        return self.settings is None or any(changed_values(self.settings))
+        """Return whether an option asks for it."""
+        return self.settings is not None and any(changed_values(self.settings))
 
 
 def deferred(place: str) -> Callable[..., Any]:

@@ -11,12 +11,11 @@ from ..evaluation import components_of
 from ..evaluation.component_reports import BY_USER, NEAREST, NOT_MADE, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
 from ..evaluation.partial import COUNTS, SHARES
-from ..models import LATE_CALLS, RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
+from ..models import LATE_CALLS, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
 from ..text import counted, has_traceback, plural, shorten
 from .attacks import attack_report
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
 from .misunderstandings import misunderstood_lines
-from .retrieval import retrieval_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -100,8 +99,6 @@ def explain(
     lines += _cut_off(simulation)
     lines += [Line("note", line) for line in failure_lines(capabilities or installed(), simulation)]
     lines += _late_calls(simulation)
-    if found := (simulation.info or {}).get(RETRIEVAL):
-        lines += retrieval_lines(found)
     lines = _diagnosis(simulation, lines)
     lines += _review(simulation)
     lines += [Line("note", hint)] if hint else []

@@ -69,10 +69,6 @@ OUT_OF_TIME = "no end after "
 #: ``name``, whether model calls that it made were seen (``calls_seen``), and if not, the ``clients`` of models that its
 #: module imports.
 FOREIGN_AGENT = "foreign_agent"
-#: The entry of a simulation's ``info`` about searches in a knowledge base: the retrieval ``variant``, the ``searches``
-#: (``message_idx``, ``tool``, ``query``, ids ``found`` and ``read``), the ids ``read`` in all and ``required`` by the
-#: task, ``recall``, and ``recall_at`` by the number of documents of each search.
-RETRIEVAL = "retrieval"
 #: The entry of a simulation's ``info`` about calls of an agent on its own loop that came after the conversation, and
 #: were refused: their number by tool.
 LATE_CALLS = "late_calls"

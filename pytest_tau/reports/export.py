@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
 from ..analysis.columns import with_facts
-from ..models import RETRIEVAL, writable
+from ..models import writable
 from ..runs.groups import Group
 from ..runs.make_record import make_record
 from ..runs.results.files import works_alone
@@ -55,7 +55,7 @@ class DomainContent:
         """Count one."""
         simulation, task = trial.simulation, trial.task
         self.simulations += 1
-        self.retrieval = self.retrieval or ((simulation.info or {}).get(RETRIEVAL) or {}).get("variant")
+        self.retrieval = self.retrieval or (simulation.conditions or {}).get("retrieval")
         self.groups.add(Group.of(trial.test, trial.domain, simulation.task_id))
         self.trials = max(self.trials, simulation.trial + 1)
         self.started = min(filter(None, (self.started, simulation.start_time)), default="")

@@ -178,8 +178,6 @@ def _facts(summary: DomainSummary, capabilities: Sequence[Capability]) -> str:
     if summary.usage:
         rows.append(["models", ", ".join(format_usage(summary.usage))])
         rows += [["not in the costs", unseen_line(summary.unseen)]] if summary.unseen else []
-    if summary.retrieval:
-        rows.append(["retrieval", ", ".join(summary.retrieval.parts)])
     records = [record for found in summary.records.values() for record in found]
     rows += [[*line] for line in summary_lines(capabilities, records)]
     if summary.restored:

@@ -128,7 +128,6 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
         ("ended by", many, frequencies(summary.endings, most)),
         ("not met", many, frequencies(summary.unmet, most)),
         ("a trial", many or usage, format_stats(stats, usage, scores.trials) if stats else []),
-        ("retrieval", True, summary.retrieval.parts if summary.retrieval else []),
         ("models", everything, format_usage(usage) if usage else []),
         ("reused", summary.restored, [f"{plural(summary.restored, 'trial')} of an earlier run"]),
     ]

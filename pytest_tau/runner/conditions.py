@@ -36,6 +36,7 @@ def conditions_of(
     """
     settings = setup.settings
     texts = settings.protocol.texts
+    retriever = setup.domain.retriever(settings.policy, settings.retrieval)
     found: dict[str, Any] = {
         "protocol": settings.protocol.name,
         "texts": texts.fingerprint if texts else None,
@@ -48,6 +49,7 @@ def conditions_of(
         "data": "official" if setup.domain.folder != setup.domain.spec.folder else "bundled",
         "base": base_size(setup.domain, setup.task),
         "policy": settings.policy if settings.policy != next(iter(setup.domain.spec.policies)) else None,
+        "retrieval": retriever.name if retriever else None,
         "persona": dict(persona),
         "attack": settings.attack.name if settings.attack else None,
         "changed": changed_conditions(settings),

@@ -25,7 +25,7 @@ from ..errors import (
 )
 from ..evaluation import LazyJudge
 from ..evaluation.outside import StateBefore
-from ..models import FAULTS, GREETING, RETRIEVAL, AssistantMessage, Simulation, clone, simulation_id
+from ..models import FAULTS, GREETING, AssistantMessage, Simulation, clone, simulation_id
 from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
@@ -166,7 +166,6 @@ class Trial:
             if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
                 raise self.models.out_of_budget
             if not self._unusable:
-                self._measure_retrieval(simulation)
                 await self._grade(simulation, before)
                 simulation.facts = self._stages.facts(simulation) if self._stages else {}
             if not self._unusable or initial is None or len(discarded) + 1 == attempts:
@@ -186,6 +185,7 @@ class Trial:
     def _make_stages(self, agent: str) -> StageCalls | None:
         active = self.settings.capabilities
         known: dict[str, Any] = {"agent": agent, "behaviour": self.behaviour, "models": self.models}
+        known["retriever"] = self.domain.retriever(self.settings.policy, self.settings.retrieval)
         view = partial(TrialView, self.task, self.domain, self.environment, self.setup.seed, **known)
         return StageCalls(active, view) if active else None
 
@@ -265,14 +265,6 @@ class Trial:
             simulation.replay_differences += getattr(participant, "differences", [])
             self.late_calls = getattr(participant, "late_calls", self.late_calls)
         await close_all(participants)
-
-    def _measure_retrieval(self, simulation: Simulation) -> None:
-        """Record what the agent has searched for and read, if the domain has a knowledge base."""
-        settings = self.settings
-        retriever = self.domain.retriever(settings.policy, settings.retrieval)
-        if retriever is not None:
-            found = retriever.report(simulation.messages, self.task)
-            simulation.info = {**(simulation.info or {}), RETRIEVAL: found}
 
     def _begin(self, clock: Clock) -> Simulation:
         started = clock.now()

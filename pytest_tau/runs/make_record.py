@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..attacks import AttackFacts
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
-from ..models import FOREIGN_AGENT, RETRIEVAL, SILENT_AGENT, any_review, paired_calls
+from ..models import FOREIGN_AGENT, SILENT_AGENT, any_review, paired_calls
 from .groups import INPUTS
 from .record import OTHER_CODE, TrialRecord
 
@@ -69,7 +69,6 @@ def make_record(
         **_of_verdict(simulation, evaluators),
         **_of_messages(simulation, paired_calls(simulation.messages) if calls is None else calls),
         **_of_participants(simulation, info),
-        retrieval=_retrieval(info.get(RETRIEVAL)),
         attack=_attack(AttackFacts.read(info)),
         facts=simulation.facts,
         review=review.facts() if (review := any_review(info)) else None,
@@ -136,20 +135,6 @@ def _outside_tools(found: Any) -> tuple[str, ...]:
     # A state that a test has changed before the conversation, on purpose, is in the reports of failures only.
     during = isinstance(found, dict) and found.get("when") == "during"
     return (tuple(found.get("tools", ())) or (OTHER_CODE,)) if during else ()
-
-
-def _retrieval(found: Any) -> dict[str, Any] | None:
-    """Return the numbers of an entry about searches."""
-    if not isinstance(found, dict):
-        return None
-    return {
-        "variant": found["variant"],
-        "searches": len(found["searches"]),
-        "read": len(found["read"]),
-        "required": len(set(found["required"])),
-        "required_read": len(set(found["required"]) & set(found["read"])),
-        "recall_at": found["recall_at"],
-    }
 
 
 def _sum(*costs: float | None) -> float | None:

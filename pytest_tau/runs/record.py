@@ -42,8 +42,6 @@ class TrialRecord:
         outside_tools: Tools that were executed on the environment outside of the calls of the conversation;
             ``OTHER_CODE`` if something else has changed it.
         conditions: The conditions under which it was run; None for results of others and of earlier versions.
-        retrieval: The retrieval ``variant``, the numbers of ``searches`` and of documents that were ``read``, were
-            ``required``, or both (``required_read``), and ``recall_at`` by the number of documents of each search.
         attack: Of a trial under attack: the ``name``, the ``style``, the ``place``, the ``goal``, whether a payload was
             ``delivered``, whether it succeeded (``success``), and what shows that (``message_idx``, ``evidence``).
         excluded: It is excluded from rates.
@@ -82,7 +80,6 @@ class TrialRecord:
     silent_agent: str = ""
     outside_tools: tuple[str, ...] = ()
     conditions: Mapping[str, Any] | None = None
-    retrieval: Mapping[str, Any] | None = None
     partial: Mapping[str, float | None] = field(default_factory=dict)
     attack: Mapping[str, Any] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -143,12 +140,6 @@ class TrialRecord:
         if not self.usage:
             return self.stated_cost
         return None if self.unpriced_calls else self.known_cost
-
-    @property
-    def recall(self) -> float | None:
-        """Return the share of the required documents that the agent has read; None if none is required."""
-        found = self.retrieval or {}
-        return found["required_read"] / found["required"] if found.get("required") else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as JSON, without fields that have their default."""

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 
 import pytest
-
-from pytest_tau.reports.export import write_csv
-from pytest_tau.runs.reader import Run
 
 CONFTEST = """
     from pytest_tau import domain_of
@@ -170,33 +165,3 @@ def test_index_with_unknown_documents_is_an_error_of_the_run(shop):
     found = run(shop, "--tau-retrieval", "backwards")
     found.outcomes(errors=1)
     found.line("the index of 'backwards' found 'gone', which is not the id of a document")
-
-
-def test_failure_report_has_the_searches(shop):
-    found = run(shop)
-    found.line("knowledge base (bm25): 1 search, 1 of 2 required documents read, recall 0.50")
-    found.line('  message 2: KB_search "opening hours": hours/1 (required, place 1), hours/10, hours/11 and 7 more')
-    found.line("  required and never read: refunds")
-    found.line("retrieval", "recall 0.50 (at 1: 0.50, at 5: 0.50, at 10: 0.50)")
-
-
-def test_documents_in_the_policy_are_read(shop):
-    run(shop, "--tau-retrieval", "full_kb").line(
-        "knowledge base (full_kb): 0 searches, 2 of 2 required documents read, recall 1.00"
-    )
-    run(shop, "--tau-retrieval", "no_knowledge").line("required and never read: refunds, hours/1")
-
-
-def test_exports_and_gates_have_recall(shop):
-    run(shop, "--tau-gate", "recall>=0.9").line("recall", "0.5")
-    (folder,) = shop.path.glob(".tau/runs/2*")
-    table = io.StringIO()
-    write_csv(Run(folder), table)
-    (values,) = csv.DictReader(io.StringIO(table.getvalue()))
-    assert (values["retrieval"], values["searches"], values["recall"]) == ("bm25", "1", "0.5")
-
-
-def test_html_report_has_the_searches(shop):
-    run(shop, "--tau-html", "report.html")
-    page = (shop.path / "report.html").read_text()
-    assert '"Recall"' in page and '"Searches"' in page

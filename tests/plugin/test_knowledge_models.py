@@ -113,7 +113,7 @@ def test_simulations_without_pytest_search_by_meaning(shop):
         done = simulate(domain.tasks()[0], domain=domain, agent=agent, user="gold", settings=settings)
         assert done.reward == 1, done.error
         assert len(server.requests) == 2
-    assert done.info["retrieval"]["variant"] == "openai_embeddings"
+    assert (done.conditions or {})["retrieval"] == "openai_embeddings"
     assert done.model_usage["retrieval"].calls == 1
 
 

@@ -45,7 +45,6 @@ def test_each_is_where_it_says(tmp_path):
     optional = {page.label for page in shown if page.optional}
     searched = TrialRecord(
         *("shop", "a", 0, "passed", 1.0, "user_stop"),
-        retrieval={"searches": 0, "required": 1, "required_read": 0},
         partial={"progress": 1.0},
         attack={"name": "a", "success": True},
     )

@@ -68,7 +68,7 @@ class TestGrammar:
                 "rewards>0",
                 "(known: actions, actions.read, actions.write, arguments, assertions, attack_success, calls, cost, ",
             ),
-            ("rewards>0", "recall, reward, selection, state, statements, tool-errors, turns, "),
+            ("rewards>0", "reward, selection, state, statements, tool-errors, turns, "),
             ("rewards>0", "turns, utility_under_attack)"),
         ],
     )

@@ -13,7 +13,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...models import RETRIEVAL
 from ...runs.changes.parts import policy_sections
 
 if TYPE_CHECKING:
@@ -48,14 +47,11 @@ class StoredFacts:
         simulation = trial.simulation
         self.finished |= simulation.outcome != "error"
         self.calls |= {made.call.name for made in simulation.calls}
-        found = (simulation.info or {}).get(RETRIEVAL)
-        if isinstance(found, dict):
-            searches = found.get("searches", [])
-            self.searched |= bool(searches)
-            self.documents |= {
-                *found.get("read", ()),
-                *(each for search in searches for each in search.get("found", ())),
-            }
+        # Any capability may have measured the searches in a knowledge base.
+        for found in filter(lambda facts: isinstance(facts, dict) and "searches" in facts, simulation.facts.values()):
+            self.searched |= bool(found["searches"])
+            self.documents |= {*found.get("read", ())}
+            self.documents |= {each for search in found["searches"] for each in search.get("found", ())}
 
 
 @dataclass

@@ -13,7 +13,7 @@ from ...evaluation import OFFICIAL
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
 from ...evaluation.partial import COUNTS, SHARES
-from ...models import RETRIEVAL, AssistantMessage, UserMessage, review_of
+from ...models import AssistantMessage, UserMessage, review_of
 from ...models.reviews import REVIEW_KEYS
 from ...regrade.recognition import worked_alone
 from .alignment import align
@@ -76,7 +76,6 @@ def conversation(
         "review": _review(simulation),
         "partial": _partial(verdict) if verdict else None,
         "turning_point": _turning_point((simulation.info or {}).get("turning_point")),
-        "retrieval": _retrieval((simulation.info or {}).get(RETRIEVAL)),
         "attack": _attack(AttackFacts.read(simulation.info)),
         "error": without_keys(simulation.error) if simulation.error else None,
         "replay": simulation.replay_differences,
@@ -105,26 +104,6 @@ def _fingerprint(message: Message) -> bytes:
     calls = [[call.name, call.arguments, call.malformed] for call in getattr(message, "tool_calls", None) or []]
     text = json.dumps([message.role, message.content or "", calls], sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
-
-
-def _retrieval(found: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the searches in the knowledge base: number of the message, tool, query, and documents."""
-    if found is None:
-        return None
-    required = set(found["required"])
-    recall = [] if found["recall"] is None else [f"recall {found['recall']:.2f}"]
-    return {
-        "note": ", ".join([found["variant"], *recall]),
-        "searches": [
-            {
-                "message_idx": each["message_idx"],
-                "text": f"{each['tool']}: {without_keys(each['query'])}",
-                "found": [[document, document in required] for document in each["found"]],
-            }
-            for each in found["searches"]
-        ],
-        "unread": [each for each in found["required"] if each not in found["read"]],
-    }
 
 
 def _history(

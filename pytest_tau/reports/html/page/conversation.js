@@ -424,39 +424,6 @@ function checksPanel(talk, jump) {
   );
 }
 
-function searchesPanel({ searches, unread }, jump) {
-  const documents = ({ found }) =>
-    found.length
-      ? found.flatMap(([name, required], place) => [
-          place ? ", " : "",
-          required ? el("b", {}, `${name} (required)`) : name,
-        ])
-      : el("span", { class: "note" }, "nothing found");
-  return [
-    searches.length ? "" : el("p", { class: "note" }, "The agent did not search."),
-    el(
-      "ul",
-      { class: "checks" },
-      searches.map((search) =>
-        el(
-          "li",
-          { class: search.found.some(([, required]) => required) ? "passed" : "" },
-          el("span", { class: "sign", "aria-hidden": "true" }, search.found.some(([, required]) => required) ? "✓" : "·"),
-          el("div", {}, el("b", {}, search.text), el("p", {}, documents(search)), messageLink(search.message_idx, jump)),
-        ),
-      ),
-      unread.length
-        ? el(
-            "li",
-            { class: "failed" },
-            el("span", { class: "sign", "aria-hidden": "true" }, "✕"),
-            el("div", {}, el("b", {}, "Required and never read"), el("p", {}, unread.join(", "))),
-          )
-        : "",
-    ),
-  ];
-}
-
 function differenceList(differences) {
   return el(
     "ul",
@@ -535,9 +502,6 @@ function panels(talk, jump, wide) {
     panel("Reference actions and calls", actionsPanel(talk, jump), wide, missing ? `${missing} not made` : ""),
     talk.attack.length
       ? panel("Attack", factList(talk.attack), wide, talk.attack[0][1].startsWith("succeeded") ? "succeeded" : "")
-      : "",
-    talk.retrieval
-      ? panel("Knowledge base", searchesPanel(talk.retrieval, jump), wide, talk.retrieval.note)
       : "",
     talk.differences.length
       ? panel("Database at the end", differenceList(talk.differences), wide, counted(talk.differences.length, "difference"))
