@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent))
+import changelog
 import reference
 from mkdocs.structure.files import File
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 #: Files of the repository that are pages of the site.
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-TYPES = {"feature": "New", "fix": "Fixed", "scoring": "Changes of rewards", "misc": "Other changes"}
 _LINK = re.compile(r"\[([^\]]*)\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -37,7 +37,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for source, page in PAGES.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         if source == "CHANGELOG.md":
-            text = f"{text}\n{unreleased()}"
+            text = f"{text}\n{changelog.section('Since the last release')}"
         # Links are relative to the root there, and to docs/ on the site.
         files.append(File.generated(config, page, content=_LINK.sub(_from_root, text)))
     for name, text in reference.pages().items():
@@ -62,23 +62,6 @@ def on_page_markdown(markdown: str, page: Page, **_others: object) -> str:
         return f"`{path}`" if text.strip("`/") in {path, Path(path).name} else f"{text} (`{path}`)"
 
     return _LINK.sub(replace, markdown)
-
-
-def unreleased() -> str:
-    """Return the changes since the last release, by their type."""
-    parts = ["## Since the last release"]
-    for kind, title in TYPES.items():
-        fragments = sorted((ROOT / "changelog").glob(f"*.{kind}.md"), key=lambda path: int(path.name.partition(".")[0]))
-        texts = [as_list(path.read_text(encoding="utf-8").strip()) for path in fragments]
-        parts += [f"### {title}", "\n".join(texts)] if texts else []
-    return "\n\n".join(parts) + "\n"
-
-
-def as_list(fragment: str) -> str:
-    """Return a fragment as a list, indented by four spaces, which Python-Markdown needs."""
-    if not fragment.startswith("- "):
-        fragment = "- " + fragment.replace("\n", "\n  ")
-    return re.sub(r"^  (?=\S)", "    ", fragment, flags=re.MULTILINE)
 
 
 def _from_root(link: re.Match[str]) -> str:
