@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_tau.capability import installed
+from pytest_tau.capability import bundled_options, installed
 from pytest_tau.capability.calls import columns_of
 from pytest_tau.plugin.options import OptionValues
 from pytest_tau.plugin.options_table import OPTIONS
@@ -328,7 +328,8 @@ class TestNativeValues:
 
     @pytest.mark.parametrize("file", ["pytest.toml", "pyproject.toml"])
     def test_every_option(self, pytester, file):
-        values = dict(self.VALUES)
+        known = {**OPTIONS, **bundled_options()}
+        values = {name: value for name, value in self.VALUES.items() if name in known}
         for name, option in OPTIONS.items():
             kind = getattr(option.type, "__name__", "")
             if name not in values and kind == "number":
