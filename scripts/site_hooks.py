@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent))
-import changelog
 import reference
 from mkdocs.structure.files import File
+
+import changelog
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
