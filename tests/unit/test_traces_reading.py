@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_tau.capabilities.traces.reading import Conversation, Problem, read_traces
-from pytest_tau.capabilities.traces.reading.messages import read_messages
+from pytest_tau.capabilities.traces.reading.messages import read_messages, without_framework
 from pytest_tau.capabilities.traces.reading.stored import Simulations
 from pytest_tau.models import ToolMessage
 
@@ -622,6 +622,29 @@ def test_events_with_the_blocks_of_bedrock_are_read(tmp_path: Path) -> None:
     made = span("chat", 0, gen_ai__operation__name="chat")
     made["events"] = [*events, {"name": "gen_ai.choice", "attributes": answer}]
     assert Read(tmp_path, request(made)).texts == [WHOLE[:4]]
+
+
+def test_the_words_of_smolagents_are_removed() -> None:
+    """The results of several calls are one text, and come from the spans of the tools instead."""
+    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": {"n": n}}} for n in (1, 2)]
+    answer = {"id": "c3", "type": "function", "function": {"name": "final_answer", "arguments": {"answer": "done"}}}
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "New task:\nhi"}]},
+        {"role": "tool-call", "content": [{"type": "text", "text": f"Calling tools:\n{calls[:1]}"}]},
+        {"role": "tool-response", "content": [{"type": "text", "text": "Observation:\none"}]},
+        {"role": "tool-call", "content": [{"type": "text", "text": f"Calling tools:\n{calls}"}]},
+        {"role": "tool-response", "content": [{"type": "text", "text": "Observation:\none\ntwo"}]},
+        {"role": "tool-call", "content": [{"type": "text", "text": f"Calling tools:\n{[answer]}"}]},
+        {"role": "tool-response", "content": [{"type": "text", "text": "Observation:\ndone"}]},
+    ]
+    found = without_framework(read_messages(messages))
+    assert [_text(each) for each in found] == [
+        "user hi",
+        "assistant > f",
+        "tool one",
+        "assistant > f > f",
+        "assistant done",
+    ]
 
 
 def test_calls_that_a_message_has_twice_are_made_once() -> None:

@@ -404,7 +404,8 @@ def _plain(said: Said, role: str) -> Said:
 def without_framework(messages: list[Said]) -> list[Said]:
     """Return messages of smolagents as the agent and the user have written them.
 
-    A turn ends with a call of ``final_answer``, whose argument is the answer; its result repeats it.
+    A turn ends with a call of ``final_answer``, whose argument is the answer; its result repeats it. The results of
+    several calls are one text, which nothing can divide: those of the tools' spans are taken.
     """
     found: list[Said] = []
     for each in messages:
@@ -413,6 +414,6 @@ def without_framework(messages: list[Said]) -> list[Said]:
         final = next((call for call in each.calls if call.name == _FINAL), None)
         if final is not None:
             found.append(Said("assistant", text_of(final.arguments.get("answer")), name=each.name))
-        elif not (each.role == "tool" and found and found[-1].role == "assistant" and not found[-1].calls):
+        elif each.role != "tool" or not found or found[-1].role != "assistant" or len(found[-1].calls) == 1:
             found.append(each)
     return found
