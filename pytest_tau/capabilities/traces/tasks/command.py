@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import re
+import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....cli.options import add_options
 from ....cli.project import Project, add_project_options
@@ -46,7 +49,12 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "runs", nargs="+", metavar="RUN[#ID]", help="a run, or the conversation of it whose id or task id begins so"
     )
-    add_options(parser, "domain", help="the domain on which the calls are made (default: the one that the run names)")
+    add_options(
+        parser,
+        "domain",
+        help="the domain on which the calls are made (default: the one that the run names, else one of recorded "
+        "tools, which is written beside the tasks)",
+    )
     choices = parser.add_argument_group("task")
     choices.add_argument(
         "--wrong",
@@ -58,6 +66,12 @@ def add_parser(commands: Any) -> None:
     )
     choices.add_argument(
         "--communicate", action="store_true", help="also check that the agent says the values that it has said"
+    )
+    choices.add_argument(
+        "--no-redact",
+        action="store_true",
+        help="keep personal data; by default names, addresses, phone and card numbers and ids of persons that the "
+        "domain's database does not have are replaced, the same by the same",
     )
     choices.add_argument("--limit", metavar="N", type=int, help="make at most so many tasks")
     output = parser.add_argument_group("output")
@@ -80,9 +94,11 @@ def run(args: argparse.Namespace) -> int:
     """
     target = _target(args)
     project = Project(data_dir(args.data), args.plugins, args.rootdir)
-    found = list(_all_made(args, project))
-    if not found:
-        raise ConfigurationError(f"{', '.join(args.runs)}: no conversation")
+    trials, replaced = _redacted(list(_conversations(args.runs)), args, project)
+    nameless = [] if args.domain else [each.simulation for each in trials if not each.domain]
+    with tempfile.TemporaryDirectory() as draft:
+        own = _recorded(nameless, target, Path(draft)) if nameless else None
+        found = list(_all_made(args, project, trials, own))
     written = _folded(found)
     refused = [each for each in found if each.task is None]
     for each in found:
@@ -91,11 +107,64 @@ def run(args: argparse.Namespace) -> int:
     _print(", ".join(f"{number} {name}" for name, number in counts.items() if number or name == "made"))
     if not written:
         return 2
+    for path, text in own.files if own else ():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(path, text)
     for path, tasks in _files(target, written):
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(path, json.dumps(tasks, indent=1, ensure_ascii=False) + "\n")
     _print(f"{target}: {plural(len(written), 'draft' if found[0].draft else 'task')}")
+    if replaced:
+        _print(f"{plural(replaced, 'personal value')} replaced (--no-redact keeps them)")
+    if own:
+        _print(f"{own.files[0][0]}: the domain {own.domain.name}; import pytest_tau_domains from it in conftest.py")
     return int(bool(refused))
+
+
+def _redacted(trials: list[StoredTrial], args: argparse.Namespace, project: Project) -> tuple[list[StoredTrial], int]:
+    """Return the conversations without personal data, and how many values were replaced."""
+    from .redact import Redactor
+
+    if args.no_redact:
+        return trials, 0
+    names = {args.domain or each.domain for each in trials} - {""}
+    kept = json.dumps([project.load(name).environment().dump() for name in sorted(names)], ensure_ascii=False)
+    redactor = Redactor((each.simulation for each in trials), kept)
+    return [each._replace(simulation=redactor.redacted(each.simulation)) for each in trials], redactor.values
+
+
+class _Own(NamedTuple):
+    """A domain of recorded tools: its files with their texts, the Python file first, and the domain itself."""
+
+    files: list[tuple[Path, str]]
+    domain: Domain
+
+
+def _recorded(simulations: list[Simulation], target: Path, draft: Path) -> _Own:
+    """Return a domain of the tools that conversations have called, for a Python file beside the tasks.
+
+    Raises:
+        ConfigurationError: A file exists, or the names of the tools are none in Python.
+    """
+    from .recording import recording_of
+
+    name = re.sub(r"\W+", "_", target.name.partition(".")[0]).strip("_").lower()
+    folder = target.parent if target.suffix == ".json" else target
+    module = folder / f"recorded_{name}.py"
+    if module.exists():
+        raise ConfigurationError(f"{module} already exists; give another name with --out, or --domain NAME")
+    made = recording_of(simulations, f"recorded_{name}", module, target.name if target.suffix == ".json" else ".")
+    trial = draft / module.name
+    trial.write_text(made.python, encoding="utf-8")
+    trial.with_suffix(".json").write_text(made.record, encoding="utf-8")
+    (draft / target.name).write_text("[]", encoding="utf-8") if target.suffix == ".json" else None
+    found = importlib.util.spec_from_file_location(f"_draft_{module.stem}", trial)
+    assert found is not None, "it is a Python file"
+    assert found.loader is not None, "likewise"
+    loaded = importlib.util.module_from_spec(found)
+    found.loader.exec_module(loaded)
+    (spec,) = loaded.pytest_tau_domains()
+    return _Own([(module, made.python), (module.with_suffix(".json"), made.record)], spec.load())
 
 
 def _target(args: argparse.Namespace) -> Path:
@@ -107,21 +176,30 @@ def _target(args: argparse.Namespace) -> Path:
     return target
 
 
-def _all_made(args: argparse.Namespace, project: Project) -> Iterator[Made]:
+def _all_made(
+    args: argparse.Namespace, project: Project, trials: Sequence[StoredTrial], own: _Own | None
+) -> Iterator[Made]:
+    from ....models import InitialState
+    from ....models.tasks import InitializationData
     from .make import Choices, make_task
+    from .recording import conversation_of
 
     reference = _decided(args.reference) if args.reference else None
     choices = Choices(args.wrong, args.communicate, reference)
     domains: dict[str, Domain] = {}
     made = 0
-    for trial in _conversations(args.runs):
+    for trial in trials:
         if args.limit is not None and made >= args.limit:
             break
-        name = args.domain or trial.domain
-        if not name:
-            raise ConfigurationError(f"{trial.simulation.id}: the run names no domain; add --domain NAME")
-        domain = domains.setdefault(name, project.load(name)) if name not in domains else domains[name]
-        found = make_task(trial.simulation, domain, choices, _origin(trial.simulation))
+        simulation, name = trial.simulation, args.domain or trial.domain
+        if name:
+            domain = domains[name] = domains[name] if name in domains else project.load(name)
+            found = make_task(simulation, domain, choices, _origin(simulation))
+        else:
+            assert own is not None, "there is one for conversations without a domain"
+            data = {"conversation": conversation_of(simulation), "writes": []}
+            state = InitialState(initialization_data=InitializationData(agent_data=data))
+            found = make_task(simulation, own.domain, choices, _origin(simulation), state)
         made += found.task is not None
         yield found
 

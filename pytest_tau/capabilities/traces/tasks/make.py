@@ -12,14 +12,14 @@ from ....models import Action, Description, EvaluationCriteria, Task, UserScenar
 from ....policy.check import check_policy
 from .proof import Check, prove
 from .reference import Reference, reference_of
-from .state import Inferred, infer_state, playable, problem_of
+from .state import Inferred, infer_state, playable, problem_of, replayed
 from .user import scenario_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ....environment import Domain
-    from ....models import Simulation
+    from ....models import InitialState, Simulation
     from ....models.simulations import PairedCall
 
 #: Words of a request that a task's id skips.
@@ -65,7 +65,13 @@ class Made(NamedTuple):
     likeness: tuple[Any, ...] = ()
 
 
-def make_task(conversation: Simulation, domain: Domain, choices: Choices, origin: dict[str, Any]) -> Made:
+def make_task(
+    conversation: Simulation,
+    domain: Domain,
+    choices: Choices,
+    origin: dict[str, Any],
+    state: InitialState | None = None,
+) -> Made:
     """Make a task of a conversation.
 
     Args:
@@ -73,12 +79,14 @@ def make_task(conversation: Simulation, domain: Domain, choices: Choices, origin
         domain: The domain on which its calls are made.
         choices: What the caller has chosen.
         origin: Where the conversation is from, for the task's annotations.
+        state: The initial state; None to infer it.
     """
     name, calls = conversation.id, playable(conversation.messages)
     if problem := _unusable(conversation, domain):
         return Made(name, refused=problem)
     try:
-        return _made(conversation, calls, domain, choices, origin)
+        inferred = infer_state(domain, calls) if state is None else Inferred(state, replayed(domain, state, calls))
+        return _made(conversation, calls, domain, choices, origin, inferred)
     except TauError as error:
         return Made(name, refused=problem_of(error))
 
@@ -103,10 +111,14 @@ def _unusable(conversation: Simulation, domain: Domain) -> str:
 
 
 def _made(
-    conversation: Simulation, calls: Sequence[PairedCall], domain: Domain, choices: Choices, origin: dict[str, Any]
+    conversation: Simulation,
+    calls: Sequence[PairedCall],
+    domain: Domain,
+    choices: Choices,
+    origin: dict[str, Any],
+    inferred: Inferred,
 ) -> Made:
     messages = conversation.messages
-    inferred = infer_state(domain, calls)
     bare = Task(id=_id_of(conversation), user_scenario=UserScenario(instructions=""), initial_state=inferred.state)
     reference = reference_of(domain, bare, messages, calls)
     scenario = scenario_of(domain, bare, messages, calls, domain.name)

@@ -110,7 +110,7 @@ def _spoiled(task: Task, domain: Domain, gold: Simulation) -> Iterator[Check]:
             continue
         spoiled = agent.format(kind) if agent else _spoiled_gold(kind)
         tried = simulate(task, domain=domain, agent=spoiled, user=user, seed=1)
-        if _writes(tried, domain) != _writes(right, domain):
+        if _differs(tried, right, task, domain):
             yield _expect(kind, tried, passes=False)
 
 
@@ -121,6 +121,15 @@ def _spoiled_gold(kind: str) -> type:
         faulty.__init__(self, GoldAgent(context), context)
 
     return type(f"Spoiled{faulty.__name__}", (faulty,), {"__init__": begin, "needs_reference": True})
+
+
+def _differs(tried: Simulation, right: Simulation, task: Task, domain: Domain) -> bool:
+    """Return whether faulty work is other work: other writes; if only assertions count, one of the reference less."""
+    made, wanted = _writes(tried, domain), _writes(right, domain)
+    if "DB" in task.criteria.reward_basis:
+        return made != wanted
+    reference = [(each.name, each.arguments) for each in task.criteria.actions or ()]
+    return any(each in reference and each not in made for each in wanted)
 
 
 def _writes(simulation: Simulation, domain: Domain) -> list[tuple[str, Any]]:

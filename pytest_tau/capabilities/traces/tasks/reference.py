@@ -35,6 +35,7 @@ class Reference(NamedTuple):
         writes: Those of them that changed the state.
         dropped: The writes that the final state does not need.
         handed_over: The call by which the agent handed the conversation over; None if it did not.
+        last_read: What either side has looked up last before that; None if nothing was.
         assertions: What is true at the end, of what the tasks of a domain assert that are not graded by the database.
         said: Values of results that the agent said and the user had not, the likeliest answers first.
     """
@@ -43,6 +44,7 @@ class Reference(NamedTuple):
     writes: list[Action]
     dropped: list[Action]
     handed_over: Action | None
+    last_read: Action | None
     assertions: list[EnvAssertion]
     said: list[str]
 
@@ -52,9 +54,12 @@ class Reference(NamedTuple):
         phrases = self.said[:_MOST_PHRASES] if communicate or silent else []
         actions = list(self.actions)
         if self.handed_over:
-            # Each action is compared then: of what was looked up only the tool, and nothing where nothing was written.
-            loose = [a if a in self.writes else a.model_copy(update={"compare_args": []}) for a in actions]
-            actions = [*(loose if self.writes else ()), self.handed_over]
+            # Each action is compared then: of what was looked up only the tool. What either side has looked up last is
+            # among them, as an agent that hands over at once knows nothing.
+            before = actions if self.writes else []
+            loose = [a if a in self.writes else a.model_copy(update={"compare_args": []}) for a in before]
+            last = [self.last_read] if self.last_read and self.last_read not in before else []
+            actions = [*loose, *last, self.handed_over]
         basis = ["ENV_ASSERTION"] if self.assertions else ["DB", "COMMUNICATE"]
         basis += ["COMMUNICATE"] if phrases and self.assertions else []
         basis += ["ACTION"] if self.handed_over else []
@@ -77,7 +82,7 @@ def reference_of(domain: Domain, task: Task, messages: Sequence[Message], calls:
     """
     environment = domain.environment(task)
     made = [each for each in calls if each.result is not None and not is_error(each.result)]
-    actions, writes, handed = list[Action](), list[Action](), None
+    actions, writes, handed, last_read = list[Action](), list[Action](), None, None
     for each in made:
         action = _action(each, len(actions))
         if environment.mutates(action.name, action.requestor):
@@ -85,15 +90,18 @@ def reference_of(domain: Domain, task: Task, messages: Sequence[Message], calls:
             actions.append(action)
         elif _HANDS_OVER.search(action.name) and action.requestor == "assistant":
             handed = action.model_copy(update={"action_id": "handed_over", "compare_args": []})
-        elif action.requestor == "assistant" and environment.has_tool(action.name, "assistant"):
+        elif environment.has_tool(action.name, action.requestor):
+            last_read = action if handed is None else last_read
+            if action.requestor == "user":
+                continue
             known = any((a.name, a.arguments) == (action.name, action.arguments) for a in actions)
             actions += [] if known else [action]
-    needed = _needed(domain, task, writes)
+    assertions = _assertions(domain, task, calls)
+    needed = _needed(domain, task, writes, assertions)
     dropped = [each for each in writes if each not in needed]
     kept = [each for each in actions if each not in dropped]
     last = max((place for place, each in enumerate(kept, 1) if each in needed), default=len(kept))
-    assertions = _assertions(domain, task, calls)
-    return Reference(kept[:last], needed, dropped, handed, assertions, list(_said(messages, calls)))
+    return Reference(kept[:last], needed, dropped, handed, last_read, assertions, list(_said(messages, calls)))
 
 
 def _action(each: PairedCall, number: int) -> Action:
@@ -101,13 +109,14 @@ def _action(each: PairedCall, number: int) -> Action:
     return Action(action_id=f"{call.name}_{number}", requestor=call.requestor, name=call.name, arguments=call.arguments)
 
 
-def _needed(domain: Domain, task: Task, writes: Sequence[Action]) -> list[Action]:
-    """Return the writes without those that change nothing about the final state, looked for from the end."""
+def _needed(domain: Domain, task: Task, writes: Sequence[Action], assertions: Sequence[EnvAssertion]) -> list[Action]:
+    """Return the writes without those that change nothing about what is graded at the end, looked for from the end."""
     needed = list(writes)
     final = _after(domain, task, needed)
     for each in reversed(writes):
         fewer = [other for other in needed if other is not each]
-        if _after(domain, task, fewer).equals(final):
+        found = _after(domain, task, fewer)
+        if all(_holds(one, found) for one in assertions) if assertions else found.equals(final):
             needed = fewer
     return needed
 

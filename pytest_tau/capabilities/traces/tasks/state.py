@@ -104,6 +104,11 @@ def play(calls: Sequence[PairedCall], environment: Environment, *, first_only: b
     return found
 
 
+def replayed(domain: Domain, state: InitialState, calls: Sequence[PairedCall]) -> list[Difference]:
+    """Return the calls that have other results in an initial state than the recorded ones."""
+    return play(calls, environment_in(domain, state))
+
+
 def environment_in(domain: Domain, state: InitialState | None) -> Environment:
     """Return a fresh environment in an initial state.
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _ROUNDS = 12
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'#])")
 _YES = re.compile(
-    r"^(?:yes|yeah|yep|sure|ok|okay|correct|go ahead|please do|that works|confirmed?|i agree|right)\b[^.!]{0,25}[.!]*$",
+    r"^(?:yes|yeah|yep|sure|ok|okay|correct|go ahead|please do|that works|confirmed?|i agree|right)\b"
+    r"(?:[ ,]+[\w']+){0,2}[.!]*$",
     re.IGNORECASE,
 )
 _NO = re.compile(r"^(?:no|nope|no,? thank(?:s| you)|i'd rather not|not (?:now|really|today))[.!]*$", re.IGNORECASE)
@@ -66,6 +67,8 @@ def scenario_of(
     for turn in turns:
         draft.hear(turn)
     goals = list(_goals(domain, task, messages))
+    for name, value in _noted(domain, messages, calls):
+        draft.note(name, value)
     script = draft.script(goals)
     for _ in range(_ROUNDS):
         scenario = UserScenario(instructions=_prose(script, domain_name), script=script)
@@ -176,6 +179,12 @@ class _Draft:
         own = self._facts if identifies_user(name) else self._requests[-1]["facts"]
         if not plain or name not in own or own[name] in sentence:
             own[name] = value
+
+    def note(self, name: str, value: str) -> None:
+        """Let the person know a value in the words in which the agent noted it: another agent could not guess them."""
+        for request in self._requests[-1:]:
+            said = request["facts"].get(name)
+            request["facts"][name] = f"{said} Please note: {value}." if said else value
 
     def correct(self, turn: _Turn, reply: str) -> bool:
         """Let the script say what the person said where it says something else; return whether that is possible."""
@@ -295,6 +304,18 @@ def _respond(user: ScriptedUser, message: Any) -> Any:
     except StopIteration as end:
         return end.value
     raise AssertionError("the scripted user waits for nothing")
+
+
+def _noted(domain: Domain, messages: Sequence[Message], calls: Sequence[PairedCall]) -> Iterator[tuple[str, str]]:
+    """Yield what the agent has put into its own words: arguments of writes that neither the person nor a result had."""
+    environment = domain.environment()
+    for each in calls:
+        known = (m for n, m in enumerate(messages) if m.role == "user" or (m.role == "tool" and n < each.message_idx))
+        said = " ".join(m.content or "" for m in known).lower()
+        if environment.mutates(each.call.name, "assistant"):
+            for name, value in each.call.arguments.items():
+                if isinstance(value, str) and value and value.lower() not in said:
+                    yield name, value
 
 
 def _prose(script: UserScript, domain_name: str | None) -> Instructions:

@@ -1,0 +1,166 @@
+"""Tasks on recorded tools, and personal data that is replaced."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.capabilities.traces.tasks.redact import Redactor
+from pytest_tau.models import Simulation
+from pytest_tau.models.task_files import load_task_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .commands import Tau
+
+ADA = {"customer_id": "ada_berg_2041", "name": "Ada Berg", "email": "ada.berg@example.org", "phone": "+1 202 555 0141"}
+ORDER = {"order_id": "#W7", "status": "pending", "total": 12.5, "customer_id": "ada_berg_2041"}
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"role": "assistant", "tool_calls": [{"id": f"c_{name}", "name": name, "arguments": arguments}]}
+
+
+def result(name: str, content: Any) -> dict[str, Any]:
+    text = content if isinstance(content, str) else json.dumps(content)
+    return {"role": "tool", "id": f"c_{name}", "content": text, "error": text.startswith("Error")}
+
+
+CONVERSATION = [
+    {"role": "user", "content": "I want to cancel my order #W7."},
+    {"role": "assistant", "content": "May I have your email address?"},
+    {"role": "user", "content": "It is ada.berg@example.org."},
+    call("find_customer", email="ada.berg@example.org"),
+    result("find_customer", ADA),
+    call("get_order", order_id="#W7"),
+    result("get_order", ORDER),
+    {"role": "assistant", "content": "Thank you, Ada. I will cancel order #W7. Shall I go ahead?"},
+    {"role": "user", "content": "Yes, please."},
+    call("cancel_order", order_id="#W7"),
+    result("cancel_order", {**ORDER, "status": "cancelled"}),
+    {"role": "assistant", "content": "Order #W7 is cancelled. Is there anything else?"},
+    {"role": "user", "content": "No, that was all, thanks."},
+]
+
+
+def conversation(messages: Any = CONVERSATION) -> Simulation:
+    facts = {"traces": {"trace_ids": ["4f1c"], "system": "Be kind.\nAsk before you cancel."}}
+    return Simulation.model_validate(
+        {"id": "c-1", "task_id": "c", "termination_reason": "user_stop", "messages": messages, "facts": facts}
+    )
+
+
+def store(folder: Path, simulation: Simulation) -> None:
+    folder.mkdir()
+    text = json.dumps({"test": "", **simulation.model_dump(mode="json")})
+    (folder / "simulations.jsonl").write_text(text + "\n", encoding="utf-8")
+
+
+def test_tools_of_a_conversation_become_a_domain_on_which_its_task_is_proved(tau: Tau, tmp_path: Path) -> None:
+    store(tmp_path / "run", conversation())
+    ran = tau("task-from", "run", "-o", "shop.tau.json")
+    assert ran.status == 0, ran.out + ran.err
+    assert "recorded_shop.py: the domain recorded_shop" in ran.out
+    (task,) = load_task_file(tmp_path / "shop.tau.json").tasks
+    assert task.annotations["proof"]["forgets-last-write"] == "failed"
+    assert "4f1c" in (task.description.purpose or "" if task.description else "")
+
+
+def test_a_trial_with_a_call_off_the_record_has_no_verdict_and_says_so(
+    tau: Tau, tmp_path: Path, pytester: pytest.Pytester
+) -> None:
+    store(tmp_path / "run", conversation())
+    assert tau("task-from", tmp_path / "run", "--no-redact", "-o", pytester.path / "shop.tau.json").status == 0
+    pytester.makeconftest("from recorded_shop import pytest_tau_domains")
+    pytester.makepyfile(
+        agents="""
+        def curious(messages, tools):
+            if messages[-1]["role"] == "user":
+                arguments = '{"order_id": "#W8"}'
+                return {"tool_calls": [{"id": "1", "function": {"name": "get_order", "arguments": arguments}}]}
+            return "There is none."
+        """
+    )
+    options = ("shop.tau.json", "--tau-domain", "recorded_shop", "-p", "no:randomly", "-p", "no:cacheprovider")
+    pytester.runpytest(*options, "--tau-agent", "gold").assert_outcomes(passed=1)
+    ran = pytester.runpytest(*options, "--tau-agent", "agents.py:curious", "--tau-user", "scripted")
+    ran.assert_outcomes(errors=1) if ran.parseoutcomes().get("errors") else ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines(['*off the record: get_order(order_id="#W8") was not recorded with these arguments*'])
+    assert "passed; pass^1" not in ran.stdout.str()
+
+
+def test_personal_data_is_nowhere_in_what_is_written_and_relations_stay(tau: Tau, tmp_path: Path) -> None:
+    store(tmp_path / "run", conversation())
+    assert tau("task-from", "run", "-o", "out/shop.json").status == 0
+    files = list((tmp_path / "out").iterdir())
+    assert len(files) == 3
+    text = "".join(file.read_text(encoding="utf-8") for file in files).lower()
+    for original in ("ada", "berg", "2041", "555 0141", "example.org"):
+        assert original not in text
+    assert "#w7" in text
+    (task,) = load_task_file(tmp_path / "out" / "shop.json").tasks
+    script = task.user_scenario.script
+    actions = (task.evaluation_criteria and task.evaluation_criteria.actions) or []
+    assert script is not None
+    assert actions[0].arguments["email"] in script.facts["email"]
+
+
+def test_the_same_is_replaced_by_the_same_and_what_the_database_has_stays() -> None:
+    one, other = conversation(), conversation([*CONVERSATION, {"role": "user", "content": "ADA BERG, ada_berg_2041"}])
+    redactor = Redactor([one, other], key=b"k")
+    made = redactor.redacted(one), redactor.redacted(other)
+    assert made[0].messages == made[1].messages[:-1]
+    name = json.loads(made[0].messages[4].content or "")["name"]
+    assert (
+        made[1].messages[-1].content
+        == f"{name.upper()}, {json.loads(made[0].messages[4].content or '')['customer_id']}"
+    )
+    kept = Redactor([one], kept=json.dumps(ADA), key=b"k")
+    assert kept.values == 0
+    assert kept.redacted(one) is one
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("My card is 4111 1111 1111 1111.", "4111"),
+        ("Use DE89 3704 0044 0532 0130 00 for it.", "0532"),
+        ("Call (202) 555-0199 or +44 20 7946 0958.", "7946"),
+        ("The key is sk-abcdefghijklmnop1234.", "abcdefgh"),
+        ("My name is Eve Long, from 10.1.2.3.", "Eve"),
+    ],
+)
+def test_forms_are_recognised_in_texts(text: str, left: str) -> None:
+    simulation = conversation([{"role": "user", "content": text}])
+    (message,) = Redactor([simulation], key=b"k").redacted(simulation).messages
+    assert message.content != text
+    assert left not in (message.content or "")
+
+
+def test_names_that_are_none_in_python_and_files_that_exist_are_refused(tau: Tau, tmp_path: Path) -> None:
+    odd = [
+        {**each, "tool_calls": [{**each["tool_calls"][0], "name": "x(); import os"}]} if "tool_calls" in each else each
+        for each in CONVERSATION
+    ]
+    store(tmp_path / "odd", conversation(odd))
+    ran = tau("task-from", "odd")
+    assert ran.status == 2
+    assert "is no name in Python; add --domain NAME" in ran.err
+    store(tmp_path / "run", conversation())
+    (tmp_path / "recorded_shop.py").touch()
+    assert "recorded_shop.py already exists" in tau("task-from", "run", "-o", "shop.tau.json").err
+
+
+def test_texts_of_others_stay_in_docstrings_and_literals(tmp_path: Path) -> None:
+    from pytest_tau.capabilities.traces.tasks.recording import recording_of
+
+    simulation = conversation()
+    hostile = {"name": "get_order", "description": 'A """ \\ " \n"""\nimport os', "parameters": {"properties": {}}}
+    simulation.facts["traces"] |= {"tools": [hostile], "system": "'''\"\"\"{name}\\"}
+    made = recording_of([simulation], "recorded_x", tmp_path / "recorded_x.py", "x.json")
+    compiled = compile(made.python, "recorded_x.py", "exec")
+    assert "os" not in compiled.co_names
+    assert json.loads(made.record)["calls"][0]["tool"] == "find_customer"
