@@ -148,7 +148,7 @@ def test_names_that_are_none_in_python_and_files_that_exist_are_refused(tau: Tau
     store(tmp_path / "odd", conversation(odd))
     ran = tau("task-from", "odd")
     assert ran.status == 2
-    assert "is no name in Python; add --domain NAME" in ran.err
+    assert "is not a name in Python; add --domain NAME" in ran.err
     store(tmp_path / "run", conversation())
     (tmp_path / "recorded_shop.py").touch()
     assert "recorded_shop.py already exists" in tau("task-from", "run", "-o", "shop.tau.json").err

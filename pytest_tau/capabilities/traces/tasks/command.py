@@ -53,7 +53,7 @@ def add_parser(commands: Any) -> None:
         parser,
         "domain",
         help="the domain on which the calls are made (default: the one that the run names, else one of recorded "
-        "tools, which is written beside the tasks)",
+        "tools, which is written next to the tasks)",
     )
     choices = parser.add_argument_group("task")
     choices.add_argument(
@@ -141,7 +141,7 @@ class _Own(NamedTuple):
 
 
 def _recorded(simulations: list[Simulation], target: Path, draft: Path) -> _Own:
-    """Return a domain of the tools that conversations have called, for a Python file beside the tasks.
+    """Return a domain of the tools that conversations have called, for a Python file next to the tasks.
 
     Raises:
         ConfigurationError: A file exists, or the names of the tools are none in Python.

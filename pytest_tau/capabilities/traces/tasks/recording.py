@@ -1,4 +1,4 @@
-"""A domain of recorded tools, as a Python file that its user keeps and the record beside it."""
+"""A domain of recorded tools, as a Python file that its user keeps and the record next to it."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _tools(simulations: Sequence[Simulation]) -> list[_Tool]:
     for tool in found.values():
         for each in (tool.name, *tool.properties):
             if not each.isidentifier() or keyword.iskeyword(each) or each.startswith("__"):
-                raise ConfigurationError(f"tool {tool.name!r}: {each!r} is no name in Python; add --domain NAME")
+                raise ConfigurationError(f"tool {tool.name!r}: {each!r} is not a name in Python; add --domain NAME")
     return list(found.values())
 
 

@@ -1,6 +1,6 @@
 """Personal data of recorded conversations, replaced by other data of the same form, the same everywhere.
 
-What the database of a domain has is no secret of a conversation, and stays.
+What the database of a domain has stays: a conversation that repeats it gives nothing away.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Redactor:
 
     Args:
         simulations: The conversations.
-        kept: Texts that may have personal data, which is no secret: a database for tests.
+        kept: Texts whose personal data may stay: a database for tests.
         key: What replacements depend on; new ones each time by default.
 
     Attributes:
@@ -179,7 +179,7 @@ def _is_kept(kind: str, text: str, kept: str) -> bool:
 
 
 def _bounded(text: str) -> str:
-    """Return a pattern of a text that is no part of a longer word. A name in small letters is a part of an id only."""
+    """Return a pattern of a text, but not as a part of a longer word. A name in small letters is a part of an id only."""
     pattern = rf"(?<![^\W_]){re.escape(text)}(?![^\W_])"
     if text.isalpha() and text.islower():
         return rf"(?:(?<=[_.@+-]){re.escape(text)}(?![^\W_])|(?<![^\W_]){re.escape(text)}(?=[_.@+-]\w))"
