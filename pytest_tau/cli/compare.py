@@ -11,11 +11,10 @@ from ..errors import ConfigurationError
 from ..text import plural, printable
 from .options import add_options
 from .settings import RECORDS_HELP, Printer, print_json
-from .tables import print_many
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ..analysis.compare import RunRecords
     from ..analysis.many.comparison import ManyRuns
@@ -94,7 +93,7 @@ def _run_many(runs: list[Run], args: argparse.Namespace) -> int:
     elif args.format == "json":
         print_json({**many.as_dict(), "problems": _problems(runs)})
     elif args.format == "text":
-        print_many(many, _problems(runs))
+        _print_many(many, _problems(runs))
     else:
         print(printable(pages[args.format]()), end="")  # noqa: T201 - this is a command
     return int(args.fail_on == "regression" and many.fails)
@@ -129,3 +128,15 @@ def _problems(runs: list[Run]) -> list[str]:
         for each in runs
         if each.problems
     ]
+
+
+def _print_many(many: ManyRuns, problems: Sequence[str] = ()) -> None:
+    """Print the tables, the warnings, and how values were computed; tables are not wrapped."""
+    from ..reports.many_runs import many_text
+
+    for line in many_text(many):
+        print(printable(line))  # noqa: T201 - this is a command
+    printer = Printer()
+    for line in [*many.warnings(), *problems]:
+        printer.line(f"warning: {line}")
+    printer.line(many.method)

@@ -150,7 +150,7 @@ class Fork:
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return the rate at each message, and what could not be restored."""
-        return SummaryBlock("fork", self._lines())
+        return SummaryBlock("capabilities", self._lines())
 
     def _lines(self) -> Iterator[SummaryLine]:
         tasks: dict[tuple[str, str], dict[int, list[TrialRecord]]] = defaultdict(dict)

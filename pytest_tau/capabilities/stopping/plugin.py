@@ -192,7 +192,7 @@ class EarlyStop:
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Say why the run was stopped, and how many trials were not run."""
-        return SummaryBlock("early stop", self._lines())
+        return SummaryBlock("capabilities", self._lines())
 
     def _lines(self) -> Iterator[SummaryLine]:
         if self._looks is not None:
