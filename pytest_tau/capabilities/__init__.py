@@ -15,4 +15,5 @@ BUNDLED = (
     "traces",
     "voice",
     "plain_clients",
+    "queue",
 )

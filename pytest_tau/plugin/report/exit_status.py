@@ -101,7 +101,11 @@ class ExitStatus:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         elif self._may_be_empty and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
             session.exitstatus = pytest.ExitCode.OK
-        elif self._without_effect() and exitstatus == pytest.ExitCode.OK and not self._is_success():
+        elif (
+            self._without_effect()
+            and exitstatus == pytest.ExitCode.OK
+            and not (self._is_success() or self._may_be_empty)
+        ):
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
     @property

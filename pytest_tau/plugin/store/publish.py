@@ -2,7 +2,7 @@
 
 Simulations are collected into pieces, each an object that is written again with every simulation that it gets, until it
 is large. So there is at most one request for each trial, readers see whole lines only, and a killed process loses
-at most what is on its way. What a store has refused is sent again with the next simulation, and is in the folder here.
+at most what is on its way. What a store has refused is sent again, and is in the folder here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Bytes after which a piece is closed.
 PIECE = 256 << 10
+#: Seconds after which what the store has refused is sent again.
+_AGAIN = 1.0
 #: Seconds at the end of the run in which the store must have taken the last piece.
 PATIENCE = 60.0
 
@@ -47,7 +50,7 @@ class Pieces:
         self._waiting: list[bytes] = []
         self._piece, self._number = b"", 1
         self._changed = threading.Condition()
-        self._ended = False
+        self._ended = self._sending = False
         self._thread = threading.Thread(target=self._send_all, name="tau-store", daemon=True)
         self._thread.start()
 
@@ -67,16 +70,23 @@ class Pieces:
             return f"{self._store.shown}: no answer within {PATIENCE:g} seconds"
         return self.problem
 
+    @property
+    def is_settled(self) -> bool:
+        """Return whether the store has all lines so far."""
+        with self._changed:
+            return not self._waiting and not self._sending and self.problem is None
+
     def _send_all(self) -> None:
         while True:
             with self._changed:
-                while not self._waiting and not self._ended:
-                    self._changed.wait()
-                waiting, self._waiting = self._waiting, []
-            if not waiting and self.problem is None:
-                return
-            self._send(waiting)
-            if self.problem is not None and self._ended and not self._waiting:
+                if not self._waiting and not self._ended:
+                    self._changed.wait(_AGAIN if self.problem is not None else None)
+                ended, waiting, self._waiting = self._ended, self._waiting, []
+                self._sending = bool(waiting) or self.problem is not None
+            if self._sending:
+                self._send(waiting)
+                self._sending = False
+            if ended and not self._waiting:
                 return
 
     def _send(self, lines: list[bytes]) -> None:
@@ -144,6 +154,17 @@ class Publisher:
         """Note why something is not in the store."""
         if problem is not None:
             self.problems[problem] = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether the store has all simulations so far."""
+        return all(pieces.is_settled for pieces in self._pieces.values())
+
+    def wait(self) -> None:
+        """Wait until the store has all simulations, for a while."""
+        end = time.monotonic() + PATIENCE
+        while not self.is_settled and time.monotonic() < end:
+            time.sleep(0.01)
 
     def close(self) -> None:
         """Wait until the store has all simulations."""

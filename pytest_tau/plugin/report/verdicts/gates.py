@@ -199,12 +199,13 @@ class GatePlugin:
         records = records_of(self._config)
         if self._found is None and records:
             from ....analysis.gates.metrics import by_task
+            from ....runs.manifest import IN_OTHER_SHARDS
 
             # A run that ended early knows more of trials that were not run.
             known: list[Verdict] | None = self._config.hook.pytest_tau_gate_verdicts(gates=self._gates)
             tasks = by_task(records)
             self._found = known or [verdict for gate in self._gates for verdict in gate.verdicts(tasks)]
-            if others := run_state(self._config).counts.in_other_shards:
+            if others := run_state(self._config).counts.excluded.get(IN_OTHER_SHARDS):
                 why = f"{plural(others, 'trial')} of the run not run here; tau merge --gate decides on the whole"
                 self._found = [verdict.undecided(why) for verdict in self._found]
         return self._found or []

@@ -1,0 +1,228 @@
+"""Leases on numbered pieces of work, in a store without a server.
+
+``leases/BUCKET/NUMBER.GENERATION`` is created, by one worker, when it takes a piece; the store creates an object only
+if it is not there. ``workers/NAME`` is written again and again, with a count, as a sign of life, and says what the
+worker has done. A worker whose count has not changed for the time of a lease is lost, as seen by the clock of who
+looks: no two clocks are compared. What it had not done may be taken in the next generation. A worker that could not
+give its sign of life in time knows that, by its own clock, at least as early, and lets its pieces go.
+
+So no two workers begin a piece at the same time. A worker that was paused while it was at a piece may finish it after
+all; then there are two results, and the first counts.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_LEASES, _WORKERS = "leases/", "workers/"
+#: Pieces in a bucket, which a store lists with one request.
+_BUCKET = 1000
+
+
+class LeaseStore(Protocol):
+    """The part of ``runs.store.Store`` that leases need."""
+
+    def names(self, prefix: str = "") -> list[str]:
+        """Return the names of the objects below a prefix."""
+
+    def read(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield each of these objects that there is, with its name."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write an object, or replace it."""
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write an object that is not there; return False if it is."""
+
+
+@dataclass
+class _Other:
+    """Another worker, as last seen.
+
+    Attributes:
+        count: Its count.
+        since: When the count was seen first, by the clock here.
+    """
+
+    count: int
+    since: float
+
+
+@dataclass
+class Leases:
+    """The leases of one worker.
+
+    Args:
+        store: The store of the queue.
+        size: The number of pieces.
+        seconds: The time of a lease.
+        clock: Returns seconds; only differences are used.
+        worker: The name of the worker, which no other has.
+
+    Attributes:
+        done: The pieces that are done, by whom ever, as last seen.
+        held: The pieces that this worker has taken, and not finished.
+        taken_over: The number of pieces that it has taken from lost workers.
+    """
+
+    store: LeaseStore
+    size: int
+    seconds: float
+    clock: Callable[[], float] = time.monotonic
+    worker: str = field(default_factory=lambda: secrets.token_hex(8))
+    done: set[int] = field(default_factory=set)
+    held: set[int] = field(default_factory=set)
+    taken_over: int = 0
+    _own: set[int] = field(default_factory=set)
+    _count: int = 0
+    _beaten: float | None = None
+    _generations: dict[int, int] = field(default_factory=dict)
+    _owners: dict[tuple[int, int], str] = field(default_factory=dict)
+    _others: dict[str, _Other] = field(default_factory=dict)
+    _order: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # Each begins elsewhere, so that they seldom want the same.
+        draw = random.Random(self.worker)  # noqa: S311 - no secret
+        for first in draw.sample(range(0, self.size, _BUCKET), len(range(0, self.size, _BUCKET))):
+            pieces = range(first, min(first + _BUCKET, self.size))
+            self._order += draw.sample(pieces, len(pieces))
+
+    def beat(self, finished: Iterable[int] = ()) -> None:
+        """Give a sign of life, and say what this worker has done.
+
+        Args:
+            finished: The pieces whose results are stored.
+
+        Raises:
+            OSError: The store cannot be written.
+        """
+        began = self.clock()
+        own = self._own | set(finished)
+        content = json.dumps({"count": self._count + 1, "done": sorted(own)})
+        self.store.write(f"{_WORKERS}{self.worker}", content.encode())
+        self._count, self._own, self._beaten = self._count + 1, own, began
+        self.done |= own
+        self.held -= own
+
+    @property
+    def is_alive(self) -> bool:
+        """Return whether no other worker can take this one for lost yet."""
+        return self._beaten is not None and self.clock() - self._beaten < self.seconds
+
+    def let_go(self, pieces: Iterable[int]) -> None:
+        """Let go of pieces that were not begun; others take them once this worker is lost for them."""
+        self.held -= set(pieces)
+
+    def take(self, most: int) -> list[int]:
+        """Take pieces: those that nobody has had, else those of lost workers.
+
+        Raises:
+            OSError: The store cannot be read or written.
+        """
+        found: list[int] = []
+        try:
+            if not self.is_alive:
+                self.beat()
+            for piece in self._new(most):
+                found.append(piece)  # noqa: PERF402 - those before an error count
+            if not found:
+                self.look()
+                for piece in self._lost(most):
+                    found.append(piece)  # noqa: PERF402
+        except OSError:
+            if not found:
+                raise
+        return found
+
+    def _new(self, most: int) -> Iterator[int]:
+        while most and self._order and self.is_alive:
+            piece = self._order.pop()
+            if piece in self.done or piece in self._generations:
+                continue
+            if self._create(piece, 1):
+                most -= 1
+                yield piece
+            else:
+                self._look_at(piece // _BUCKET)  # others are in this bucket, too
+
+    def _lost(self, most: int) -> Iterator[int]:
+        """Take pieces of lost workers."""
+        open_ = [piece for piece in self._generations if piece not in self.done and piece not in self.held]
+        unknown = {_name(piece, self._generations[piece]): piece for piece in open_ if self._owner(piece) is None}
+        for name, content in self.store.read(unknown):
+            piece = unknown[name]
+            self._owners[piece, self._generations[piece]] = content.decode()
+        for piece in open_:
+            if not most or not self.is_alive:
+                return
+            if self._is_lost(self._owner(piece)) and self._create(piece, self._generations[piece] + 1):
+                self.taken_over += 1
+                most -= 1
+                yield piece
+
+    def _owner(self, piece: int) -> str | None:
+        return self._owners.get((piece, self._generations[piece]))
+
+    def _is_lost(self, worker: str | None) -> bool:
+        if worker is None:
+            return False
+        if worker == self.worker:  # let go
+            return True
+        # One that has taken a piece and was never seen has at least as long as one that was seen now first.
+        seen = self._others.setdefault(worker, _Other(-1, self.clock()))
+        return self.clock() - seen.since >= self.seconds
+
+    def _create(self, piece: int, generation: int) -> bool:
+        self._generations[piece] = generation
+        if not self.store.create(_name(piece, generation), self.worker.encode()):
+            return False
+        self._owners[piece, generation] = self.worker
+        self.held.add(piece)
+        return True
+
+    def look(self) -> None:
+        """Look which pieces are taken, which are done, and which workers live.
+
+        Raises:
+            OSError: The store cannot be read.
+        """
+        for bucket in sorted({piece // _BUCKET for piece in range(self.size) if piece not in self.done}):
+            self._look_at(bucket)
+        for name, content in self.store.read(self.store.names(_WORKERS)):
+            found, worker = json.loads(content), name.removeprefix(_WORKERS)
+            self.done.update(found["done"])
+            if worker not in self._others or self._others[worker].count != found["count"]:
+                self._others[worker] = _Other(found["count"], self.clock())
+
+    def _look_at(self, bucket: int) -> None:
+        for name in self.store.names(f"{_LEASES}{bucket:04d}/"):
+            piece, _, generation = name.rpartition("/")[2].partition(".")
+            self._generations[int(piece)] = max(int(generation), self._generations.get(int(piece), 0))
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether all pieces are done, as last seen."""
+        return len(self.done) >= self.size
+
+    @property
+    def untaken(self) -> int:
+        """Return how many pieces nobody has had, as far as this worker knows."""
+        return self.size - len(self._generations)
+
+    @property
+    def workers(self) -> int:
+        """Return how many workers there are, lost ones included."""
+        return len({*self._others, self.worker})
+
+
+def _name(piece: int, generation: int) -> str:
+    return f"{_LEASES}{piece // _BUCKET:04d}/{piece:07d}.{generation:03d}"

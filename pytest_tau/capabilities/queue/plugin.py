@@ -1,0 +1,202 @@
+"""``--tau-queue``: the tests of a run are taken one by one, from a queue in the store of the run."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ...files import digest
+from ...plugin.context.run_state import get_context, run_state
+from ...plugin.options import OptionValues
+from ...plugin.seams import SummaryBlock, SummaryLine
+from ...plugin.wire import is_worker
+from ...runs.manifest import IN_OTHER_SHARDS
+from ...text import plural
+from .leases import Leases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...plugin.store.publish import Publisher
+    from . import QueueSettings
+
+#: Signs of life during the time of a lease, and looks for work of lost machines.
+_BEATS = 4
+
+
+def make_queue(config: pytest.Config, settings: QueueSettings) -> object:
+    """Return the hooks of the queue.
+
+    Raises:
+        pytest.UsageError: The machines share no store, or something else distributes the tests.
+    """
+    values = OptionValues(config)
+    label = "--tau-queue"
+    publisher = run_state(config).paths.publisher
+    if publisher is None or values.given("run_name") is None:
+        remedy = "add --tau-results URL --tau-run-name NAME"
+        raise pytest.UsageError(f"{label}: needs a store that all machines share: {remedy}")
+    if is_worker(config) or getattr(config.option, "dist", "no") != "no":
+        raise pytest.UsageError(f"{label}: expected no workers of pytest-xdist; start pytest several times instead")
+    if values.get("shard") is not None:
+        raise pytest.UsageError(f"{label} and {values.label('shard')}: expected one of them")
+    return Queue(config, settings, publisher)
+
+
+class Queue:
+    """Runs the tests that this machine gets from the queue.
+
+    Args:
+        config: pytest's configuration.
+        settings: The settings of the queue.
+        publisher: What sends the results of this process.
+    """
+
+    def __init__(self, config: pytest.Config, settings: QueueSettings, publisher: Publisher) -> None:
+        self._config, self._settings, self._publisher = config, settings, publisher
+        self._taken: deque[pytest.Item] = deque()
+        self._items: list[pytest.Item] = []
+        self._piece_of: dict[str, int] = {}
+        self._leases = Leases(_Prefixed(publisher, ""), 0, settings.queue_lease)
+        self._lock = threading.Lock()
+        self._reported: set[int] = set()
+        self._ended = threading.Event()
+        self._problem: str | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Run what this machine gets, until all machines together have run everything.
+
+        Raises:
+            pytest.Session.Failed: ``--maxfail`` is reached.
+            pytest.Session.Interrupted: A plugin has asked to stop.
+        """
+        option = self._config.option
+        if option.collectonly or (session.testsfailed and not option.continue_on_collection_errors):
+            return None
+        self._items = sorted(session.items, key=lambda item: item.nodeid)
+        ids = [item.nodeid for item in self._items]
+        self._piece_of = {test: piece for piece, test in enumerate(ids)}
+        # Machines that have collected other tests have another queue; the plan of the run refuses them.
+        store = _Prefixed(self._publisher, f"queue/{digest(chr(10).join(ids))}/")
+        self._leases = Leases(store, len(ids), self._settings.queue_lease)
+        run_state(self._config).upcoming = self._upcoming
+        self._beat()
+        beating = threading.Thread(target=self._keep_beating, name="tau-queue", daemon=True)
+        beating.start()
+        try:
+            self._run_all(session)
+        finally:
+            self._ended.set()
+            beating.join()
+            self._publisher.wait()
+            self._beat()
+            self._note_others()
+        return True
+
+    def _run_all(self, session: pytest.Session) -> None:
+        while (item := self._next()) is not None:
+            self._top_up(1 if self._leases.untaken > 2 * self._leases.workers else 0)
+            following = self._taken[0] if self._taken else None
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            with self._lock:
+                self._reported.add(self._piece_of[item.nodeid])
+            if session.shouldfail:
+                raise session.Failed(session.shouldfail)
+            if session.shouldstop:
+                raise session.Interrupted(session.shouldstop)
+
+    def _next(self) -> pytest.Item | None:
+        """Return the next item, once there is one; None once all are done."""
+        while True:
+            self._top_up(1)
+            if self._taken:
+                return self._taken.popleft()
+            with self._lock:
+                # What is reported here is done once the store has its result.
+                if self._leases.is_complete or len(self._leases.done | self._reported) >= len(self._items):
+                    return None
+            self._beat()  # others wait for this machine as well
+            time.sleep(self._settings.queue_lease / _BEATS / 4)
+
+    def _upcoming(self, item: pytest.Item) -> list[pytest.Item]:
+        """Return an item and those after it, enough to have as many trials at the same time as there may be."""
+        state, context = run_state(self._config), get_context(self._config)
+        limit = context.config.concurrency if context is not None else 1
+        if limit > 1 and state.prefetcher is not None:
+            started = sum(state.prefetcher.is_started(each) for each in self._taken)
+            self._top_up(started + limit - 1)
+        return [item, *self._taken]
+
+    def _top_up(self, number: int) -> None:
+        """Take items until so many wait here, if there are some; let those go that another machine may have taken."""
+        with self._lock, contextlib.suppress(OSError):  # the store is asked again with the next item
+            prefetcher = run_state(self._config).prefetcher
+            if not self._leases.is_alive:
+                unbegun = [each for each in self._taken if prefetcher is None or not prefetcher.is_started(each)]
+                self._taken = deque(each for each in self._taken if each not in unbegun)
+                self._leases.let_go(self._piece_of[each.nodeid] for each in unbegun)
+            while len(self._taken) < number:
+                found = self._leases.take(number - len(self._taken))
+                self._taken += (self._items[piece] for piece in found)
+                if not found:
+                    return
+
+    def _keep_beating(self) -> None:
+        while not self._ended.wait(self._settings.queue_lease / _BEATS):
+            self._beat()
+
+    def _beat(self) -> None:
+        """Give a sign of life, with the tests whose results the store has."""
+        with self._lock:
+            reported = set(self._reported)
+        stored = self._publisher.is_settled
+        try:
+            with self._lock:
+                self._leases.beat(reported if stored else ())
+            self._problem = None
+        except OSError as error:
+            self._problem = f"no sign of life can be given: {error}"
+
+    def _note_others(self) -> None:
+        counts = run_state(self._config).counts
+        others = [item.nodeid for item in self._items if self._piece_of[item.nodeid] not in self._reported]
+        if self._leases.is_complete:
+            counts.reasons |= dict.fromkeys(others, IN_OTHER_SHARDS)
+            counts.empty_shard = len(others) == len(self._items) > 0
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return how many tests this machine has run."""
+        return SummaryBlock("capabilities", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
+        if self._items:
+            over = f", {self._leases.taken_over} of them of lost machines" if self._leases.taken_over else ""
+            yield SummaryLine(f"tau: queue: {len(self._reported)} of {plural(len(self._items), 'test')} run here{over}")
+        if self._problem is not None:
+            yield SummaryLine(f"tau: queue: {self._problem}", {"red": True})
+
+
+class _Prefixed:
+    """The part of the store of a run that has its queue."""
+
+    def __init__(self, publisher: Publisher, prefix: str) -> None:
+        self._store, self._prefix = publisher.store, prefix
+
+    def names(self, prefix: str = "") -> list[str]:
+        return [name.removeprefix(self._prefix) for name in self._store.names(f"{self._prefix}{prefix}")]
+
+    def read(self, names: Any) -> Iterator[tuple[str, bytes]]:
+        for name, content in self._store.read([f"{self._prefix}{name}" for name in names]):
+            yield name.removeprefix(self._prefix), content
+
+    def write(self, name: str, content: bytes) -> None:
+        self._store.write(f"{self._prefix}{name}", content)
+
+    def create(self, name: str, content: bytes) -> bool:
+        return self._store.create(f"{self._prefix}{name}", content)

@@ -1,0 +1,186 @@
+"""Leases on pieces of work: no piece is begun twice at a time, and none is lost."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import hypothesis.strategies as st
+from hypothesis import settings
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
+
+from pytest_tau.capabilities.queue.leases import Leases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SECONDS = 10.0
+
+
+class Memory:
+    """A store whose requests may fail: before they are done, or after, so that only the answer is lost."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+        self.fault: str | None = None
+        self.requests = 0
+
+    def _ask(self, when: str) -> None:
+        self.requests += when == "before"
+        if self.fault == when:
+            self.fault = None
+            raise OSError("the store does not answer")
+
+    def names(self, prefix: str = "") -> list[str]:
+        self._ask("before")
+        return sorted(name for name in self.objects if name.startswith(prefix))
+
+    def read(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        self._ask("before")
+        return iter([(name, self.objects[name]) for name in names if name in self.objects])
+
+    def write(self, name: str, content: bytes) -> None:
+        self._ask("before")
+        self.objects[name] = content
+        self._ask("after")
+
+    def create(self, name: str, content: bytes) -> bool:
+        self._ask("before")
+        if name in self.objects:
+            return self.objects[name] == content
+        self.objects[name] = content
+        self._ask("after")
+        return True
+
+
+class Machine:
+    """A machine with a clock of its own; it may be paused or lost at any moment."""
+
+    def __init__(self, store: Memory, size: int, offset: float, world: QueueMachine) -> None:
+        self.leases = Leases(store, size, SECONDS, clock=lambda: world.now + offset)
+        self.begun: set[int] = set()
+        self.finished: set[int] = set()
+
+
+class QueueMachine(RuleBasedStateMachine):
+    """Workers that take, finish, pause, fail and vanish, in any order."""
+
+    machines = Bundle("machines")
+
+    @initialize(size=st.integers(1, 6))
+    def start(self, size: int) -> None:
+        self.store, self.size, self.now = Memory(), size, 0.0
+        self.alive: list[Machine] = []
+        self.results: dict[int, int] = {}
+
+    @rule(target=machines, offset=st.floats(-1e6, 1e6))
+    def join(self, offset: float) -> Machine:
+        machine = Machine(self.store, self.size, offset, self)
+        self.alive.append(machine)
+        return machine
+
+    @rule(machine=machines, most=st.integers(1, 3))
+    def take(self, machine: Machine, most: int) -> None:
+        held = set(machine.leases.held)
+        try:
+            found = machine.leases.take(most)
+        except OSError:
+            found = []
+        assert machine.leases.held <= held | set(found), "nothing is held that nobody knows of"
+        for piece in found:
+            if machine.leases.is_alive:  # as the loop of the queue asks before it begins a piece
+                # Whoever else is at it must have been taken for lost, and know it.
+                assert not any(piece in other.begun and other.leases.is_alive for other in self.alive)
+                machine.begun.add(piece)
+            else:
+                machine.leases.let_go([piece])
+
+    @rule(machine=machines)
+    def finish(self, machine: Machine) -> None:
+        for piece in machine.begun:
+            self.results[piece] = self.results.get(piece, 0) + 1
+        machine.finished |= machine.begun
+        machine.begun.clear()
+
+    @rule(machine=machines)
+    def beat(self, machine: Machine) -> None:
+        with contextlib.suppress(OSError):
+            machine.leases.beat(machine.finished)
+
+    @rule(machine=consumes(machines))
+    def vanish(self, machine: Machine) -> None:
+        self.alive.remove(machine)
+
+    @rule(seconds=st.floats(0, 2 * SECONDS))
+    def pass_time(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule(when=st.sampled_from(["before", "after"]))
+    def break_the_next_request(self, when: str) -> None:
+        self.store.fault = when
+
+    @invariant()
+    def only_what_has_a_result_is_done(self) -> None:
+        for machine in getattr(self, "alive", ()):
+            assert machine.leases.done <= self.results.keys()
+
+    def teardown(self) -> None:
+        """One healthy machine makes up for all others."""
+        if not hasattr(self, "store"):
+            return
+        self.store.fault = None
+        last = Machine(self.store, self.size, 0.0, self)
+        for _ in range(3 * self.size + 9):
+            for piece in last.leases.take(2):
+                self.results[piece] = self.results.get(piece, 0) + 1
+                last.finished.add(piece)
+            last.leases.beat(last.finished)
+            self.now += SECONDS / 2
+        assert last.leases.is_complete
+        assert self.results.keys() == set(range(self.size))
+
+
+TestQueue = QueueMachine.TestCase
+TestQueue.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+
+
+def test_two_workers_share_all_and_ask_seldom() -> None:
+    store, size = Memory(), 2500
+    workers = [Leases(store, size, SECONDS, clock=lambda: 0.0) for _ in range(8)]
+    taken: list[int] = []
+    while len(taken) < size:
+        for worker in workers:
+            found = worker.take(1)
+            taken += found
+    assert sorted(taken) == list(range(size))
+    assert store.requests < 2 * size
+    assert not any(worker.take(1) for worker in workers)
+
+
+def test_a_lost_workers_pieces_are_taken_once_its_time_is_over() -> None:
+    store, now = Memory(), [0.0]
+    one, two = (Leases(store, 3, SECONDS, clock=lambda: now[0], worker=name) for name in ("one", "two"))
+    assert sorted(one.take(3)) == [0, 1, 2]
+    one.beat([1])
+    assert two.take(3) == []
+    now[0] = SECONDS - 1
+    assert two.take(3) == []
+    now[0] = SECONDS
+    assert not one.is_alive
+    assert two.take(3) == [] or sorted(two.held) == [0, 2]
+    now[0] = 2 * SECONDS
+    two.beat()
+    two.take(3)
+    assert (sorted(two.held), two.taken_over) == ([0, 2], 2)
+    two.beat([0, 2])
+    assert two.is_complete
+    one.look()
+    assert one.is_complete
+
+
+def test_what_a_worker_has_let_go_it_takes_again() -> None:
+    worker = Leases(Memory(), 2, SECONDS, clock=lambda: 0.0)
+    (first, _) = worker.take(2)
+    worker.let_go([first])
+    assert worker.take(2) == [first]
+    assert worker.take(2) == []
