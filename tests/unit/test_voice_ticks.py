@@ -16,8 +16,8 @@ def test_a_chunk_speaks_unless_it_says_that_it_does_not() -> None:
     assert not voice.Tick().agent_speaks
 
 
-def test_lists_that_are_null_are_empty_and_unknown_fields_are_dropped() -> None:
-    tick = voice.Tick.model_validate({"tick_id": 3, "agent_tool_calls": None, "user_transcript": "x"})
+def test_what_is_null_is_empty_and_unknown_fields_are_dropped() -> None:
+    tick = voice.Tick.model_validate({"timestamp": None, "agent_tool_calls": None, "user_transcript": "x"})
 
     assert tick.agent_tool_calls == []
     assert "user_transcript" not in tick.model_dump()

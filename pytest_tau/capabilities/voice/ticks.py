@@ -25,6 +25,10 @@ def _listed(value: Any) -> Any:
     return [] if value is None else value
 
 
+def _text(value: Any) -> Any:
+    return "" if value is None else value
+
+
 class SpeechInsert(BaseModel):
     """A sound or words that are not for the agent: ``type`` is ``vocal_tic`` or ``non_directed_phrase``."""
 
@@ -35,7 +39,7 @@ class SpeechInsert(BaseModel):
 class SpeechEffects(BaseModel):
     """Effects of an utterance, on each of its chunks."""
 
-    dynamic_muffling_enabled: bool = False
+    dynamic_muffling_enabled: bool | None = False
     speech_insert: SpeechInsert | None = None
 
 
@@ -49,8 +53,8 @@ class SourceEffects(BaseModel):
 class ChannelEffects(BaseModel):
     """Effects of the line: whether sound was lost in the tick, and how much of it."""
 
-    frame_drops_enabled: bool = False
-    frame_drop_ms: int | None = None
+    frame_drops_enabled: bool | None = False
+    frame_drop_ms: float | None = None
 
 
 class TurnTakingAction(BaseModel):
@@ -108,7 +112,7 @@ class Tick(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     tick_id: int = 0
-    timestamp: str = ""
+    timestamp: Annotated[str, BeforeValidator(_text)] = ""
     agent_chunk: Chunk | None = None
     user_chunk: Chunk | None = None
     agent_tool_calls: Annotated[list[ToolCall], BeforeValidator(_listed)] = []
