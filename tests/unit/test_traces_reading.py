@@ -355,6 +355,14 @@ class TestMissingTexts:
         assert not read.conversations
         assert "redacted" in read.problems[0]
 
+    def test_a_conversation_without_a_text_of_the_user_is_not_imported(self, tmp_path: Path) -> None:
+        """As OPENINFERENCE_HIDE_INPUTS writes it: the answers are there."""
+        hidden = {"openinference__span__kind": "LLM", "input__value": "__REDACTED__"}
+        spans = [span("llm", n, **hidden, llm__output_messages=[ANSWER], session__id="s") for n in (0, 2)]
+        read = Read(tmp_path, request(*spans))
+        assert not read.conversations
+        assert "its texts are redacted" in read.problems[0]
+
     def test_a_text_that_is_redacted_is_noted_at_its_place(self, tmp_path: Path) -> None:
         read = Read(tmp_path, request(chat(0, [user("I am [REDACTED]")], agent("hello"))))
         assert read.notes == ["message 0: its text is redacted"]
@@ -470,6 +478,7 @@ CALLED = {
         {"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": '{"order_id": "W1"}'}}
     ],
 }
+ANSWER = {"role": "assistant", "content": "pending"}
 DONE = {"role": "tool", "tool_call_id": "c1", "content": '{"status": "pending"}'}
 BLOCKS = [
     {"role": "user", "content": [{"text": "where is W1?"}]},

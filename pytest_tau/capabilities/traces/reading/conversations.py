@@ -130,8 +130,9 @@ def conversations_of(group: Group) -> tuple[list[Conversation], list[str]]:
 def _unreadable(steps: list[Step], group: Group) -> str:
     """Return why no conversation can be made of steps; empty if one can."""
     texts = [said for step in steps for said in (*step.asked, *(one for each in step.answers for one in each))]
-    said = [each for each in texts if each.role == "user" or (each.role == "assistant" and not each.calls)]
-    if any(each.text and each.missing != "redacted" for each in said):
+    of_user = [each for each in texts if each.role == "user"]
+    said = of_user or [each for each in texts if each.role == "assistant" and not each.calls]
+    if any((each.text or each.calls) and each.missing != "redacted" for each in said):
         return ""
     scope = next((step.scope for step in (*steps, *group.tools) if step.scope), "")
     setting = next(what for start, what in SETTINGS if scope.startswith(start))
