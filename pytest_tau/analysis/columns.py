@@ -12,7 +12,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..evaluation import known_components
-from ..evaluation.partial import COUNTS, SHARES
 from ..runs.record import GROUPS
 
 if TYPE_CHECKING:
@@ -117,17 +116,6 @@ def _group(name: str) -> Value:
     return lambda record: record.groups.get(name)
 
 
-def _partial(name: str) -> Column:
-    """Return the column of a number of partial credit: its mean is over the trials in which it can be measured."""
-
-    def counts(record: TrialRecord) -> bool:
-        return not record.partial or record.partial.get(name) is not None
-
-    shown = PageColumn(name, "score", "Progress", optional=True) if name == "progress" else None
-    metric = MeanMetric(name, most=1.0 if name in SHARES else inf, counts=counts)
-    return Column(name, lambda record: record.partial.get(name), page=shown, metric=metric)
-
-
 def _attack(name: str) -> Value:
     return lambda record: (record.attack or {}).get(name)
 
@@ -175,7 +163,6 @@ COLUMNS: tuple[Column, ...] = (
         metric=MeanMetric("reward", most=1.0),
     ),
     *(Column(f"reward_{name.lower()}", _component(name)) for name in known_components(())),
-    *(_partial(name) for name in (*SHARES, *COUNTS) if name != "failed_calls"),
     Column(
         "attack", lambda record: record.attack_name or None, page=PageColumn("attack", "text", "Attack", optional=True)
     ),

@@ -12,7 +12,6 @@ from ..text import listed, one_line, plural
 from .attacks import attack_differences
 from .comparability import differing_conditions
 from .measures.facts import fact_lines, rates_name
-from .measures.partial import difference_lines
 from .measures.reviews import review_counts
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
 from .personas import persona_lines
@@ -196,9 +195,6 @@ class Comparison:
         if len(self.variants) == 1 and len(domains := self.domains) > 1:
             lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
         lines += attack_differences([*self._records.values()])
-        if len(self.variants) == 1:
-            pairs = [*self._records.values()]
-            lines += difference_lines(pairs)
         lines += fact_lines(self.before, self.after, [*self._records.values()] if len(self.variants) == 1 else [])
         lines += persona_lines(self.before.records, self.after.records)
         lines += self._reviews()

@@ -4,6 +4,7 @@
 BUNDLED = (
     "tool_faults",
     "user_validity",
+    "partial_credit",
     "policy_rules",
     "retrieval_figures",
     "quarantine",

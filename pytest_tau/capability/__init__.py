@@ -44,7 +44,7 @@ class Ruling(NamedTuple):
 
 
 class Detail(str):
-    """A line of a summary that is shown with ``-v`` only.
+    """A line that is shown if an option asks for its capability; one of a summary also with ``-v``.
 
     Lines that begin with a space, which belong to the one before, are shown in the terminal only.
     """
@@ -173,7 +173,7 @@ class FactColumn(NamedTuple):
         name: The name, in CSV, in JUnit (``tau_NAME``) and as a metric of gates. ``NAME.*`` is
             only a metric, ``NAME.KEY`` for each key of the field, a mapping.
         field: The field of the facts; the same as the name if it is empty.
-        label: The head of the column in the page; empty for no column there.
+        label: The head of the column in the page; without one, it is neither there nor in JUnit.
         kind: How the page shows a value: ``number``, ``seconds``, ``money``, ``score`` or ``text``.
         metric: Whether the mean over trials is a metric of gates.
         most: The largest value that a trial can have.

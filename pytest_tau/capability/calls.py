@@ -9,27 +9,34 @@ from ..settings import changed_values
 from . import PROBLEM, Detail, FactColumn, Measured, PageBlock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ..models import Simulation
     from . import ActiveCapability, Capability
 
 
 def summary_lines(
-    capabilities: Iterable[Capability], records: Sequence[Any], *, everything: bool = False, terminal: bool = False
+    capabilities: Iterable[Capability],
+    records: Sequence[Any],
+    *,
+    asked: Collection[str] = (),
+    everything: bool = False,
+    terminal: bool = False,
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines of the summary, each after the label of its capability.
 
     Args:
         capabilities: The capabilities.
         records: Records of trials.
-        everything: Whether details are shown.
+        asked: The names of the capabilities whose details are shown.
+        everything: Whether the details of all are.
         terminal: Whether the terminal shows them.
     """
     for each in capabilities:
         measured = measured_by(each, records)
         if each.summary is not None and measured:
-            shown = (line for line in each.summary(measured) if everything or not isinstance(line, Detail))
+            detailed = everything or each.name in asked
+            shown = (line for line in each.summary(measured) if detailed or not isinstance(line, Detail))
             yield from ((each.label, line) for line in shown if terminal or not line.startswith(" "))
         problems = [found[PROBLEM] for record in records if PROBLEM in (found := record.facts.get(each.name) or {})]
         if problems:
@@ -41,12 +48,22 @@ def measured_by(capability: Capability, records: Iterable[Any]) -> list[Measured
     return [Measured(each, facts) for each in records if (facts := capability.read(each.facts)) is not None]
 
 
-def failure_lines(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[str]:
-    """Yield the lines of the report of a failed trial, each with the label of its capability before it."""
+def failure_lines(
+    capabilities: Iterable[Capability], simulation: Simulation, asked: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield the lines of the report of a failed trial, each with the label of its capability before it.
+
+    Args:
+        capabilities: The capabilities.
+        simulation: The simulation.
+        asked: The names of the capabilities whose details are shown.
+    """
     for each in capabilities:
         facts = each.read(simulation.facts) if each.failure is not None else None
         if each.failure is not None and facts is not None:
-            yield from (f"{each.label}: {line}" for line in each.failure(facts, simulation))
+            for line in each.failure(facts, simulation):
+                if each.name in asked or not isinstance(line, Detail):
+                    yield f"{each.label}: {line}"
         elif PROBLEM in (found := simulation.facts.get(each.name) or {}):
             yield f"{each.label}: {found[PROBLEM]}"
 

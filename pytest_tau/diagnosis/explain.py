@@ -10,7 +10,6 @@ from ..capability.calls import failure_lines
 from ..evaluation import components_of
 from ..evaluation.component_reports import BY_USER, NEAREST, NOT_MADE, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
-from ..evaluation.partial import COUNTS, SHARES
 from ..models import LATE_CALLS, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
 from ..text import counted, has_traceback, plural, shorten
 from .attacks import attack_report
@@ -18,7 +17,7 @@ from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
 from .misunderstandings import misunderstood_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from ..capability import Capability
     from ..evaluation import Evaluator
@@ -70,7 +69,7 @@ def explain(
     hint: str | None = None,
     *,
     last_messages: bool = True,
-    partial: bool = False,
+    asked: Collection[str] = (),
     capabilities: Sequence[Capability] | None = None,
 ) -> list[Line]:
     """Return the report of a failed simulation: verdict, unmet checks, last messages, the command that runs it again.
@@ -81,7 +80,7 @@ def explain(
         evaluators: The components of plugins, if they are available.
         hint: A fact about the run that puts the fault in doubt; shown below whose fault it looks like.
         last_messages: Whether the end of the conversation is part of the report.
-        partial: Whether partial credit is shown.
+        asked: The names of the capabilities whose details are shown.
         capabilities: The capabilities of the run; None for those that are installed.
     """
     info = simulation.reward_info
@@ -95,9 +94,9 @@ def explain(
     if attack := AttackFacts.read(simulation.info):
         lines += attack_report(attack)
     if info is not None and simulation.outcome != "error":
-        lines += _of_verdict(simulation, info, evaluators, partial=partial)
+        lines += _of_verdict(simulation, info, evaluators)
     lines += _cut_off(simulation)
-    lines += [Line("note", line) for line in failure_lines(capabilities or installed(), simulation)]
+    lines += [Line("note", line) for line in failure_lines(capabilities or installed(), simulation, asked)]
     lines += _late_calls(simulation)
     lines = _diagnosis(simulation, lines)
     lines += _review(simulation)
@@ -113,15 +112,11 @@ def _ended_early(info: RewardInfo) -> bool:
     return "ended_early" in (info.info or {})
 
 
-def _of_verdict(
-    simulation: Simulation, info: RewardInfo, evaluators: Sequence[Evaluator], *, partial: bool
-) -> list[Line]:
+def _of_verdict(simulation: Simulation, info: RewardInfo, evaluators: Sequence[Evaluator]) -> list[Line]:
     """Return the lines about the checks of a verdict."""
     lines: list[Line] = []
     if _ended_early(info):
         lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
-    if partial and info.partial:
-        lines.append(Line("note", partial_text(info.partial)))
     if not _broke_off(simulation):
         lines += _judge(info)
         for component in components_of(info, evaluators):
@@ -142,13 +137,6 @@ def _error(error: str) -> list[Line]:
     lines = error.strip().splitlines()
     shown = lines[-12:] if has_traceback(error) else lines[:_LONGEST_ERROR]
     return [Line("command" if text.startswith(_COMMANDS) else "bad", f"  {text}") for text in shown]
-
-
-def partial_text(partial: Mapping[str, float | None]) -> str:
-    """Return the partial credit of a simulation in one line, without what was not measured and counts of 0."""
-    shares = [f"{name} {partial[name]:.2f}" for name in SHARES if partial.get(name) is not None]
-    counts = [f"{name} {partial[name]}" for name in COUNTS if partial.get(name)]
-    return f"partial credit: {', '.join([*shares, *counts])}"
 
 
 def _late_calls(simulation: Simulation) -> list[Line]:

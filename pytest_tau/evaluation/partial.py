@@ -17,7 +17,7 @@ from .assignment import best_assignment
 from .components import COMPONENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..environment import Change, Domain
     from ..models import Action, Difference, RewardInfo, Task, ToolCall
@@ -104,6 +104,12 @@ def _progress(found: dict[str, float | None], verdict: RewardInfo) -> float:
         elif factor < 1 or name not in _BUILT_IN:
             terms.append(factor)
     return sum(terms) / len(terms) if terms else 1.0
+
+
+def partial_text(partial: Mapping[str, float | None]) -> str:
+    """Return partial credit in one line, without what was not measured and counts of 0."""
+    shares = [f"{name} {partial[name]:.2f}" for name in SHARES if partial.get(name) is not None]
+    return ", ".join([*shares, *(f"{name} {partial[name]}" for name in COUNTS if partial.get(name))])
 
 
 # The calls

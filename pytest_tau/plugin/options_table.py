@@ -71,9 +71,6 @@ _ROWS = (
            help="the reviewer's model (default: the judge's)"),
     Option("reviewer-llm-args", model_arguments, "speed", "JSON", default={}, rerun=2,
            help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
-    Option("partial", flag, "output", default=False,
-           help="show partial credit, such as the share of reference actions that were made, in the summary and in "
-                "failure reports"),
     Option("summary", markdown_file, "output", "markdown[:FILE]",
            help="write a summary for CI: markdown (to $GITHUB_STEP_SUMMARY if set, else printed), or markdown:FILE"),
     Option("html", Path, "output", "FILE", path=True,

@@ -6,14 +6,13 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ..analysis.columns import COLUMNS
-from ..analysis.measures.partial import partial_parts
 from ..analysis.usage import format_tokens
 from ..analysis.variants import MOST_PAIRS
 from ..capability.calls import summary_lines
 from ..text import distinct_lines, duration, money, one_line, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ..analysis.columns import Column
     from ..analysis.scores import Floor, Rate, Scores
@@ -38,48 +37,42 @@ _WIDE_TABLE = 70
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
-def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80, partial: bool = False) -> list[str]:
+def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80) -> list[str]:
     """Return the lines of a domain below its first one; fewer if there is less to say.
 
     Args:
         summary: The domain's.
         verbosity: Below 0 nothing is shown, above 0 everything.
         width: Of the terminal, in characters.
-        partial: Whether partial credit is shown at any verbosity.
     """
     if verbosity < 0:
-        return _partial(summary, width) if partial else []
+        return []
     shown = _details(summary, everything=verbosity > 0)
     lines = [line for label, parts in shown for line in _laid_out(label, parts, width)]
-    lines += _partial(summary, width) if partial or verbosity > 0 else []
     for name, groups in summary.groups.items():
         lines += _table(name, groups, None if verbosity > 0 else _MOST_GROUPS, width)
     return lines
 
 
-def _partial(summary: DomainSummary, width: int) -> list[str]:
-    """Return the means of partial credit, of each variant."""
-    lines, names = [], distinct_lines([*summary.records], LONGEST_NAME)
-    for variant, records in zip(names, summary.records.values(), strict=True):
-        parts = partial_parts(records)
-        named = [f"{variant}: {parts[0]}", *parts[1:]] if variant and parts else parts
-        lines += _laid_out("partial credit", named, width)
-    return lines
-
-
 def capability_lines(
-    capabilities: Iterable[Capability], records: Sequence[TrialRecord], *, everything: bool, width: int
+    capabilities: Iterable[Capability],
+    records: Sequence[TrialRecord],
+    *,
+    asked: Collection[str],
+    everything: bool,
+    width: int,
 ) -> list[str]:
     """Return the lines of capabilities about the trials of a domain.
 
     Args:
         capabilities: The capabilities.
         records: The trials.
-        everything: Whether details are shown.
+        asked: The names of the capabilities whose details are shown.
+        everything: Whether the details of all are.
         width: Of the terminal, in characters.
     """
     lines, before = list[str](), ""
-    for label, text in summary_lines(capabilities, records, everything=everything, terminal=True):
+    for label, text in summary_lines(capabilities, records, asked=asked, everything=everything, terminal=True):
         shown = label if label != before else ""
         nested = text.startswith(" ")
         lines += [f"  {'':<{_LABEL}}{text}"] if nested else _laid_out(shown, text.split(", "), width)

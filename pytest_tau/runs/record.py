@@ -47,7 +47,6 @@ class TrialRecord:
         excluded: It is excluded from rates.
         attempts: The number of attempts that were run; more than 1 if the trial was run again.
         first_reward: The reward of the first of several attempts; None if there was one.
-        partial: Partial credit by name, None where there is nothing to measure; empty if it was not measured.
         facts: What capabilities know of it, by the name of the capability.
         review: The facts of a model's review (``Review.facts``); None if there is none.
         inputs: The parameters of its test that have no part in the trial, each with its value as a text.
@@ -80,7 +79,6 @@ class TrialRecord:
     silent_agent: str = ""
     outside_tools: tuple[str, ...] = ()
     conditions: Mapping[str, Any] | None = None
-    partial: Mapping[str, float | None] = field(default_factory=dict)
     attack: Mapping[str, Any] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     excluded: bool = False

@@ -318,7 +318,6 @@ class TestNativeValues:
         "review_mode": ('"user"', "user"),
         "reviewer_llm_args": ("{}", "{}"),
         "group_by": ('["tags", "actions"]', ["tags", "actions"]),
-        "policy_rules": ('"off"', "off"),
         "summary": ('"markdown"', "markdown"),
         "gate": ('["pass^1>=0.5"]', ["pass^1>=0.5"]),
         "fail_on": ('"regression"', "regression"),

@@ -45,7 +45,6 @@ def test_each_is_where_it_says(tmp_path):
     optional = {page.label for page in shown if page.optional}
     searched = TrialRecord(
         *("shop", "a", 0, "passed", 1.0, "user_stop"),
-        partial={"progress": 1.0},
         attack={"name": "a", "success": True},
     )
     assert {each["label"] for each in page_columns(COLUMNS, [])} == {page.label for page in shown} - optional

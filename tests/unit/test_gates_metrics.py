@@ -61,20 +61,17 @@ class TestErrors:
 
 class TestMeans:
     def test_only_what_is_a_share_has_the_interval_of_one(self):
-        same = [record(task, turns=1, partial={"progress": 1, "extra_writes": 1}) for task in "abcdefgh"]
+        same = [record(task, turns=1) for task in "abcdefgh"]
         values = [[1.0]] * 8
         assert mean_interval(values) != share_interval(values)
-        for name in ("reward", "progress"):
-            assert METRICS[name].interval(listed(same)) == share_interval(values), name
+        assert METRICS["reward"].interval(listed(same)) == share_interval(values)
 
     def test_equal_counts_have_no_interval(self):
         """Eight tasks of one turn each do not show that every other task has one turn, too."""
-        same = [record(task, turns=1, partial={"extra_writes": 1}) for task in "abcdefgh"]
-        for name in ("turns", "extra_writes"):
-            assert METRICS[name].interval(listed(same)) is None, name
-        different = [*same, record("i", turns=3, partial={"extra_writes": 3})]
-        for name in ("turns", "extra_writes"):
-            assert METRICS[name].interval(listed(different)) == mean_interval([[1.0]] * 8 + [[3.0]]), name
+        same = [record(task, turns=1) for task in "abcdefgh"]
+        assert METRICS["turns"].interval(listed(same)) is None
+        different = [*same, record("i", turns=3)]
+        assert METRICS["turns"].interval(listed(different)) == mean_interval([[1.0]] * 8 + [[3.0]])
 
     def test_waiting_trials_can_have_every_value(self):
         reward, turns = METRICS["reward"], METRICS["turns"]
@@ -90,9 +87,5 @@ class TestMeans:
         assert METRICS["turns"].reach([]) == (0, inf, False)
 
     def test_why_there_is_no_value(self):
-        progress = METRICS["progress"]
-        assert progress.lacking([]) == "no trial has a verdict"
-        assert progress.lacking(listed(records(a="e"))) == "no trial has a verdict"
-        assert progress.lacking(listed([record(partial={"progress": None})])) == "no trial has anything to measure"
         assert METRICS["reward"].lacking(listed(records(a="e"))) == "no trial has a verdict"
         assert metric_named("pass^4").lacking([]) == "no trial has a verdict"

@@ -10,11 +10,10 @@ from ...diagnosis import explain
 from ...errors import TauError
 from ...evaluation import Line
 from ...models import FAULTS, FOREIGN_AGENT
-from ..capabilities import capabilities_of
+from ..capabilities import active_capabilities, capabilities_of
 from ..context.run_state import require_context
 from ..failure_repr import FailureRepr, message_repr
 from ..items import spec_of
-from ..options import OptionValues
 from ..rerun_command import rerun_command
 from ..run.outcomes import HarnessError, TrialFailed
 
@@ -30,9 +29,9 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
     if isinstance(error, TrialFailed | HarnessError):
         rerun = rerun_command(item, recorded=error.simulation.outcome != "error")
         hint = _unseen_calls(item, error.simulation)
-        partial = OptionValues(item.config).get("partial")
+        asked = {each.capability.name for each in active_capabilities(item.config) if each.is_asked_for}
         evaluators, capabilities = require_context(item.config).evaluators, capabilities_of(item.config)
-        lines = explain(error.simulation, rerun, evaluators, hint, partial=partial, capabilities=capabilities)
+        lines = explain(error.simulation, rerun, evaluators, hint, capabilities=capabilities, asked=asked)
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
         lines = title + lines + _regrade_lines(item, error.simulation)

@@ -43,7 +43,7 @@ def register(config: pytest.Config) -> None:
     persona = values.get("user_persona") or {}
     if "persona" not in group_by and any(len(weights) > 1 for weights in persona.values()):
         group_by += ("persona",)
-    config.pluginmanager.register(Summary(config, group_by, partial=values.get("partial")), "tau-summary")
+    config.pluginmanager.register(Summary(config, group_by), "tau-summary")
 
 
 class Summary:
@@ -52,11 +52,10 @@ class Summary:
     Args:
         config: pytest's configuration.
         group_by: The names of the groupings of tasks.
-        partial: Whether partial credit is asked for.
     """
 
-    def __init__(self, config: pytest.Config, group_by: tuple[str, ...], *, partial: bool = False) -> None:
-        self._config, self._group_by, self._partial = config, group_by, partial
+    def __init__(self, config: pytest.Config, group_by: tuple[str, ...]) -> None:
+        self._config, self._group_by = config, group_by
         self._models = ModelTotals()
         self._floors: dict[TaskId, bool | None] = {}
         #: The tasks of which the floor is computed at the end.
@@ -187,12 +186,12 @@ class Summary:
 
         verbosity, width = self._config.get_verbosity(), self._config.get_terminal_writer().fullwidth
         several = bool(find_variants(record.group for record in records))
-        wanted = verbosity >= 0 or several or self._partial
+        wanted = verbosity >= 0 or several
         details = {each.name: each for each in self._summaries()} if wanted else {}
         room = width - len(_PREFIX) - 1
         known = capabilities_of(self._config)
+        asked = {each.capability.name for each in active_capabilities(self._config) if each.is_asked_for}
         if verbosity < 0:
-            asked = {each.capability.name for each in active_capabilities(self._config) if each.is_asked_for}
             known = tuple(each for each in known if each.name in asked)
         domains: dict[str, list[TrialRecord]] = defaultdict(list)
         for record in records:
@@ -201,10 +200,10 @@ class Summary:
             yield SummaryLine(f"{_PREFIX} {name}: {outcome_summary(outcomes_by_group(trials))}", {"bold": True})
             if name in details:
                 lines = variant_lines(details[name], verbosity=verbosity, width=room)
-                lines += detail_lines(details[name], verbosity=verbosity, width=room, partial=self._partial)
+                lines += detail_lines(details[name], verbosity=verbosity, width=room)
                 for line in lines:
                     yield SummaryLine(f"{_PREFIX}{line}")
-            for line in capability_lines(known, trials, everything=verbosity > 0, width=room):
+            for line in capability_lines(known, trials, asked=asked, everything=verbosity > 0, width=room):
                 yield SummaryLine(f"{_PREFIX}{line}")
 
     def _contrary_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:

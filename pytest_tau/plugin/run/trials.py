@@ -319,7 +319,7 @@ class TrialFuture:
             **{
                 f"tau_{named.column.name}": value
                 for named in columns_of(each.capability for each in inputs.spec.config.simulation.capabilities)
-                if not named.is_of_keys and (value := named.value(simulation.facts)) != ""
+                if named.column.label and (value := named.value(simulation.facts)) != ""
             },
         )
 

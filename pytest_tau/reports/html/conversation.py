@@ -12,7 +12,6 @@ from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
-from ...evaluation.partial import COUNTS, SHARES
 from ...models import AssistantMessage, UserMessage, review_of
 from ...models.reviews import REVIEW_KEYS
 from ...regrade.recognition import worked_alone
@@ -74,7 +73,6 @@ def conversation(
         "usage": [{"role": role, **used.model_dump()} for role, used in simulation.model_usage.items()],
         "blame": _blame((simulation.info or {}).get("blame")),
         "review": _review(simulation),
-        "partial": _partial(verdict) if verdict else None,
         "turning_point": _turning_point((simulation.info or {}).get("turning_point")),
         "attack": _attack(AttackFacts.read(simulation.info)),
         "error": without_keys(simulation.error) if simulation.error else None,
@@ -287,13 +285,6 @@ def _one_review(review: Review) -> dict[str, Any]:
             for each in review.errors
         ],
     }
-
-
-def _partial(verdict: RewardInfo) -> list[list[str]]:
-    """Return the numbers of partial credit that were measured, each with its name."""
-    known = {name: value for name, value in (verdict.partial or {}).items() if value is not None}
-    shares = [[name, f"{known[name]:.3f}"] for name in SHARES if name in known]
-    return shares + [[name, str(known[name])] for name in COUNTS if name in known]
 
 
 def _turning_point(found: Any) -> dict[str, Any] | None:

@@ -329,14 +329,6 @@ function reviewBox(review, jump) {
   );
 }
 
-function partialPanel(partial) {
-  return el(
-    "dl",
-    { class: "facts" },
-    partial.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
-  );
-}
-
 function errorBox(talk) {
   if (!talk.error) return "";
   return el("section", { class: "box error" }, el("h3", {}, "What went wrong"), el("pre", {}, talk.error));
@@ -507,7 +499,6 @@ function panels(talk, jump, wide) {
       ? panel("Database at the end", differenceList(talk.differences), wide, counted(talk.differences.length, "difference"))
       : "",
     ...blockPanels(talk, jump, wide),
-    talk.partial && talk.partial.length ? panel("Partial credit", partialPanel(talk.partial), false) : "",
     panel("Task", taskPanel(talk), false),
     panel("Facts", factsPanel(talk), false),
   ];

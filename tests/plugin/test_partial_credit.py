@@ -6,7 +6,13 @@ import csv
 
 import pytest
 
+from pytest_tau.analysis.gates.metrics import by_task, metric_named
+from pytest_tau.analysis.statistics import mean_interval, share_interval
+from pytest_tau.capabilities import partial_credit
+from pytest_tau.capability.calls import columns_of
 from pytest_tau.cli import main
+from pytest_tau.evaluation.partial import COUNTS, SHARES
+from pytest_tau.runs.record import TrialRecord
 
 WORKERS = [(), ("-n", "2")]
 
@@ -118,12 +124,44 @@ def test_a_run_of_an_earlier_version_is_unknown(run_half, project, capsys):
     (file,) = first.glob("simulations.jsonl")
     import re
 
-    old = re.sub(r',"partial":\{[^}]*\}', "", file.read_text(encoding="utf-8"))
-    assert "partial" not in old
+    old = re.sub(r',"partial(_credit)?":\{[^}]*\}', "", file.read_text(encoding="utf-8"))
+    assert '"partial' not in old
     file.write_text(old, encoding="utf-8")
     run = run_half("--tau-resume", str(first), "--tau-partial", "--tau-gate", "progress>=0.1")
-    run.line("gate progress >= 0.1: not decided: it is unknown for 3 trials")
+    run.line("gate progress >= 0.1: not decided: no trial has anything to measure")
     run.lacks("partial credit progress")
     capsys.readouterr()
     assert main(["regrade", str(first), "-v"]) == 0
     assert "partial credit: progress 0.50, state 0.50" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_columns_are_the_numbers_of_the_verdict():
+    assert partial_credit.SHARES == SHARES
+    assert {*partial_credit.COUNTS, "failed_calls"} == {*COUNTS}
+
+
+def tasks(*values):
+    """A trial of each task, with what was measured of it."""
+    records = [
+        TrialRecord("mock", str(number), 0, "passed", 1.0, "user_stop", facts={"partial_credit": facts})
+        for number, facts in enumerate(values)
+    ]
+    return list(by_task(records).values())
+
+
+def metric(name):
+    return metric_named(name, columns_of([partial_credit.capability]))
+
+
+def test_only_a_share_has_the_interval_of_one():
+    same = tasks(*[{"progress": 1, "extra_writes": 1}] * 8)
+    assert mean_interval([[1.0]] * 8) != share_interval([[1.0]] * 8)
+    assert metric("progress").interval(same) == share_interval([[1.0]] * 8)
+    assert metric("extra_writes").interval(same) is None
+    different = tasks(*[{"extra_writes": 1}] * 8, {"extra_writes": 3})
+    assert metric("extra_writes").interval(different) == mean_interval([[1.0]] * 8 + [[3.0]])
+
+
+def test_a_trial_with_nothing_to_measure_does_not_count():
+    assert metric("progress").value(tasks({"progress": None}, {"progress": 0.5})) == 0.5
+    assert metric("progress").lacking(tasks({"progress": None})) == "no trial has anything to measure"

@@ -1,26 +1,34 @@
-"""The means of partial credit over trials, and their differences between two runs."""
+"""Partial credit in reports: the means over trials, their differences between two runs, the numbers of a trial."""
 
 from __future__ import annotations
 
 from math import fsum
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...evaluation.partial import COUNTS, SHARES
-from ...text import plural
-from ..gates.metrics import by_task
-from ..paired import FEWEST_TASKS
-from ..statistics import difference_interval, mean_interval, share_interval
+from ...analysis.gates.metrics import by_task
+from ...analysis.paired import FEWEST_TASKS
+from ...analysis.statistics import difference_interval, mean_interval, share_interval
+from ...analysis.variants import records_by_variant
+from ...capability import Detail, PageBlock, TrialStages
+from ...evaluation.partial import COUNTS, SHARES, partial_text
+from ...text import distinct_lines
+from . import capability
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
+    from ...analysis.statistics import Interval
+    from ...capability import Compared, Measured, TrialView
+    from ...models import Simulation
     from ...runs.record import TrialRecord
-    from ..statistics import Interval
 
     #: The partial credit of a trial, by name.
     _Partial: TypeAlias = Mapping[str, float | None]
+
+#: Characters of the name of a variant.
+_LONGEST = 45
 
 
 class PartialMean(NamedTuple):
@@ -42,12 +50,24 @@ class PartialMean(NamedTuple):
         return f"{self.name} {self.mean:.3f}" + (f" ({self.interval.format()})" if self.interval else "")
 
 
-def partial_means(records: Iterable[TrialRecord]) -> list[PartialMean]:
+class PartialStages(TrialStages):
+    """Takes the numbers of a trial from its verdict."""
+
+    def __init__(self, _view: TrialView) -> None:
+        """Keep nothing."""
+
+    def graded(self, simulation: Simulation) -> dict[str, Any] | None:
+        """Return the numbers; None without a verdict, or if its kind has none."""
+        verdict = simulation.reward_info
+        return None if verdict is None else verdict.partial
+
+
+def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
     """Return the mean of each number that any trial with a verdict has, in the order in which they are shown."""
-    tasks = by_task(records)
+    tasks = by_task(each.record for each in trials)
     found = []
     for name in (*SHARES, *COUNTS):
-        measured = [[each.partial.get(name) for each in task.ran] for task in tasks.values()]
+        measured = [[_of(each).get(name) for each in task.ran] for task in tasks.values()]
         values = [[value for value in each if value is not None] for each in measured]
         number = sum(map(len, values))
         if number:
@@ -59,22 +79,38 @@ def partial_means(records: Iterable[TrialRecord]) -> list[PartialMean]:
     return found
 
 
-def unmeasured(records: Iterable[TrialRecord]) -> int:
-    """Return the number of trials with a verdict of which partial credit was not measured."""
-    return sum(record.ran and not record.partial for record in records)
+def _of(record: TrialRecord) -> _Partial:
+    return capability.read(record.facts) or {}
 
 
-def difference_lines(
-    pairs: Sequence[tuple[Collection[TrialRecord], Collection[TrialRecord]]],
-) -> list[str]:
+def summary(trials: Sequence[Measured]) -> Iterator[str]:
+    """Yield the means, of each variant."""
+    by_record = {id(each.record): each for each in trials}
+    split = records_by_variant([each.record for each in trials])
+    for name, records in zip(distinct_lines([*split], _LONGEST), split.values(), strict=True):
+        parts = [each.text for each in partial_means([by_record[id(record)] for record in records])]
+        if parts:
+            yield Detail((f"{name}: " if name else "") + ", ".join(parts))
+
+
+def failure(facts: _Partial, _simulation: Simulation) -> Iterator[str]:
+    """Yield the numbers of the trial."""
+    yield Detail(partial_text(facts))
+
+
+def page(facts: _Partial, _simulation: Simulation) -> Iterator[PageBlock]:
+    """Yield the numbers that were measured, each with its name."""
+    shares = [(name, f"{value:.3f}") for name in SHARES if (value := facts.get(name)) is not None]
+    counts = [(name, str(value)) for name in COUNTS if (value := facts.get(name)) is not None]
+    yield PageBlock("Partial credit", rows=[*shares, *counts])
+
+
+def comparison(compared: Compared) -> list[str]:
     """Return how partial credit differs between two runs: a line for progress, and one for what else differs.
 
     There is no line if nothing differs.
-
-    Args:
-        pairs: The trials of each task, in the earlier run and in the later one.
     """
-    measured = [tuple([each.partial for each in side if each.ran] for side in pair) for pair in pairs]
+    measured = [tuple([each.facts for each in side if each.record.ran] for side in pair) for pair in compared.tasks]
     found = {name: _means_of_both(name, measured) for name in SHARES}
     tasks = found.pop("progress")
     if not tasks:
@@ -110,10 +146,3 @@ def _interval(tasks: Collection[tuple[float, float]]) -> Interval | None:
 def _mean(name: str, trials: Iterable[_Partial]) -> float | None:
     found = [value for each in trials if (value := each.get(name)) is not None]
     return fsum(found) / len(found) if found else None
-
-
-def partial_parts(records: Sequence[TrialRecord]) -> list[str]:
-    """Return the means as parts of a line, and for how many trials they are not known."""
-    found = [each.text for each in partial_means(records)]
-    missing = unmeasured(records)
-    return [*found, *([f"not measured in {plural(missing, 'trial')}"] if found and missing else [])]
