@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..settings import changed_values
@@ -93,13 +92,17 @@ def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:
     return {
         each.name: {
             "settings": {} if settings is None else {row.setting: value for row, value in changed_values(settings)},
-            "columns": [
-                {**column._asdict(), "most": None if column.most == inf else column.most} for column in each.columns
-            ],
+            "columns": [_given(column) for column in each.columns],
         }
         for each, settings, _ in active
         if each.columns or (settings is not None and any(changed_values(settings)))
     }
+
+
+def _given(column: FactColumn) -> dict[str, Any]:
+    """Return the fields of a column that are not their defaults, so that most is never infinity, which JSON lacks."""
+    defaults = FactColumn._field_defaults
+    return {name: value for name, value in column._asdict().items() if name not in defaults or value != defaults[name]}
 
 
 class NamedColumn(NamedTuple):
@@ -141,7 +144,7 @@ def columns_in(info: Mapping[str, Any]) -> list[NamedColumn]:
     """Return the columns that a stored run has recorded, whether or not their capabilities are there."""
     found = info.get("capabilities")
     return [
-        NamedColumn(name, FactColumn(**{**column, "most": inf if column["most"] is None else column["most"]}))
+        NamedColumn(name, FactColumn(**column))
         for name, stored in (found.items() if isinstance(found, dict) else ())
         for column in stored["columns"]
     ]
