@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ....text import plural
 from .conventions import SETTINGS, Step
-from .messages import Call, Said, decoded, joined
+from .messages import REDACTED, Call, Said, decoded, joined
 from .spool import prefixes
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _unreadable(steps: list[Step], group: Group) -> str:
     texts = [said for step in steps for said in (*step.asked, *(one for each in step.answers for one in each))]
     of_user = [each for each in texts if each.role == "user"]
     said = of_user or [each for each in texts if each.role == "assistant" and not each.calls]
-    if any((each.text or each.calls) and each.missing != "redacted" for each in said):
+    if any(each.calls or (each.text and each.text.strip() not in REDACTED) for each in said):
         return ""
     scope = next((step.scope for step in (*steps, *group.tools) if step.scope), "")
     setting = next(what for start, what in SETTINGS if scope.startswith(start))

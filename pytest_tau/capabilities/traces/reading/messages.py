@@ -63,7 +63,7 @@ _WRAPPERS: Final = (
 #: What frameworks write around the output of a tool.
 _AROUND_OUTPUT: Final = {"output", "kwargs", "tags", "metadata", "run_id", "parent_run_id", "name"}
 #: Texts that stand for one that was taken out.
-_REDACTED: Final = ("__REDACTED__", "[REDACTED]", "<REDACTED>")
+REDACTED: Final = ("__REDACTED__", "[REDACTED]", "<REDACTED>")
 #: A text of one of these lengths that ends in an ellipsis was cut.
 _ROUND: Final = {size + extra for size in (256, 500, 512, 1000, 1024, 2000, 2048, 4096, 8192) for extra in (0, 1, 3)}
 #: How smolagents writes calls, results and tasks as texts, and its tool that ends a turn.
@@ -343,7 +343,7 @@ def _add_text(said: Said, text: Any) -> None:
 
 
 def _flaw(text: str) -> str:
-    if any(each in text for each in _REDACTED):
+    if any(each in text for each in REDACTED):
         return "redacted"
     return "cut" if len(text) in _ROUND and text.endswith(("…", "...")) else ""
 
