@@ -85,7 +85,7 @@ class UserMind:
         if results is None and _MOMENT.fullmatch(heard) and self._waited < _MOST_WAITED:
             self._waited += 1
             return Spoken()
-        self._waited = 0
+        self._waited, self.tic = 0, None
         said = await self._said(heard, results)
         self.reply_message = said
         if said.tool_calls:
