@@ -7,12 +7,33 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import field, fields
+from dataclasses import Field, dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+__all__ = [
+    "Affects",
+    "Option",
+    "as_json",
+    "as_text",
+    "changed_values",
+    "check_fields",
+    "complete",
+    "declared",
+    "flag",
+    "integer",
+    "names",
+    "option",
+    "options_of",
+    "quoted",
+    "real",
+    "stated",
+    "text",
+    "texts",
+]
 
 #: What the value of an option affects. An earlier run is comparable if it has the same values of "verdict".
 Affects: TypeAlias = Literal[
@@ -99,6 +120,8 @@ class Option(NamedTuple):
 
 #: The key of a field's metadata under which its option is.
 _OPTION = "option"
+#: The attribute of a declared class that is no dataclass yet: the arguments of ``dataclass``.
+_HOW = "_declared"
 
 
 def option(type: Callable[[Any], Any], affects: Affects, metavar: str | None = None, **row: Any) -> Any:  # noqa: A002
@@ -117,13 +140,52 @@ def option(type: Callable[[Any], Any], affects: Affects, metavar: str | None = N
     return field(default=made.default, metadata={_OPTION: made})
 
 
+if TYPE_CHECKING:
+    from dataclasses import dataclass as declared
+else:
+
+    def declared(**how: bool) -> Callable[[type], type]:
+        """Make a class a dataclass when an object of it is first made, or by :func:`complete` before it has a subclass.
+
+        Every run of pytest imports many settings for ``--help``, and the methods of a dataclass take time to generate.
+
+        Args:
+            how: The arguments of ``dataclasses.dataclass``.
+        """
+
+        def decorate(cls: type) -> type:
+            def begin(self: Any, *values: Any, **named: Any) -> None:
+                complete(cls)
+                self.__init__(*values, **named)
+
+            cls.__init__ = begin
+            setattr(cls, _HOW, how)
+            return cls
+
+        return decorate
+
+
+def complete(settings: type) -> None:
+    """Make a declared class a dataclass, unless it is one."""
+    if (how := vars(settings).get(_HOW)) is not None:
+        del settings.__init__  # type: ignore[misc]
+        delattr(settings, _HOW)
+        dataclass(**how)(settings)
+
+
 def options_of(settings: Any) -> tuple[Option, ...]:
     """Return the options of a settings class, or of an object of one, in the order of its fields."""
     return tuple(
-        row._replace(name=row.name or each.name.replace("_", "-"), field=each.name)
-        for each in fields(settings)
+        row._replace(name=row.name or name.replace("_", "-"), field=name)
+        for name, each in _fields(settings if isinstance(settings, type) else type(settings)).items()
         if (row := each.metadata.get(_OPTION))
     )
+
+
+def _fields(settings: type) -> dict[str, Field[Any]]:
+    """Return the fields of a class, which may not be a dataclass yet."""
+    found: dict[str, Field[Any]] | None = getattr(settings, "__dataclass_fields__", None)
+    return found or {name: each for name, each in vars(settings).items() if isinstance(each, Field)}
 
 
 def check_fields(settings: type) -> None:
@@ -132,9 +194,10 @@ def check_fields(settings: type) -> None:
     Raises:
         TypeError: A field was not declared with :func:`option`.
     """
-    for each in fields(settings):
-        if _OPTION not in each.metadata:
-            raise TypeError(f"{settings}: declare the field {each.name!r} with pytest_tau.option()")
+    found = _fields(settings)
+    for name in settings.__annotations__:
+        if name not in found or _OPTION not in found[name].metadata:
+            raise TypeError(f"{settings}: declare the field {name!r} with pytest_tau.option()")
 
 
 def changed_values(settings: Any) -> Iterable[tuple[Option, Any]]:

@@ -1,6 +1,7 @@
 """The loop of a conversation and its endings."""
 
 from ..run_settings import Limits
+from ..settings import complete
 from .clock import Clock
 from .conversation import Conversation, ConversationSetup, Ending, ending_by, reason_of
 
@@ -13,3 +14,5 @@ __all__ = [
     "ending_by",
     "reason_of",
 ]
+
+complete(Limits)

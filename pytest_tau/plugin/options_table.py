@@ -5,13 +5,12 @@ The settings that a trial depends on are in ``pytest_tau.run_settings``; those o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from .. import run_settings
 from ..run_settings.types import model_arguments, model_name
-from ..settings import Option, flag, names, option, options_of, text, texts
+from ..settings import Option, declared, flag, names, option, options_of, text, texts
 from .option_types import (
     group_names,
     markdown_file,
@@ -22,7 +21,7 @@ from .option_types import (
 # Formatted by hand: a field is what the option is, and below it the help.
 # fmt: off
 
-@dataclass(init=False, repr=False, eq=False)
+@declared(frozen=True, kw_only=True)
 class ResultSettings:
     """What is stored, compared and reported. None of it is recorded in ``run.json``."""
 

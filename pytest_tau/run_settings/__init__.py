@@ -7,11 +7,10 @@ reports depend on are in ``pytest_tau.plugin.options_table``; those of a capabil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..settings import Affects, Option, flag, integer, names, option, options_of, real, text, texts
+from ..settings import Affects, Option, declared, flag, integer, names, option, options_of, real, text, texts
 from .types import difficulty, json_object, model_arguments, model_name, persona, provider_limits, shard
 
 if TYPE_CHECKING:
@@ -33,11 +32,10 @@ _MOST_RETRIES = 1000
 
 _MODEL_ARGUMENTS = 'arguments of its calls, over {"temperature": 0.0}; null removes one'
 
-# Each method that dataclasses generate takes time in every run of pytest: there are those that are used.
 # Formatted by hand: a field is what the option is, and below it the help.
 # fmt: off
 
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+@declared(frozen=True, kw_only=True)
 class SelectionSettings:
     """Which tasks and trials are run."""
 
@@ -68,7 +66,7 @@ class SelectionSettings:
              f"{DEFAULT_CONCURRENCY[0]} with a model, else {DEFAULT_CONCURRENCY[1]})")
 
 
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+@declared(frozen=True, kw_only=True)
 class ParticipantSettings:
     """Who plays the sides, and who judges."""
 
@@ -83,7 +81,7 @@ class ParticipantSettings:
              "statement")
 
 
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+@declared(frozen=True, kw_only=True)
 class ConversationSettings:
     """The rules of a conversation, whoever the participants are."""
 
@@ -105,7 +103,7 @@ class ConversationSettings:
              "a comma-separated list, or repeated")
 
 
-@dataclass(frozen=True)
+@declared(frozen=True)
 class Limits:
     """The limits of a conversation.
 
@@ -127,7 +125,7 @@ class Limits:
              "of its model calls if the agent or the user is not built in)")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+@declared(frozen=True, kw_only=True)
 class DomainSettings:
     """Data and texts of domains, and the grading."""
 
@@ -149,7 +147,7 @@ class DomainSettings:
         help="grading rules: %(default)s (default), or strict")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+@declared(frozen=True, kw_only=True)
 class PromptingSettings:
     """How models are made to play a side."""
 
@@ -178,7 +176,7 @@ class PromptingSettings:
         help="maximum number of attempts of a message of the users verify (default: 3) and reflection (default: 2)")
 
 
-@dataclass(init=False, repr=False, eq=False)
+@declared(frozen=True, kw_only=True)
 class ModelNames:
     """The models of the roles, and where their answers come from."""
 
@@ -202,7 +200,7 @@ class ModelNames:
         help="answer model calls from cassettes, without network access")
 
 
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+@declared(frozen=True, kw_only=True)
 class CallSettings:
     """How models are called."""
 

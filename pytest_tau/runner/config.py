@@ -20,6 +20,7 @@ from ..run_settings import (
     ParticipantSettings,
     SelectionSettings,
 )
+from ..settings import complete
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from ..participants import Prompting, Side
     from ..participants.behaviours import Behaviour
     from ..participants.own_loop import AgentTrial
+
+for _base in (CallSettings, ConversationSettings, ParticipantSettings, SelectionSettings):
+    complete(_base)
 
 #: The roles whose models options name.
 MODEL_ROLES: tuple[Role, ...] = ("agent", "user", "judge", "reviewer")

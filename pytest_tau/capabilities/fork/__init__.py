@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...capability import Capability, Command, deferred
-from ...settings import integer, option, quoted, text
+from ...settings import declared, integer, option, quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +28,7 @@ def _restore(value: str) -> dict[str, str]:
     return found
 
 
-@dataclass(frozen=True)
+@declared(frozen=True)
 class ForkSettings:
     """The settings.
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...capability import Capability, deferred
-from ...settings import option, text
+from ...settings import declared, option, text
 
 
-@dataclass(frozen=True)
+@declared(frozen=True)
 class PlainClientSettings:
     """The settings.
 

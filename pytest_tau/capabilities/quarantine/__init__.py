@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...capability import Capability, deferred
-from ...settings import option
+from ...settings import declared, option
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@declared(frozen=True)
 class QuarantineSettings:
     """The settings.
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...capability import Capability, deferred
-from ...settings import flag, option, real
+from ...settings import declared, flag, option, real
 
 
-@dataclass(frozen=True)
+@declared(frozen=True)
 class QueueSettings:
     """The settings.
 

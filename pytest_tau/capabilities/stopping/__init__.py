@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...capability import Capability, Command, deferred
-from ...settings import option, quoted
+from ...settings import declared, option, quoted
 
 
 def _certainty(value: str) -> float | None:
@@ -22,7 +20,7 @@ def _certainty(value: str) -> float | None:
     return found
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@declared(frozen=True)
 class StoppingSettings:
     """The settings.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...capability import Capability, FactColumn, deferred
-from ...settings import option
+from ...settings import declared, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +19,7 @@ def _rules(values: Iterable[str]) -> tuple[FaultRule, ...]:
     return tuple(map(parse_rule, values))
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@declared(frozen=True)
 class ToolFaultSettings:
     """The settings.
 

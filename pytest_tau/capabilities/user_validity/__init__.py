@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...capability import Capability, Command, FactColumn, deferred
-from ...settings import option, quoted
+from ...settings import declared, option, quoted
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class UserFault:
         return cls("rerun", int(number) if colon else 1)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@declared(frozen=True)
 class UserValiditySettings:
     """The settings.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...capability import Capability, ExportFormat, FactColumn, deferred
-from ...settings import flag, option, real, text
+from ...settings import declared, flag, option, real, text
 
 if TYPE_CHECKING:
     import pytest
@@ -54,7 +53,7 @@ COMPLEXITIES = (
 )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@declared(frozen=True)
 class VoiceSettings:
     """The settings.
 
