@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +21,7 @@ from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation, ToolMessage
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.record import TrialRecord
-from pytest_tau.settings import as_json, as_text, check_fields, integer, options_of
+from pytest_tau.settings import as_json, as_text, check_fields, complete, declared, integer, options_of
 from pytest_tau.testing import ScriptedParticipant as Script, call
 
 from .tiny import action, task
@@ -194,6 +194,32 @@ def test_settings_are_options() -> None:
 
     with pytest.raises(TypeError, match=r"declare the field 'number' with pytest_tau\.option"):
         check_fields(Plain)
+
+
+def test_a_declared_class_is_a_dataclass_once_it_is_used() -> None:
+    @declared(frozen=True)
+    class Late:
+        number: int = option(integer(1), "speed", "N", default=3)
+
+    @declared(frozen=True, kw_only=True)
+    class Base:
+        number: int = option(integer(1), "speed", "N", default=3)
+
+    (row,) = options_of(Late)
+    assert (row.field, row.default, is_dataclass(Late)) == ("number", 3, False)
+    check_fields(Late)
+    assert Late(number=4) == Late(4) != Late()
+    with pytest.raises(FrozenInstanceError):
+        Late().number = 5  # type: ignore[misc]
+    complete(Base)
+    complete(Base)
+
+    @dataclass(frozen=True)
+    class Whole(Base):
+        name: str = ""
+
+    assert Whole("a", number=2) == Whole("a", number=2)
+    assert [row.field for row in options_of(Whole)] == ["number"]
 
 
 def test_a_run_records_settings_and_columns_and_reads_them_without_the_capability() -> None:

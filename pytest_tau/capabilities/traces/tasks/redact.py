@@ -179,7 +179,7 @@ def _is_kept(kind: str, text: str, kept: str) -> bool:
 
 
 def _bounded(text: str) -> str:
-    """Return a pattern of a text, but not as a part of a longer word. A name in small letters is a part of an id only."""
+    """Return a pattern of a text, but not as a part of a longer word; a name in small letters is only part of an id."""
     pattern = rf"(?<![^\W_]){re.escape(text)}(?![^\W_])"
     if text.isalpha() and text.islower():
         return rf"(?:(?<=[_.@+-]){re.escape(text)}(?![^\W_])|(?<![^\W_]){re.escape(text)}(?=[_.@+-]\w))"
