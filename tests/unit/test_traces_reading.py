@@ -194,6 +194,17 @@ class TestCallsOfModels:
         spans = [chat(-1, TURN[:1], error="500"), *whole_conversation(), chat(3, TURN, error="500")]
         assert Read(tmp_path, request(*spans)).texts == [[*WHOLE, "assistant bye"]]
 
+    def test_the_last_message_of_the_user_is_kept_if_the_call_failed(self, tmp_path: Path) -> None:
+        failed = chat(9, [*TURN, agent("pending"), user("thanks")], error="500")
+        read = Read(tmp_path, request(*whole_conversation()[:2], failed))
+        assert read.texts == [WHOLE]
+        assert "message 4: no answer is recorded" in read.notes
+
+    def test_the_last_answer_may_be_in_the_span_of_the_agent_only(self, tmp_path: Path) -> None:
+        root = span("run", 0, id="7001", openinference__span__kind="AGENT", input__value="hi", output__value="hello")
+        read = Read(tmp_path, request(root, chat(1, [user("hi")], parent="7001")))
+        assert read.texts == [["user hi", "assistant hello"]]
+
     def test_of_several_answers_the_one_that_the_history_has_counts(self, tmp_path: Path) -> None:
         several = {"gen_ai__request__choice__count": "2", "session__id": "s"}
         spans = [
@@ -675,6 +686,14 @@ class TestOtherCallsOfModels:
         sub = chat(1, [said("system", "Search."), user("find W1")], agent("found"), session__id="s")
         spans = [chat(0, TURN[:1], agent(CALL), session__id="s"), sub, chat(2, TURN, agent("pending"), session__id="s")]
         assert Read(tmp_path, request(*spans)).texts == [WHOLE[:4]]
+
+    def test_a_router_with_the_same_key_is_not_part_of_the_conversation(self, tmp_path: Path) -> None:
+        key = {"session__id": "s"}
+        spans = [
+            chat(n - 1, [said("system", "Choose."), user(text)], agent("orders"), trace=f"b{n}", **key)
+            for n, text in ((0, "where is W1?"), (4, "thanks"))
+        ]
+        assert Read(tmp_path, request(*spans, *whole_conversation(**key))).texts == [[*WHOLE, "assistant bye"]]
 
     def test_a_judge_in_the_same_trace_is_not_part_of_the_conversation(self, tmp_path: Path) -> None:
         judge = chat(5, [said("system", "Judge."), user("User: hi. Agent: hello.")], agent("good"), session__id="s")

@@ -162,9 +162,10 @@ def _thread(steps: list[Step]) -> _Thread:
         systems = [said.text for said in step.asked if said.role == "system" and said.text]
         thread.systems = systems or thread.systems
         answer = [copy.copy(said) for said in _chosen(step, steps)]
-        if step.error is not None and not answer and len(steps) > 1:
+        if step.error is not None and not answer:
             thread.discarded += 1
-            continue
+            if step is not steps[-1]:
+                continue
         for said in answer:
             said.span, said.time = step.id, step.end or step.start
             said.name = said.name or step.agent
@@ -215,7 +216,7 @@ def _joined(threads: list[_Thread], *, by_key: bool) -> list[_Thread]:
     for thread in threads:
         if not any(_join(each, thread, carried=carried or same_user, by_key=by_key) for each in reversed(kept)):
             kept.append(thread)
-    return [each for each in kept if not any(_is_beside(each, other) for other in kept)]
+    return [each for each in kept if not any(_is_beside(each, other, by_key=by_key) for other in kept)]
 
 
 def _join(kept: _Thread, new: _Thread, *, carried: bool, by_key: bool) -> bool:
@@ -284,12 +285,14 @@ def _overlap(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
     return 0, 0
 
 
-def _is_beside(thread: _Thread, other: _Thread) -> bool:
+def _is_beside(thread: _Thread, other: _Thread, *, by_key: bool) -> bool:
     """Return whether calls of models only serve another conversation: a router, a title, a check."""
     longer = (len(other.messages), -other.steps[0].start) > (len(thread.messages), -thread.steps[0].start)
-    if thread is other or not longer or not thread.traces & other.traces:
+    if thread is other or not longer:
         return False
-    beside = thread.asked <= other.asked or (len(thread.asked) == 1 and thread.systems != other.systems)
+    shared, differs = bool(thread.traces & other.traces), thread.systems != other.systems
+    same = thread.asked <= other.asked and (shared or (by_key and differs))
+    beside = same or (shared and differs and len(thread.asked) == 1)
     if beside:
         other.notes.append(f"{plural(len(thread.steps), 'call')} of models that serve the conversation skipped")
     return beside
@@ -385,7 +388,7 @@ class _Pairing:
             found.notes.append(f"message {number}: a result without a call")
         start, end = said.time if said.span else 0, following.time if following else 0
         for place, call in enumerate(said.calls):
-            step, sure = self._pool.of(call, start, end)
+            step, sure = self._pool.of(call, start - _UNSURE, end)
             known = _take(results, call)
             if not call.id or call.id in self._ids:
                 call.id = f"call_{hashlib.sha256(f'{self._name} {number} {place}'.encode()).hexdigest()[:12]}"

@@ -168,6 +168,9 @@ def steps_of(spans: Iterable[Span]) -> list[Step]:
         for step in outer:
             step.role, step.answers = "model", step.answers[:1]
         models = outer or models
+    last = max(models, key=lambda step: step.start, default=None)
+    if last is not None and last.has_messages and not last.answers and last.error is None:
+        last.answers = next((each.answers[:1] for each in above[last.id] if each.role == "agent" and each.answers), [])
     tools = [step for step in steps.values() if step.role == "tool" and step.id not in aside]
     for step in tools:
         step.within = next((each.id for each in above[step.id] if each in models), "")
