@@ -25,6 +25,7 @@ from pytest_tau.capabilities.voice.talk.speech import Mouth, Pace
 from pytest_tau.capabilities.voice.talk.timeline import Timeline
 from pytest_tau.chat import LLM, ChatReply
 from pytest_tau.errors import ConfigurationError
+from pytest_tau.models import AssistantMessage, UserMessage
 from pytest_tau.testing import ScriptedParticipant as Script, call
 
 from .tiny import action, task
@@ -103,6 +104,15 @@ def test_the_trajectory_is_that_of_the_turns(domain: Domain) -> None:
     assert answer.start == made.end + 3
     assert facts.response_latencies == [pytest.approx((answer.start - request.end) * 0.2)]
     assert facts.after_calls == [0]
+
+
+def test_messages_have_the_costs_of_their_replies(domain: Domain) -> None:
+    called = AssistantMessage(tool_calls=RENAME["tool_calls"], cost=0.25)
+    agent = Script([called, AssistantMessage(content="It is renamed.", cost=0.5)])
+    user = Script([UserMessage(content="Rename the lamp.", cost=0.125), "Thanks. ###STOP###"])
+    found = talk(domain, agent, user)
+    costs = [(each.role, getattr(each, "cost", None)) for each in found.messages]
+    assert costs[1:5] == [("user", 0.125), ("assistant", 0.25), ("tool", None), ("assistant", 0.5)]
 
 
 def test_a_conversation_is_the_same_each_time_and_another_by_another_seed(domain: Domain) -> None:

@@ -114,6 +114,7 @@ class AgentSide:
         self._act = self._act_of(domain_agents)
         self._results: tuple[int, Incoming] | None = None
         self._stops: Ending | None = None
+        self._reply: AssistantMessage | None = None
         self._calls = 0
 
     @property
@@ -148,15 +149,24 @@ class AgentSide:
     def _record(self) -> None:
         for start, end, text, rest in self.mouth.over:
             number = len(self._conversation.messages)
-            self._conversation.record(AssistantMessage(content=text))
+            self._conversation.record(self._message(text))
             self._timeline.utterances.append(
                 Utterance(side="agent", start=start, end=end, text=text, rest=rest, message_idx=number)
             )
         self.mouth.over.clear()
 
+    def _message(self, text: str | None, calls: Sequence[ToolCall] | None = None) -> AssistantMessage:
+        """Return what is said or called as a message, with the cost and the thoughts of the reply that it is of."""
+        reply = self._reply
+        own = reply is not None and text and reply.text and (text in reply.text or reply.text in text)
+        if reply is None or not (calls or own):
+            return AssistantMessage(content=text, tool_calls=list(calls) if calls else None)
+        self._reply = None
+        return reply.model_copy(update={"content": text, "tool_calls": list(calls) if calls else None})
+
     async def _call(self, tick: int, calls: Sequence[ToolCall]) -> None:
         number = len(self._conversation.messages)
-        message = AssistantMessage(tool_calls=list(calls))
+        message = self._message(None, calls)
         self._conversation.record(message)
         _, results = await self._conversation.run_tools(message)
         end = tick + self._settings.pace.ticks(sum(self._tool_seconds() for _ in calls))
@@ -191,6 +201,8 @@ class AgentSide:
 
     async def _ask(self, message: Incoming) -> tuple[Reply, bool]:
         reply = await self._conversation.ask("agent", message)
+        assert isinstance(reply, AssistantMessage), "an agent replies"
+        self._reply = reply
         ending = self._conversation.stop(reply)
         self._stops = self._stops or ending
         return reply, ending is not None
@@ -299,7 +311,7 @@ class UserSide:
         number = None
         if done.reply is not None:
             number = len(self._conversation.messages)
-            text = " ".join(SOUNDS.sub("", done.said).split(" ")) if done.tic else done.said
+            text = " ".join(SOUNDS.sub("", done.said).split()) if done.tic else done.said
             self._conversation.record(done.reply.model_copy(update={"content": text.strip()}))
         self._timeline.utterances.append(
             Utterance(
@@ -317,7 +329,8 @@ class UserSide:
 
     async def _call(self, tick: int, calls: Sequence[ToolCall]) -> None:
         number = len(self._conversation.messages)
-        message = UserMessage(tool_calls=list(calls))
+        reply = self._mind.reply_message or UserMessage()
+        message = reply.model_copy(update={"content": None, "tool_calls": list(calls)})
         self._conversation.record(message)
         _, self._results = await self._conversation.run_tools(message)
         _note_calls(self._timeline, "user", (tick, tick + 1, number), calls, self._results)
