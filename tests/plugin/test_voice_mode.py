@@ -36,7 +36,7 @@ def test_metrics_are_reported_and_the_conversation_is_stored(speak, project, wor
     )
     run.outcomes(passed=2)
     assert "not comparable with published voice scores" in run.line("voice ", "simulated talk without sound, regular")
-    run.line("voice ", "answered 2 of 2 after ")
+    run.line("answered 2 of 2 after ")
     (folder,) = (project.path / "runs").iterdir()
     info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     assert info["settings"]["mode"] == "voice"
