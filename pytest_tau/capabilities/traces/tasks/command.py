@@ -62,7 +62,10 @@ def add_parser(commands: Any) -> None:
         help="the conversations went wrong: write drafts, whose reference has to be decided",
     )
     choices.add_argument(
-        "--reference", metavar="FILE", type=Path, help="the draft with the decided reference, which is proved"
+        "--reference",
+        metavar="FILE",
+        type=Path,
+        help="the draft of the one conversation, in which the reference was decided and the user may be corrected",
     )
     choices.add_argument(
         "--communicate", action="store_true", help="also check that the agent says the values that it has said"
@@ -232,7 +235,7 @@ def _decided(path: Path) -> Any:
     open_ = [each.name for each in criteria.actions or () if (each.info or "").startswith("DECIDE")]
     if open_:
         raise ConfigurationError(f"{path}: decide on {', '.join(open_)}, and remove the info of what stays")
-    return criteria
+    return tasks[0]
 
 
 def _origin(simulation: Simulation) -> dict[str, Any]:

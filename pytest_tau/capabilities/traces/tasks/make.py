@@ -35,12 +35,12 @@ class Choices(NamedTuple):
     Attributes:
         wrong: The conversation went wrong: its end is not the reference.
         communicate: Values that the agent said are checked, too.
-        reference: The criteria that replace those of the conversation; None to take those.
+        decided: The draft whose user and reference replace those of the conversation; None to take those.
     """
 
     wrong: bool = False
     communicate: bool = False
-    reference: EvaluationCriteria | None = None
+    decided: Task | None = None
 
 
 class Made(NamedTuple):
@@ -121,9 +121,10 @@ def _made(
     messages = conversation.messages
     bare = Task(id=_id_of(conversation), user_scenario=UserScenario(instructions=""), initial_state=inferred.state)
     reference = reference_of(domain, bare, messages, calls)
-    scenario = scenario_of(domain, bare, messages, calls, domain.name)
-    draft = choices.wrong and choices.reference is None
-    criteria = choices.reference or reference.criteria(communicate=choices.communicate)
+    decided = choices.decided
+    scenario = decided.user_scenario if decided else scenario_of(domain, bare, messages, calls, domain.name)
+    draft = choices.wrong and decided is None
+    criteria = decided.criteria if decided else reference.criteria(communicate=choices.communicate)
     broken = _broken_rules(conversation, bare, domain)
     task = bare.model_copy(
         update={

@@ -103,7 +103,8 @@ def _arguments(calls: Sequence[PairedCall]) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in calls:
         for name, value in each.call.arguments.items():
-            if isinstance(value, str | int) and not isinstance(value, bool) and len(str(value)) > 2:
+            long = len(str(value)) > (1 if any(map(str.isdigit, str(value))) else 2)
+            if isinstance(value, str | int) and not isinstance(value, bool) and long:
                 found.setdefault(str(value), name)
     return found
 
