@@ -59,7 +59,7 @@ class TestPredicted:
     def test_too_few_tasks_have_no_probability(self, text):
         assert probabilities(Gate.parse(text), self.waiting(FEWEST_TASKS - 4, 3)) == {"": None}
 
-    @pytest.mark.parametrize("text", ["reward>=0.6", "user_valid<=0.6"])
+    @pytest.mark.parametrize("text", ["reward>=0.6", "duration<=0.6"])
     def test_metrics_that_are_not_predicted_have_no_probability(self, text):
         assert probabilities(Gate.parse(text), self.waiting()) == {"": None}
 
