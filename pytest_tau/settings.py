@@ -120,7 +120,7 @@ class Option(NamedTuple):
 
 #: The key of a field's metadata under which its option is.
 _OPTION = "option"
-#: The attribute of a declared class that is no dataclass yet: the arguments of ``dataclass``.
+#: The attribute of a declared class that is not a dataclass yet: the arguments of ``dataclass``.
 _HOW = "_declared"
 
 

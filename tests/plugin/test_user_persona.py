@@ -58,7 +58,7 @@ class TestPersona:
         run = project.run(*asked, "--tau-agent", "deaf.py:Deaf")
         run.outcomes(passed=1)
         run.line("tau: persona contradicting: a change that the agent makes after the user's no has the same reward")
-        run.line("tau:  broken rules   confirmation (1 trial, 1 breach)")
+        run.line("broken rules: confirmation (1 trial, 1 breach)")
         assert project.run(*asked, "--tau-agent", "deaf.py:Deaf", "--tau-gate", "policy.confirmation>=1").ret == 1
         heard = project.run(*asked, "--tau-agent", "rules", "--tau-gate", "policy.confirmation>=1")
         assert heard.ret == 0
