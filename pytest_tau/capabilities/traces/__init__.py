@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...capability import Capability, Command, ExportFormat, deferred
+from ...settings import option
 
 _WORK_WITH_RUNS = "work with runs"
 
+
+@dataclass(frozen=True)
+class TraceSettings:
+    """The settings.
+
+    Attributes:
+        otlp: The address that traces of the trials are sent to.
+    """
+
+    otlp: str | None = option(
+        str,
+        "output",
+        "URL",
+        rerun=0,
+        example="http://127.0.0.1:4318/v1/traces",
+        help="send each trial as a trace of OpenTelemetry to this address, such as http://127.0.0.1:4318/v1/traces; "
+        "agents that are programs or servers get the context as traceparent",
+    )
+
+
 capability = Capability(
     name="traces",
-    on=bool,  # it has nothing to do in a trial
+    settings=TraceSettings,
+    trial=deferred(f"{__name__}.writing.live:TraceContext"),
+    hooks=deferred(f"{__name__}.writing.live:make_sender"),
     facts=deferred(f"{__name__}.facts:TraceFacts"),
     failure=deferred(f"{__name__}.facts:failure"),
     page=deferred(f"{__name__}.facts:page"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from ...carried import carried
 from ...models import clone
 from ..chat_format import visible_to
 from .bridge import Bridge
@@ -104,7 +105,7 @@ class AgentTrial:
         Keys of the test run are not for an agent that is tested: it calls its model through the endpoint.
         """
         given = {name: value for name, value in os.environ.items() if _is_needed(name) or name in self._program_env}
-        return {**given, **self._addresses}
+        return {**given, **self._addresses, **{name.upper(): value for name, value in carried.get().items()}}
 
     @property
     def _addresses(self) -> dict[str, str]:

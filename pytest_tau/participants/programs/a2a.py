@@ -10,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ...carried import carried
 from ...chat import without_login
 from ...chat.masking import mask_secrets
 from ...documents import DocumentError, parse_json
@@ -140,7 +141,7 @@ class A2AAgent:
         number = next(self._numbers)
         body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         key = _key(interface.url, interface.key_header) if interface.gets_key else {}
-        headers = {"A2A-Version": interface.version, **key}
+        headers = {"A2A-Version": interface.version, **carried.get(), **key}
         where = f"{self._name}: {method} at {without_login(interface.url)}"
         try:
             async with http.post(interface.url, json=body, headers=headers, allow_redirects=False) as response:

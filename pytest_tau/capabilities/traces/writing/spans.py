@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Kinds of spans in OTLP.
 INTERNAL, CLIENT = 1, 3
+#: The key of the facts for the id of the trace that a trial was sent as; ``root`` is the id of its root.
+SENT: Final = "sent"
 _OPENINFERENCE = {"invoke_workflow": "CHAIN", "invoke_agent": "AGENT", "chat": "LLM", "execute_tool": "TOOL"}
 _KINDS: Final = {"chat": CLIENT}
 #: Tokens of a message's usage, by the names that providers give them.
@@ -62,7 +64,7 @@ class Span:
 def trace_id_of(run: str, simulation: Simulation) -> str:
     """Return the id of a trial's trace: the one that it was run with, else one made of the names."""
     own = simulation.facts.get("traces")
-    known = own.get("sent") if isinstance(own, dict) else None
+    known = own.get(SENT) if isinstance(own, dict) else None
     return str(known) if known else _hash(f"{run}\0{simulation.id}", 32)
 
 
@@ -136,8 +138,9 @@ class _Trace:
             **attributes,
             "openinference.span.kind": _OPENINFERENCE[operation],
         }
+        sent = self._simulation.facts.get("traces") if key == "root" else None
         made = Span(
-            _hash(f"{self._simulation.id}\0{key}", 16),
+            (isinstance(sent, dict) and sent.get("root")) or _hash(f"{self._simulation.id}\0{key}", 16),
             parent,
             f"{operation} {name}".strip(),
             _KINDS.get(operation, INTERNAL),

@@ -1,0 +1,13 @@
+"""Headers that a trial sends with each message to an agent or a model outside of this process."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The headers of the trial that is running, by lower-case name, such as ``traceparent``. A program gets them as
+#: environment variables in upper case.
+carried: ContextVar[Mapping[str, str]] = ContextVar("pytest_tau_carried", default={})  # noqa: B039 - never changed
