@@ -72,7 +72,7 @@ def test_a_receiver_that_is_not_there_is_named_and_fails_nothing(pytester: pytes
     task = ("--tau-task", "create-task", "--tau-agent", "gold")
     ran = pytester.runpytest(*OPTIONS, *task, "--tau-otlp", "http://127.0.0.1:9/v1/traces")
     assert ran.ret == 0
-    ran.stdout.fnmatch_lines(["tau: traces: 1 sent to *, * spans were not received"])
+    ran.stdout.fnmatch_lines(["tau: traces: 1 sent to *; * spans were not received"])
 
 
 def test_a_program_gets_the_context_of_the_trace(pytester: pytest.Pytester, receiver: Any) -> None:
