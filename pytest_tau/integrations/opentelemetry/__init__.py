@@ -83,7 +83,7 @@ class _Counting:
     def __init__(self, exporter: Any) -> None:
         self._exporter, self.lost = exporter, 0
 
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+    def export(self, spans: Sequence[ReadableSpan]) -> Any:
         result = self._exporter.export(spans)
         self.lost += len(spans) if result is not SpanExportResult.SUCCESS else 0
         return result
