@@ -17,6 +17,7 @@ from .episode_steps import episodes
 from .figures import Options
 from .harness import memory, turns
 from .many_conversations import many_conversations, waiting_workers
+from .many_machines import many_machines
 from .own_loop_calls import own_loop_calls
 from .policy_rules import policy
 from .processes import collection, items, scaling, start_up
@@ -56,6 +57,7 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "reports": reports,
     "waiting-workers": waiting_workers,
     "many-conversations": many_conversations,
+    "many-machines": many_machines,
     "comparison-error": comparison_error,
     "stopping-error": stopping_error,
     "reading": reading,

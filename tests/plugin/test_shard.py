@@ -212,7 +212,7 @@ def test_runs_of_all_parts_merge_to_the_run_of_the_whole(models, project, a_task
     assert output.splitlines()[-1] == "merged/simulations.jsonl: 6 simulations of 3 files"
     for line in output.splitlines()[:-1]:
         whole.line(f"tau: {line}")
-    assert output in (Path(__file__).parents[2] / "docs/shards.md").read_text(encoding="utf-8")
+    assert output in (Path(__file__).parents[2] / "docs/machines.md").read_text(encoding="utf-8")
     info = json.loads((project.path / "merged" / "run.json").read_text(encoding="utf-8"))
     assert info["planned"] == {"mock": {"one": 2, "two": 2, "three": 2}}
     assert sorted(info["hashes"]["tasks"]["mock"]) == ["one", "three", "two"]

@@ -81,12 +81,12 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(machine=machines, most=st.integers(1, 3))
     def take(self, machine: Machine, most: int) -> None:
-        held = set(machine.leases.held)
+        held = set(machine.leases.taken)
         try:
             found = machine.leases.take(most)
         except OSError:
             found = []
-        assert machine.leases.held <= held | set(found), "nothing is held that nobody knows of"
+        assert machine.leases.taken <= held | set(found), "nothing is taken unknown to the worker"
         for piece in found:
             if machine.leases.is_alive:  # as the loop of the queue asks before it begins a piece
                 # Whoever else is at it must have been taken for lost, and know it.
@@ -167,11 +167,11 @@ def test_a_lost_workers_pieces_are_taken_once_its_time_is_over() -> None:
     assert two.take(3) == []
     now[0] = SECONDS
     assert not one.is_alive
-    assert two.take(3) == [] or sorted(two.held) == [0, 2]
+    assert two.take(3) == [] or sorted(two.taken) == [0, 2]
     now[0] = 2 * SECONDS
     two.beat()
     two.take(3)
-    assert (sorted(two.held), two.taken_over) == ([0, 2], 2)
+    assert (sorted(two.taken), two.taken_over) == ([0, 2], 2)
     two.beat([0, 2])
     assert two.is_complete
     one.look()

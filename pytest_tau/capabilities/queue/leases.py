@@ -69,7 +69,7 @@ class Leases:
 
     Attributes:
         done: The pieces that are done, by whom ever, as last seen.
-        held: The pieces that this worker has taken, and not finished.
+        taken: The pieces that this worker has, and has not finished.
         taken_over: The number of pieces that it has taken from lost workers.
     """
 
@@ -79,7 +79,7 @@ class Leases:
     clock: Callable[[], float] = time.monotonic
     worker: str = field(default_factory=lambda: secrets.token_hex(8))
     done: set[int] = field(default_factory=set)
-    held: set[int] = field(default_factory=set)
+    taken: set[int] = field(default_factory=set)
     taken_over: int = 0
     _own: set[int] = field(default_factory=set)
     _count: int = 0
@@ -111,7 +111,7 @@ class Leases:
         self.store.write(f"{_WORKERS}{self.worker}", content.encode())
         self._count, self._own, self._beaten = self._count + 1, own, began
         self.done |= own
-        self.held -= own
+        self.taken -= own
 
     @property
     def is_alive(self) -> bool:
@@ -120,7 +120,7 @@ class Leases:
 
     def let_go(self, pieces: Iterable[int]) -> None:
         """Let go of pieces that were not begun; others take them once this worker is lost for them."""
-        self.held -= set(pieces)
+        self.taken -= set(pieces)
 
     def take(self, most: int) -> list[int]:
         """Take pieces: those that nobody has had, else those of lost workers.
@@ -156,7 +156,7 @@ class Leases:
 
     def _lost(self, most: int) -> Iterator[int]:
         """Take pieces of lost workers."""
-        open_ = [piece for piece in self._generations if piece not in self.done and piece not in self.held]
+        open_ = [piece for piece in self._generations if piece not in self.done and piece not in self.taken]
         unknown = {_name(piece, self._generations[piece]): piece for piece in open_ if self._owner(piece) is None}
         for name, content in self.store.read(unknown):
             piece = unknown[name]
@@ -186,7 +186,7 @@ class Leases:
         if not self.store.create(_name(piece, generation), self.worker.encode()):
             return False
         self._owners[piece, generation] = self.worker
-        self.held.add(piece)
+        self.taken.add(piece)
         return True
 
     def look(self) -> None:
