@@ -123,7 +123,7 @@ class Leases:
         self.taken -= set(pieces)
 
     def take(self, most: int) -> list[int]:
-        """Take pieces: those that nobody has had, else those of lost workers.
+        """Take pieces: those that are new, else those of lost workers.
 
         Raises:
             OSError: The store cannot be read or written.
@@ -215,7 +215,7 @@ class Leases:
 
     @property
     def untaken(self) -> int:
-        """Return how many pieces nobody has had, as far as this worker knows."""
+        """Return how many pieces are new, as far as this worker knows."""
         return self.size - len(self._generations)
 
     @property

@@ -67,6 +67,8 @@ class Queue:
         self._reported: set[int] = set()
         self._ended = threading.Event()
         self._problem: str | None = None
+        #: Seconds between two looks for work once all is taken, and when the next one may be.
+        self._pause, self._again = settings.queue_lease / _BEATS / 4, 0.0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -122,7 +124,7 @@ class Queue:
                 if self._leases.is_complete or len(self._leases.done | self._reported) >= len(self._items):
                     return None
             self._beat()  # others wait for this machine as well
-            time.sleep(self._settings.queue_lease / _BEATS / 4)
+            time.sleep(self._pause)
 
     def _upcoming(self, item: pytest.Item) -> list[pytest.Item]:
         """Return an item and those after it, enough to have as many trials at the same time as there may be."""
@@ -141,11 +143,11 @@ class Queue:
                 unbegun = [each for each in self._taken if prefetcher is None or not prefetcher.is_started(each)]
                 self._taken = deque(each for each in self._taken if each not in unbegun)
                 self._leases.let_go(self._piece_of[each.nodeid] for each in unbegun)
-            while len(self._taken) < number:
+            while len(self._taken) < number and time.monotonic() >= self._again:
                 found = self._leases.take(number - len(self._taken))
                 self._taken += (self._items[piece] for piece in found)
                 if not found:
-                    return
+                    self._again = time.monotonic() + self._pause
 
     def _keep_beating(self) -> None:
         while not self._ended.wait(self._settings.queue_lease / _BEATS):
