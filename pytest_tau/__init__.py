@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         FinishedRun,
         PageBlock,
         PageItem,
+        Ruling,
         TrialStages,
         TrialView,
     )
@@ -46,6 +47,7 @@ _HOMES = {
     "PageBlock": "capability",
     "PageItem": "capability",
     "RewardInfo": "models",
+    "Ruling": "capability",
     "Simulation": "models",
     "SimulationSettings": "runner",
     "Task": "models",
@@ -79,6 +81,7 @@ __all__ = [
     "PageBlock",
     "PageItem",
     "RewardInfo",
+    "Ruling",
     "Simulation",
     "SimulationSettings",
     "Task",

@@ -66,23 +66,29 @@ def test_without_a_change_a_part_of_the_others_is_run(shop):
     run.line("the rates above, and gates, are of the tasks that were run, without weights")
 
 
-def test_trials_excluded_for_a_fault_of_the_user_are_not_in_the_weighted_rate(shop):
-    """The user stops before it has asked for anything, which is a fault in all trials but one."""
+def test_trials_excluded_from_rates_are_not_in_the_weighted_rate(shop):
+    """A capability excludes all trials but those of one task."""
     shop.write(
-        "hasty.py",
+        "conftest.py",
         """
-        from pytest_tau.testing import ScriptedParticipant
+        from pytest_tau import Capability, Ruling, TrialStages
 
-        class User(ScriptedParticipant):
-            def __init__(self):
-                super().__init__(["Hello. ###STOP###"])
+        class Stages(TrialStages):
+            def __init__(self, view):
+                self.id = view.task.id
+
+            def ended(self, simulation):
+                return None if self.id == "cancel-unneeded" else Ruling("of no interest")
+
+        def pytest_tau_capabilities():
+            return [Capability("picky", trial=Stages)]
         """,
     )
-    hasty = ("--tau-task", "cancel-*", "--tau-user", "hasty.py:User", "--tau-user-fault", "exclude")
-    shop.run(*RETAIL, *hasty, "--tau-run-name", "hasty")
-    run = shop.run(*RETAIL, *hasty, "--tau-changed-since", "hasty", "--tau-changed-rest", "1")
-    run.line("13 tasks, 13 trials; 1 failed, 12 excluded; pass^1 0.000")
-    run.line("weighted pass^1 0.000", "an estimate for all 13 tasks from 1, by inverse probability")
+    picked = ("--tau-task", "cancel-*")
+    shop.run(*RETAIL, *picked, "--tau-run-name", "picked")
+    run = shop.run(*RETAIL, *picked, "--tau-changed-since", "picked", "--tau-changed-rest", "1")
+    run.line("13 tasks, 13 trials; 1 passed, 12 excluded; pass^1 1.000")
+    run.line("weighted pass^1 1.000", "an estimate for all 13 tasks from 1, by inverse probability")
 
 
 def test_a_section_of_the_policy_selects_its_tasks(shop):

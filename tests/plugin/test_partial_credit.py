@@ -9,6 +9,7 @@ import pytest
 from pytest_tau.analysis.gates.metrics import by_task, metric_named
 from pytest_tau.analysis.statistics import mean_interval, share_interval
 from pytest_tau.capabilities import partial_credit
+from pytest_tau.capabilities.partial_credit.figures import page
 from pytest_tau.capability.calls import columns_of
 from pytest_tau.cli import main
 from pytest_tau.evaluation.partial import COUNTS, SHARES
@@ -165,3 +166,8 @@ def test_only_a_share_has_the_interval_of_one():
 def test_a_trial_with_nothing_to_measure_does_not_count():
     assert metric("progress").value(tasks({"progress": None}, {"progress": 0.5})) == 0.5
     assert metric("progress").lacking(tasks({"progress": None})) == "no trial has anything to measure"
+
+
+def test_the_page_has_what_was_measured():
+    (block,) = page({"progress": 0.5, "state": None, "failed_calls": 0}, None)
+    assert (block.title, block.rows) == ("Partial credit", [("progress", "0.500"), ("failed_calls", "0")])

@@ -476,7 +476,7 @@ def test_a_failure_report_has_the_review(domain: Domain) -> None:
     assert "agent, critical (message 2): wrong price: 7 was never asked for" in text
 
 
-def test_the_html_report_has_the_review_and_all_of_partial_credit(tmp_path: Path, domain: Domain) -> None:
+def test_the_html_report_has_the_review(tmp_path: Path, domain: Domain) -> None:
     simulation = failed(domain)
     add_review(simulation, check_answer(ANSWER, case_of(domain)))
     run = run_folder(tmp_path / "run", line(simulation, WANTED))
@@ -487,8 +487,6 @@ def test_the_html_report_has_the_review_and_all_of_partial_credit(tmp_path: Path
         "wrong price",
         2,
     )
-    assert {name for name, _ in talk["partial"]} >= {"progress", "state", "assertions", "phrases", "actions"}
-    assert ["failed_calls", "0"] in talk["partial"]
 
 
 def test_a_review_of_tau2_with_other_fields_is_unusable() -> None:
