@@ -6,18 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .capability import (
-        Capability,
-        Command,
-        ExportFormat,
-        FactColumn,
-        FinishedRun,
-        PageBlock,
-        PageItem,
-        Ruling,
-        TrialStages,
-        TrialView,
-    )
+    from .capability import Capability, Command, ExportFormat, FactColumn
+    from .capability.views import FinishedRun, PageBlock, PageItem, Ruling, TrialStages, TrialView
     from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment, domain_of
     from .episodes import Episode
@@ -42,18 +32,18 @@ _HOMES = {
     "Command": "capability",
     "ExportFormat": "capability",
     "FactColumn": "capability",
-    "FinishedRun": "capability",
+    "FinishedRun": "capability.views",
     "Limits": "orchestrator",
-    "PageBlock": "capability",
-    "PageItem": "capability",
+    "PageBlock": "capability.views",
+    "PageItem": "capability.views",
     "RewardInfo": "models",
-    "Ruling": "capability",
+    "Ruling": "capability.views",
     "Simulation": "models",
     "SimulationSettings": "runner",
     "Task": "models",
     "TauError": "errors",
-    "TrialStages": "capability",
-    "TrialView": "capability",
+    "TrialStages": "capability.views",
+    "TrialView": "capability.views",
     "asimulate": "runner",
     "domain_names": "domains",
     "domain_of": "environment",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .capability import PROBLEM, TrialStages, stored_facts
+from .capability import PROBLEM, stored_facts
+from .capability.views import TrialStages
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from .capability import ActiveCapability, Ruling, TrialView
+    from .capability import ActiveCapability
+    from .capability.views import Ruling, TrialView
     from .models import Simulation, ToolCall, ToolMessage
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from math import inf
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ..settings import changed_values, options_of
 
@@ -20,150 +20,25 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from ..environment import Domain, Environment
-    from ..models import Message, Requestor, Simulation, Task, ToolCall, ToolMessage
+    from ..models import Message, Simulation
     from ..settings import Option
+    from .views import (
+        Compared,
+        FinishedRun,
+        LintView,
+        Measured,
+        PageBlock,
+        RunView,
+        SubmittedRuns,
+        Trajectory,
+        TrialStages,
+        TrialView,
+    )
 
 #: Distributions announce a capability under this entry point group: ``name = "module:capability"``.
 ENTRY_POINT_GROUP = "pytest_tau.capabilities"
 #: The key of facts that could not be found: why.
 PROBLEM = "problem"
-
-
-class Ruling(NamedTuple):
-    """What a capability wants to be done with an attempt of a trial that has a verdict.
-
-    Attributes:
-        reason: The reason, for the report.
-        again: Whether the attempt is discarded and the trial run again, while it may have another attempt; else it is
-            excluded from rates.
-    """
-
-    reason: str
-    again: bool = False
-
-
-class Detail(str):
-    """A line that is shown if an option asks for its capability; one of a summary also with ``-v``.
-
-    Lines that begin with a space, which belong to the one before, are shown in the terminal only.
-    """
-
-    __slots__ = ()
-
-
-class TrialView(NamedTuple):
-    """What a capability is given of a trial.
-
-    Attributes:
-        task: The task.
-        domain: Its domain.
-        environment: The databases and tools of this trial.
-        seed: The seed of this trial; None for none.
-        settings: The settings of the capability; None if it has none.
-        agent: The name of its agent.
-        retriever: The retrieval variant of its knowledge base, a ``pytest_tau.environment.retrieval.Retriever``; None
-            without one.
-        behaviour: What makes its simulated user difficult, a ``pytest_tau.participants.behaviours.Behaviour``; None for
-            a user that cooperates.
-        models: The models of the trial, a ``pytest_tau.chat.TrialModels``.
-        variant: What the capability has made of the task; None for the task itself.
-    """
-
-    task: Task
-    domain: Domain
-    environment: Environment
-    seed: int | None
-    settings: Any
-    agent: str = ""
-    retriever: Any = None
-    behaviour: Any = None
-    models: Any = None
-    variant: Any = None
-
-
-class RunView(NamedTuple):
-    """What a capability is given of a run.
-
-    Attributes:
-        tools: The tools, each by the side that has it and its name.
-        agent: The agent, a specification or an object.
-        user: The simulated user, likewise.
-        solo: Whether the agent works alone.
-    """
-
-    tools: Sequence[tuple[Requestor, str]]
-    agent: Any
-    user: Any
-    solo: bool
-
-
-class LintView(NamedTuple):
-    """What a capability is given of a domain, and of one of its tasks.
-
-    Attributes:
-        domain: The domain.
-        task: The task; None for the domain itself.
-        gold: A conversation in which the reference actions of the task were carried out.
-        evaluation: How tasks are graded, a ``pytest_tau.evaluation.Evaluation``.
-    """
-
-    domain: Domain
-    task: Task | None
-    gold: Simulation | None
-    evaluation: Any
-
-
-class TrialStages:
-    """What a capability does in one trial: each method is a stage, and those that are not overridden cost nothing.
-
-    An object is made for each trial. The capabilities are called in the order of their registration.
-    """
-
-    def beginning(self) -> Any:
-        """Return the beginning of the stored conversation that the trial continues; None for one of its own.
-
-        It is a ``pytest_tau.runner.continuing.Beginning``.
-        """
-
-    def begin(self, messages: Sequence[Message]) -> None:
-        """Begin the conversation; called once, before the first message.
-
-        Args:
-            messages: What has been said so far if a stored conversation is continued, else nothing.
-        """
-
-    async def converse(self, conversation: Any) -> Any:
-        """Lead the conversation instead of the core's loop of turns; the first capability with this stage does.
-
-        Args:
-            conversation: A ``pytest_tau.orchestrator.Conversation``: asks the sides, records messages, makes calls, and
-                has the limits; an exception of a participant ends it as the fault of that side.
-
-        Returns:
-            How it ended, a ``pytest_tau.orchestrator.Ending``.
-        """
-        raise NotImplementedError
-
-    async def call(self, call: ToolCall) -> ToolMessage | None:
-        """Return the result of a call instead of making it; None to make it."""
-
-    async def result(self, call: ToolCall, result: ToolMessage) -> ToolMessage:
-        """Return what the caller sees of the result of a call that was made: the result, or another one."""
-        del call
-        return result
-
-    def message(self, message: Message) -> None:
-        """Observe a message that was added to the trajectory."""
-
-    def graded(self, simulation: Simulation) -> Any:
-        """Return the facts of a trial whose verdict is known: an object of ``Capability.facts``; None for none.
-
-        The verdict cannot be changed. Also called for a trial that ended in an error.
-        """
-
-    def ended(self, simulation: Simulation) -> Ruling | None:
-        """Return what is to be done with an attempt that has a verdict, after ``graded``; None to let it count."""
 
 
 class FactColumn(NamedTuple):
@@ -220,126 +95,6 @@ class ExportFormat(NamedTuple):
     name: str
     help: str
     write: Callable[[Any, IO[str], str | None], int]
-
-
-class Trajectory(NamedTuple):
-    """A stored conversation in which both sides can speak at once, in messages.
-
-    Attributes:
-        messages: What is graded and shown.
-        judged: What a judge of statements reads.
-        facts: The facts of the capability.
-    """
-
-    messages: list[Message]
-    judged: list[Message]
-    facts: Any
-
-
-class SubmittedRuns(NamedTuple):
-    """Runs of which a submission to τ²-bench's leaderboard is made in another way than of conversations in turns.
-
-    The trajectories of each domain are a folder, with the sound of its simulations.
-
-    Attributes:
-        runs: Those of the given runs that count, each a ``pytest_tau.runs.reader.Run``.
-        fields: The fields of ``submission.json`` that follow from them.
-        stock: The names in headers of τ²-bench's own agent and user, by ``agent_info`` and ``user_info``.
-    """
-
-    runs: list[Any]
-    fields: dict[str, Any]
-    stock: Mapping[str, str]
-
-
-class PageItem(NamedTuple):
-    """An entry of a list in the HTML report.
-
-    Attributes:
-        text: The text.
-        head: What is before it, in bold.
-        note: What is below it, such as the reason.
-        message_idx: The number of the message that it is about, which it links to; None for none.
-        met: Whether it is good or bad; None for neither.
-    """
-
-    text: str
-    head: str = ""
-    note: str = ""
-    message_idx: int | None = None
-    met: bool | None = None
-
-
-class PageBlock(NamedTuple):
-    """What the HTML report shows of a trial, drawn as a part of its own.
-
-    Attributes:
-        title: The title.
-        note: What is next to the title, in a few words.
-        text: A paragraph.
-        rows: Names and values.
-        items: The entries of a list.
-        place: ``panel`` is next to the conversation, ``box`` above it. ``checks`` adds the items to the checks, of
-            which the title is the kind: each is also shown at its message.
-        data: JSON that the function ``BLOCKS[name]`` of the capability's script draws instead, given the data, the
-            conversation and the second argument of ``messageLink``.
-    """
-
-    title: str
-    note: str = ""
-    text: str = ""
-    rows: Sequence[tuple[str, str]] = ()
-    items: Sequence[PageItem] = ()
-    place: Literal["panel", "box", "checks"] = "panel"
-    data: Any = None
-
-
-class Measured(NamedTuple):
-    """A trial and what a capability knows of it.
-
-    Attributes:
-        record: The record of the trial, a ``pytest_tau.runs.record.TrialRecord``.
-        facts: The facts of the capability.
-    """
-
-    record: Any
-    facts: Any
-
-
-class FinishedRun:
-    """A run whose trials are all reported; what is added to it is shown at the end.
-
-    Attributes:
-        settings: The settings of the capability; None if it has none.
-        trials: All trials, each with the facts of the capability; None for a trial without facts.
-        lines: The lines that were added, and whether each fails the run.
-    """
-
-    def __init__(self, settings: Any, trials: Sequence[Measured]) -> None:
-        self.settings, self.trials = settings, trials
-        self.lines: list[tuple[str, bool]] = []
-
-    def add(self, line: str) -> None:
-        """Add a line to the summary."""
-        self.lines.append((line, False))
-
-    def fail(self, reason: str) -> None:
-        """Fail the run, with a line that states the reason."""
-        self.lines.append((reason, True))
-
-
-class Compared(NamedTuple):
-    """What two runs have of a capability.
-
-    Attributes:
-        before: The trials of the earlier run.
-        after: The trials of the later one.
-        tasks: The trials of each task that both have, of both runs; empty if there are variants of the tests.
-    """
-
-    before: Sequence[Measured]
-    after: Sequence[Measured]
-    tasks: Sequence[tuple[Sequence[Measured], Sequence[Measured]]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..settings import changed_values
-from . import PROBLEM, Detail, FactColumn, Measured, PageBlock
+from . import PROBLEM, FactColumn
+from .views import Detail, Measured, PageBlock
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ..capability import LintView, installed
+from ..capability import installed
+from ..capability.views import LintView
 from ..environment import check_domain, check_history, check_task
 from ..errors import DomainError, TaskFormatError, ToolServerError
 from ..evaluation import known_components

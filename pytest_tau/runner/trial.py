@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..background import in_thread
-from ..capability import TrialView
+from ..capability.views import TrialView
 from ..diagnosis.attribution import annotate_failure
 from ..errors import (
     AttackError,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ..capability import SubmittedRuns
+    from ..capability.views import SubmittedRuns
     from ..models import Task
     from ..regrade.recognition import DomainSource
 

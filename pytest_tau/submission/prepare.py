@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ..capability import SubmittedRuns
+    from ..capability.views import SubmittedRuns
     from ..regrade.recognition import DomainSource
     from ..reports.export import DomainContent
     from ..runs.reader import Run

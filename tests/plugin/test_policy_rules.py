@@ -11,8 +11,8 @@ from pytest_tau.analysis.gates import Gate
 from pytest_tau.analysis.gates.metrics import by_task, metric_named
 from pytest_tau.capabilities.policy_rules import capability
 from pytest_tau.capabilities.policy_rules.summary import comparison
-from pytest_tau.capability import Compared, Measured
 from pytest_tau.capability.calls import columns_of
+from pytest_tau.capability.views import Compared, Measured
 from pytest_tau.cli import main
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.policy import PolicyReport, RecordedBreach

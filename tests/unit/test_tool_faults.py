@@ -13,7 +13,7 @@ from pytest_tau import SimulationSettings
 from pytest_tau.analysis.comparability import comparability
 from pytest_tau.capabilities.tool_faults import ToolFaultSettings, capability
 from pytest_tau.capabilities.tool_faults.rules import ToolFaults, check_rules, parse_rule, shortened
-from pytest_tau.capability import RunView, TrialView
+from pytest_tau.capability.views import RunView, TrialView
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.evaluation import evaluate
 from pytest_tau.models import ToolCall, ToolMessage

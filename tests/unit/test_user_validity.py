@@ -17,8 +17,8 @@ from pytest_tau.capabilities.user_validity.details import Known, details_in
 from pytest_tau.capabilities.user_validity.facts import UserFacts
 from pytest_tau.capabilities.user_validity.summary import UserFaults, comparison, summary
 from pytest_tau.capabilities.user_validity.trial import check_simulation
-from pytest_tau.capability import Compared, Measured
 from pytest_tau.capability.calls import columns_of
+from pytest_tau.capability.views import Compared, Measured
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation, parse_task
 from pytest_tau.models.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage

@@ -20,7 +20,7 @@ from pytest_tau.capabilities.voice.audio.spelling import spoken_form, written_fo
 from pytest_tau.capabilities.voice.facts import entities_heard
 from pytest_tau.capabilities.voice.talk.stages import check_settings
 from pytest_tau.capabilities.voice.talk.timeline import Timeline, Utterance
-from pytest_tau.capability import RunView
+from pytest_tau.capability.views import RunView
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.testing import ScriptedParticipant
 

@@ -10,7 +10,8 @@ import pytest
 
 import pytest_tau
 from pytest_tau.capabilities.voice.facts import VoiceFacts, percentile, summary, timing
-from pytest_tau.capability import Measured, bundled, judged_messages
+from pytest_tau.capability import bundled, judged_messages
+from pytest_tau.capability.views import Measured
 from pytest_tau.cli import main
 from pytest_tau.runs.reader import Run
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...capability import Compared, installed
+from ...capability import installed
 from ...capability.calls import columns_in, measured_by
+from ...capability.views import Compared
 from ...settings import as_text
 
 if TYPE_CHECKING:

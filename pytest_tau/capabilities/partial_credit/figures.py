@@ -10,7 +10,7 @@ from ...analysis.gates.metrics import by_task
 from ...analysis.paired import FEWEST_TASKS
 from ...analysis.statistics import difference_interval, mean_interval, share_interval
 from ...analysis.variants import records_by_variant
-from ...capability import Detail, PageBlock, TrialStages
+from ...capability.views import Detail, PageBlock, TrialStages
 from ...evaluation.partial import COUNTS, SHARES, partial_text
 from ...text import distinct_lines
 from . import capability
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ...analysis.statistics import Interval
-    from ...capability import Compared, Measured, TrialView
+    from ...capability.views import Compared, Measured, TrialView
     from ...models import Simulation
     from ...runs.record import TrialRecord
 

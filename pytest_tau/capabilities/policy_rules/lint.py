@@ -14,7 +14,7 @@ from . import capability
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...capability import LintView
+    from ...capability.views import LintView
     from ...environment import Domain
     from ...evaluation import Evaluation
     from ...models import Simulation, Task

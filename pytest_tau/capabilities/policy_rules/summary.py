@@ -9,7 +9,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...analysis.statistics import share_interval
-from ...capability import Detail, PageBlock, PageItem
+from ...capability.views import Detail, PageBlock, PageItem
 from ...policy import PolicyReport
 from ...text import one_line, plural
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ...analysis.statistics import Interval
-    from ...capability import Compared, Measured
+    from ...capability.views import Compared, Measured
     from ...models import Simulation
 
 #: Trials, and breaches of each, that the terminal shows of trials that passed.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...capability import TrialStages
+from ...capability.views import TrialStages
 from ...policy import report_of
 
 if TYPE_CHECKING:
-    from ...capability import TrialView
+    from ...capability.views import TrialView
     from ...models import Simulation
 
 

@@ -14,7 +14,7 @@ from .facts import GAVE_UP, NOT_UNDERSTOOD
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...capability import Compared, Measured
+    from ...capability.views import Compared, Measured
     from ...runs.record import TrialRecord
 
 

@@ -19,7 +19,7 @@ from .talk.timeline import Timeline  # noqa: TC001 - pydantic reads it
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ...capability import Compared, Measured
+    from ...capability.views import Compared, Measured
     from ...models import Simulation
     from .ticks import Tick
 

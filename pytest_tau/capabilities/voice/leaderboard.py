@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from ...capability import SubmittedRuns
+from ...capability.views import SubmittedRuns
 from ...errors import ConfigurationError
 from .facts import VoiceFacts
 from .measure.metrics import VERSION, WINDOWS, overall, panel

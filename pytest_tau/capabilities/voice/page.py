@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...capability import PageBlock
+from ...capability.views import PageBlock
 from .facts import clock
 from .stored import read_ticks
 from .talk.timeline import Timeline

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...capability import RunView
+from ...capability.views import RunView
 from ...environment import DEFAULT_SPLIT, check_domain, check_history, check_initial_state, check_repeatable, check_task
 from ...errors import ConfigurationError, TauError, unknown_name
 from ...evaluation import known_components

@@ -35,7 +35,7 @@ class CapabilitiesEnd:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Call each capability; an exception is a line that fails the run."""
-        from ...capability import FinishedRun, Measured
+        from ...capability.views import FinishedRun, Measured
 
         records = records_of(self._config)
         for capability, settings, _ in active_capabilities(self._config) if records else ():

@@ -9,7 +9,7 @@ from .json_text import without_keys
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...capability import PageBlock
+    from ...capability.views import PageBlock
 
 
 def shown_blocks(found: Iterable[tuple[str, PageBlock]]) -> list[dict[str, Any]]:

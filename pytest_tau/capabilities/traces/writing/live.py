@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ....capability import TrialStages
+from ....capability.views import TrialStages
 from ....carried import carried
 from ....errors import install_extra
 from ....text import plural, printable
@@ -20,7 +20,7 @@ from .otlp import resource_of
 from .spans import SENT, spans_of, trace_id_of
 
 if TYPE_CHECKING:
-    from ....capability import TrialView
+    from ....capability.views import TrialView
     from ....models import Simulation
     from .. import TraceSettings
 
