@@ -136,8 +136,8 @@ def index() -> str:
 | [Commands](commands.md) | `tau view`, `tau compare`, … |
 | [Fixtures](fixtures.md), [marker](marker.md) | for tests of your own |
 | [Hooks](hooks.md) | for a `conftest.py` or a plugin |
-| [Outcomes and exit statuses](../outcomes.md) | passed, failed, error; 0, 1, 4, 5 |
-| [JUnit](../junit.md) | properties of test cases and suites |
+| [Outcomes and exit statuses](../summary.md) | passed, failed, error; 0, 1, 4, 5 |
+| [JUnit](../metrics.md#junit) | properties of test cases and suites |
 
 ## Formats
 

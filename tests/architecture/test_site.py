@@ -109,7 +109,7 @@ def test_every_link_leads_to_a_file_and_a_heading(path: Path) -> None:
 def test_a_broken_link_would_be_found() -> None:
     assert LINK.findall("see [a `b`](c.md#d), [e](f), ![g](h.png) and \\[i](j)") == ["c.md#d", "f", "h.png"]
     assert anchors(DOCS / "concepts.md") > {"concepts", "what-is-tested"}
-    assert "the-reward" in anchors(DOCS / "outcomes.md")
+    assert "the-reward" in anchors(DOCS / "summary.md")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=ids)
@@ -291,7 +291,7 @@ def test_the_defaults_for_readers_of_tau2_are_those_of_the_options() -> None:
 def test_the_components_of_the_reward_are_those_of_the_models() -> None:
     from pytest_tau.models.tasks import REWARD_TYPES, RewardType
 
-    named = re.findall(r"^\| `([A-Z_]+)` \|", sections("outcomes.md")["The reward"], re.MULTILINE)
+    named = re.findall(r"^\| `([A-Z_]+)` \|", sections("summary.md")["The reward"], re.MULTILINE)
     assert named == list(REWARD_TYPES) == list(get_args(RewardType))
 
 
@@ -335,7 +335,7 @@ def test_the_site_is_built_and_loads_nothing_from_other_hosts(sources: Path) -> 
 @pytest.mark.exhaustive
 def test_the_build_fails_for_forgotten_pages_and_broken_links(sources: Path) -> None:
     # A site of two pages: building all of them again would show no other problem.
-    kept = ("concepts.md", "outcomes.md")
+    kept = ("concepts.md", "summary.md")
     for path in (sources / "docs").iterdir():
         if path.suffix == ".md" and path.name not in kept:
             path.unlink()
@@ -343,7 +343,7 @@ def test_the_build_fails_for_forgotten_pages_and_broken_links(sources: Path) -> 
     pages = "".join(f"  - {name}\n" for name in (*kept, *sorted(OF_THE_ROOT)))
     (sources / "mkdocs.yml").write_text(CONFIGURATION.replace(NAVIGATION, pages), encoding="utf-8")
     (sources / "docs" / "forgotten.md").write_text("# Forgotten\n", encoding="utf-8")
-    links = "[a](no_such_page.md) [b](outcomes.md#no-such-heading) [c](../no_such_file.py)"
+    links = "[a](no_such_page.md) [b](summary.md#no-such-heading) [c](../no_such_file.py)"
     (sources / "docs" / "concepts.md").write_text(f"# Concepts\n\n{links}\n", encoding="utf-8")
     done = build(sources)
     assert done.returncode == 1

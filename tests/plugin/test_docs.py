@@ -235,7 +235,7 @@ def test_the_exit_statuses_of_the_docs(status: int, arguments: list[str], pytest
     own = [] if "test_broken.py" in arguments else ["--ignore=test_broken.py"]
     own += [] if "broken.tau.json" in arguments else ["--ignore=broken.tau.json"]
     assert pytester.runpytest("-pno:asyncio", "-q", "--tb=no", "--tau-num-tasks=1", *own, *arguments).ret == status
-    page = (ROOT / "docs" / "outcomes.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "summary.md").read_text(encoding="utf-8")
     table = page.partition("## Exit statuses of pytest")[2].partition("\n## ")[0]
     assert re.findall(r"^\| (\d) \|", table, re.MULTILINE) == ["0", "1", "2", "3", "4", "5"]
 
@@ -255,7 +255,7 @@ def test_the_properties_of_the_docs_are_those_that_are_written(pytester: pytest.
                 for case in suite.iter("testcase")
             ]
     assert [case["tau_outcome"] for case in cases] == ["failed"] * 4 + ["error"] * 2
-    page = (ROOT / "docs" / "junit.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(tau_\w+)` \| .+ \| (.+?) \|$", page, re.MULTILINE))
     written = set().union(*cases)
     assert written <= rows.keys()

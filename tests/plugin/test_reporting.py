@@ -244,7 +244,7 @@ def properties(node):
 
 
 class TestJUnit:
-    """--junitxml: the properties that docs/junit.md lists are those that are written."""
+    """--junitxml: the properties that docs/metrics.md lists are those that are written."""
 
     @pytest.mark.parametrize("args", [(), ("-n", "2")])
     def test_a_full_disk_is_a_message(self, project, args):
@@ -276,7 +276,7 @@ class TestJUnit:
             found = {key for case in root.iter("testcase") for key in properties(case)}
             written |= found
             of_suite |= set(properties(root)) - found
-        page = (ROOT / "docs" / "junit.md").read_text(encoding="utf-8")
+        page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
         rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `tau")]
         of_case, of_domain = (set(re.findall(rf"`({begin}[^`]+)`", "".join(rows))) for begin in (r"tau_", r"tau\."))
         of_capabilities = {f"tau_{each.column.name}" for each in columns_of(installed())}

@@ -53,4 +53,4 @@ def test_every_field_of_exported_metrics_is_defined(tmp_path: Path, domain: Doma
     "name", [*FAULT_OWNERS, *FAULT_TYPES, *(each for side in SEVERITIES.values() for each in side)]
 )
 def test_every_value_of_a_review_is_described(name: str) -> None:
-    assert f"`{name}`" in (DOCS / "reviews.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in (DOCS / "report.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The properties of trials and domains in the file of ``--junitxml``: see docs/summary.md."""
+"""The properties of trials and domains in the file of ``--junitxml``: see docs/metrics.md."""
 
 from __future__ import annotations
 
