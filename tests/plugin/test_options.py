@@ -47,7 +47,8 @@ class TestHeader:
 
     def test_settings_that_differ_from_the_default_are_shown(self, mock):
         run = mock("--tau-grading", "strict", "--tau-judge", "accept", "--tau-solo", "--tau-policy", "default")
-        run.line("user dummy, policy default, solo, judge accept (same verdict for every statement), grading strict")
+        shown = ("policy default", "solo", "judge accept (same verdict for every statement)", "grading strict")
+        run.line("user dummy, ", *(f", {each}" for each in shown))
 
     def test_quiet_has_no_header(self, project):
         project.run("--tau-domain", "mock", "-q").lacks("tau: domain")
