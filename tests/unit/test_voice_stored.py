@@ -220,7 +220,7 @@ def test_an_answer_is_late_from_three_and_a_half_seconds_on_unless_a_tool_was_ca
 
 def test_answers_are_timed_well_in_the_ideal_range() -> None:
     assert [timing(each, False) for each in (0.0, 0.2, 0.35, 0.5, 2.0, 2.75, 3.5, 9.0)] == pytest.approx(
-        [0, 0, 0.5, 1, 1, 0.5, 0, 0]
+        [0.5, 0.7, 0.85, 1, 1, 0.5, 0, 0]
     )
     assert [timing(each, True) for each in (3.0, 4.0, 5.0)] == pytest.approx([1, 0.5, 0])
 

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from ...models import Simulation
     from .ticks import Tick
 
-#: Seconds until an answer: up to the first it is too early, from the second to the third ideal, from the last on late;
-#: without a call before the answer, and with one. EVA-Bench has these ramps.
-RAMP: Final = {False: (0.2, 0.5, 2.0, 3.5), True: (0.2, 0.5, 3.0, 5.0)}
+#: Seconds until an answer: ideal from the second to the third, worth nothing up to the first and from the last on;
+#: without a call before the answer, and with one.
+#: Source: EVA (ServiceNow), docs/metrics/turn_taking.md, "Latency curve". It rises from before the end of the turn;
+#: no answer is as early here, as who speaks then interrupts, which is a metric of its own.
+RAMP: Final = {False: (-0.5, 0.5, 2.0, 3.5), True: (-0.5, 0.5, 3.0, 5.0)}
 #: The faults that the report of a failure names.
 _MOST, _LENGTH = 5, 120
 _CATEGORIES = ("response", "yield", "backchannel", "vocal_tic", "non_directed")
@@ -290,7 +292,7 @@ def _faults(
 
 
 def timing(seconds: float, after_call: bool) -> float:
-    """Return how well an answer was timed, from 0 to 1: 1 within the ideal range, 0 if it is early or late."""
+    """Return how well an answer was timed, from 0 to 1: 1 within the ideal range, 0 if it is late."""
     early, ideal, ideal_end, late = RAMP[after_call]
     rising, falling = (seconds - early) / (ideal - early), (late - seconds) / (late - ideal_end)
     return max(0.0, min(1.0, rising, falling))
