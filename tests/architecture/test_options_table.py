@@ -57,6 +57,12 @@ def test_help_begins_with_the_options_that_everybody_needs() -> None:
     assert {"domain", "agent", "agent-llm", "trials"} <= set(common)
 
 
+def test_the_page_of_the_first_options_has_each_of_them_with_an_example() -> None:
+    page = (PACKAGE.parent / "docs" / "options.md").read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| `--tau-([a-z-]+)` \| `--tau-([a-z-]+)[ `]", page)
+    assert rows == [(option.name, option.name) for option in OPTIONS.values() if option.common]
+
+
 def test_model_calls_have_the_defaults_of_the_docs() -> None:
     models = ModelSettings()
     assert (models.timeout, models.attempts, models.first_wait, models.max_in_flight) == (600, 8, 0.5, 20)

@@ -6,8 +6,6 @@ Every case is a conversation by hand: what is said is written here, and the resu
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -447,10 +445,3 @@ def test_who_wants_a_task_deleted_is_handed_over() -> None:
     asked = Talk(MOCK).user("Please delete the task task_1.")
     assert asked.agent("I cannot do that.").breached == ["deletion"]
     assert asked.calls(TRANSFER).breached == []
-
-
-@pytest.mark.parametrize("domain", [TELECOM, BANK, MOCK], ids=lambda domain: domain.name)
-def test_the_page_has_each_rule(domain: Domain) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "policy_evidence.md").read_text(encoding="utf-8")
-    section = text.partition(f"\n### {domain.name}\n")[2].partition("\n#")[0]
-    assert re.findall(r"(?m)^\| `([a-z-]+)` \|", section) == [rule.name for rule in load_rules(domain.spec)]

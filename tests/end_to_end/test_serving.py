@@ -181,11 +181,12 @@ def test_an_agent_that_knows_only_the_address_has_an_environment_of_its_own(clie
 def test_the_examples_of_the_docs_print_what_the_page_shows(
     client: httpx.Client, position: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    page = page.partition("\n## Serve environments\n")[2]
     examples = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
     assert len(examples) == page.count("```python") == 2
     code, shown = examples[position]
     assert "http://127.0.0.1:8004" in code
     code = code.replace("http://127.0.0.1:8004", str(client.base_url).rstrip("/"))
-    exec(compile(code, "docs/serving.md", "exec"), {"__name__": "page"})
+    exec(compile(code, "docs/training.md", "exec"), {"__name__": "page"})
     assert capsys.readouterr().out == shown

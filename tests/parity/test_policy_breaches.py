@@ -1,4 +1,4 @@
-"""Breaches of policies in published runs: the figures of docs/policy_evidence.md that other rules do not change."""
+"""Breaches of policies in published runs: the figures of docs/doubts.md that other rules do not change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.parity]
 
-PAGE = Path(__file__).parents[2] / "docs" / "policy_evidence.md"
+PAGE = Path(__file__).parents[2] / "docs" / "doubts.md"
 #: Conversations, and those with reward 1.
 SIZES = {"airline": (589, 272), "retail": (196, 121), "telecom": (121, 94), "mock": (11, 9)}
 

@@ -316,12 +316,12 @@ def test_the_pictures_are_small_and_need_no_other_host() -> None:
 
 
 class TestAsyncio:
-    """docs/asyncio.md: each recipe runs as it is shown."""
+    """The part of docs/own_tests.md on pytest-asyncio: each recipe runs as it is shown."""
 
     @pytest.fixture
     def recipe(self, pytester: pytest.Pytester):
         pytest.importorskip("pytest_asyncio")
-        client, *others = blocks("docs/asyncio.md", "python")
+        client, *others = blocks("docs/own_tests.md", "python")[2:]
         recipes = {code.splitlines()[0].removeprefix("# "): code for code in others}
         pytester.path.joinpath("client.py").write_text(client, encoding="utf-8")
         pytester.syspathinsert()
@@ -335,11 +335,9 @@ class TestAsyncio:
         return write
 
     def test_every_block_is_tested(self) -> None:
-        names = [code.splitlines()[0] for code in blocks("docs/asyncio.md", "python")[1:]]
+        names = [code.splitlines()[0] for code in blocks("docs/own_tests.md", "python")[3:]]
         files = [
             "conftest.py, strict mode",
-            "conftest.py, auto mode",
-            "conftest.py, with tools",
             "conftest.py, one client",
             "test_agent.py",
             "agent.py",
@@ -350,8 +348,7 @@ class TestAsyncio:
         ("name", "mode"),
         [
             ("conftest.py, strict mode", "strict"),
-            ("conftest.py, auto mode", "auto"),
-            ("conftest.py, with tools", "strict"),
+            ("conftest.py, strict mode", "auto"),
             ("conftest.py, one client", "strict"),
         ],
     )
@@ -371,7 +368,7 @@ class TestAsyncio:
 
     def test_concurrency(self, pytester: pytest.Pytester, recipe) -> None:
         recipe("agent.py")
-        [command] = [block for block in blocks("docs/asyncio.md", "console") if "concurrency" in block]
+        [command] = [block for block in blocks("docs/own_tests.md", "console") if "concurrency" in block]
         result = pytester.runpytest(*shlex.split(command)[2:], "--tau-num-tasks", "3")
         result.assert_outcomes(failed=3)
         result.stdout.fnmatch_lines(["*agent*Which title shall the task have?*"])

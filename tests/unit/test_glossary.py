@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_tau.environment import Domain
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
 
 
 def example() -> list[list[str]]:
