@@ -145,7 +145,7 @@ def index() -> str:
 |---|---|
 | [Task format](../tasks.md) | every field of a task |
 | [Reward components of your own](../evaluators.md) | the protocol of evaluators |
-| [File formats](../file_formats.md) | runs, cassettes, baselines, exports |
+| [File formats](../results.md#file-formats) | runs, cassettes, baselines, exports |
 
 ## Python API
 

@@ -1,4 +1,4 @@
-"""docs/saving.md: each of its examples saves what the page shows."""
+"""docs/gates.md: each of its examples saves what the page shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.exhaustive
 
-PAGE = (Path(__file__).parents[2] / "docs" / "saving.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "gates.md").read_text(encoding="utf-8")
 
 
 class Shown(NamedTuple):
@@ -52,26 +52,26 @@ def _there(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_plan(capsys: pytest.CaptureFixture[str]) -> None:
-    (shown,) = commands("Plan before you run")
+    (shown,) = commands("Planning a run")
     assert main(shown.words[1:]) == 1  # a loss of ten points is not seen
     assert capsys.readouterr().out.splitlines() == shown.lines
 
 
 def test_gate(pytester: pytest.Pytester) -> None:
-    found = [*commands("Stop once the gate is known")]
+    found = [*commands("Stopping with a probability")]
     assert [len(each.lines) for each in found] == [2, 2]
-    check_runs(pytester, "Stop once the gate is known")
+    check_runs(pytester, "Stopping with a probability")
 
 
 def test_comparison(pytester: pytest.Pytester) -> None:
-    found = [*commands("Stop once the comparison is decided")]
+    found = [*commands("Looks while the run is under way")]
     assert [len(each.lines) for each in found] == [0, 0, 4]
-    check_runs(pytester, "Stop once the comparison is decided")
+    check_runs(pytester, "Looks while the run is under way")
 
 
 def test_own_test(pytester: pytest.Pytester) -> None:
     (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (pytester.path / "test_bags.py").write_text(block, encoding="utf-8")
-    (shown,) = commands("Stop once a test is decided")
+    (shown,) = commands("Gates of single tests")
     assert len(shown.lines) == 3
-    check_runs(pytester, "Stop once a test is decided")
+    check_runs(pytester, "Gates of single tests")

@@ -1,4 +1,4 @@
-"""The examples of docs/saving.md give what the page shows."""
+"""The examples of docs/gates.md give what the page shows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.exhaustive, pytest.mark.usefixtures("light_processes", "warm_processes")]
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/saving.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/gates.md").read_text(encoding="utf-8")
 
 
 def section(title: str) -> str:
