@@ -1,4 +1,4 @@
-"""Headers that a trial sends with each message to an agent or a model outside of this process."""
+"""Headers that a trial sends with each message to an agent outside of this process; models do not get them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ...background import BackgroundLoop
-from ...carried import carried
 from ...chat import ChatReply
 from ...chat.chat_messages import filled_message
 from ...chat.faults import build_model_error
@@ -145,7 +144,7 @@ def _filled(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _headers(request: ChatRequest, found: Route) -> dict[str, str]:
-    headers = {"Content-Type": "application/json", **carried.get()}
+    headers = {"Content-Type": "application/json"}
     if found.key:
         headers["Authorization"] = f"Bearer {found.key}"
     if request.args.get("organization"):

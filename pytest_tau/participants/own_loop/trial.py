@@ -96,7 +96,7 @@ class AgentTrial:
 
         ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``ANTHROPIC_BASE_URL``, ``ANTHROPIC_API_KEY`` and ``TAU_MCP_URL``.
         """
-        return {**os.environ, **self._addresses}
+        return {**os.environ, **self._variables}
 
     @property
     def program_environ(self) -> dict[str, str]:
@@ -105,10 +105,10 @@ class AgentTrial:
         Keys of the test run are not for an agent that is tested: it calls its model through the endpoint.
         """
         given = {name: value for name, value in os.environ.items() if _is_needed(name) or name in self._program_env}
-        return {**given, **self._addresses, **{name.upper(): value for name, value in carried.get().items()}}
+        return {**given, **self._variables}
 
     @property
-    def _addresses(self) -> dict[str, str]:
+    def _variables(self) -> dict[str, str]:
         address = self.session.address
         return {
             "OPENAI_BASE_URL": address.base_url,
@@ -116,6 +116,7 @@ class AgentTrial:
             "ANTHROPIC_BASE_URL": address.anthropic_base_url,
             "ANTHROPIC_API_KEY": address.api_key,
             "TAU_MCP_URL": address.mcp_url,
+            **{name.upper(): value for name, value in carried.get().items()},
         }
 
     @property

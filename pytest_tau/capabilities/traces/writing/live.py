@@ -7,6 +7,7 @@ OpenTelemetry instruments in this process joins it.
 from __future__ import annotations
 
 import secrets
+from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,16 @@ import pytest
 from ....capability.views import TrialStages
 from ....carried import carried
 from ....errors import install_extra
+from ....plugin.context.run_state import run_state
+from ....plugin.options import OptionValues
+from ....plugin.wire import give_output, output_of
 from ....text import plural, printable
 from .otlp import resource_of
 from .spans import SENT, spans_of, trace_id_of
 
 if TYPE_CHECKING:
     from ....capability.views import TrialView
+    from ....integrations.opentelemetry import Sender
     from ....models import Simulation
     from .. import TraceSettings
 
@@ -51,19 +56,38 @@ def make_sender(config: pytest.Config, settings: TraceSettings) -> TraceSender |
     """
     if settings.otlp is None:
         return None
-    run = str(getattr(config.option, "tau_run_name", None) or "")
     try:
-        from ....integrations.opentelemetry import Sender
+        from ....integrations import opentelemetry  # noqa: F401
     except ImportError:
         raise pytest.UsageError(f"--tau-otlp needs OpenTelemetry's SDK: {install_extra('otel')}") from None
-    return TraceSender(settings.otlp, run, Sender(settings.otlp, resource_of(run), version("pytest-tau")))
+    return TraceSender(config, settings.otlp)
 
 
 class TraceSender:
-    """Sends trials as they finish; a receiver that is not there does not fail the run, and is named at its end."""
+    """Sends trials as they finish; a receiver that is not there does not fail the run, and is named at its end.
 
-    def __init__(self, url: str, run: str, sender: Any) -> None:
-        self._url, self._run, self._sender, self._sent = url, run, sender, 0
+    Args:
+        config: pytest's configuration.
+        url: The address of the receiver.
+    """
+
+    def __init__(self, config: pytest.Config, url: str) -> None:
+        self._config, self._url = config, url
+        #: Trials that were sent, and spans that were not received, of workers that have ended.
+        self._by_workers = [0, 0]
+        self._sent = 0
+
+    @cached_property
+    def _run(self) -> str:
+        """The name of the run, as an export of it has it; empty if nothing is stored."""
+        folder = run_state(self._config).paths.results
+        return str(OptionValues(self._config).get("run_name") or (folder.name if folder else ""))
+
+    @cached_property
+    def _sender(self) -> Sender:
+        from ....integrations.opentelemetry import Sender
+
+        return Sender(self._url, resource_of(self._run), version("pytest-tau"))
 
     def pytest_tau_simulation_finished(self, item: pytest.Item, simulation: Simulation) -> None:
         """Send a trial."""
@@ -72,13 +96,28 @@ class TraceSender:
         spans = spans_of(simulation, self._run, str(domain), item.nodeid)
         self._sender.send(trace_id_of(self._run, simulation), spans)
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say how much was sent, and what was not."""
+    def pytest_sessionfinish(self) -> None:
+        """Wait until all was sent; a worker tells its controller."""
         if self._sent:
             self._sender.flush()
-            lost = f"; {plural(self._sender.lost, 'span')} were not received" if self._sender.lost else ""
-            terminalreporter.write_line(printable(f"tau: traces: {self._sent} sent to {self._url}{lost}"))
+            give_output(self._config, capabilities={"traces": [self._sent, self._sender.lost]})
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Add what a worker has sent."""
+        sent, lost = output_of(node).get("capabilities", {}).get("traces", (0, 0))
+        self._by_workers = [self._by_workers[0] + sent, self._by_workers[1] + lost]
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say how much was sent, and what was not."""
+        sent, lost = self._by_workers
+        if self._sent:
+            sent, lost = sent + self._sent, lost + self._sender.lost
+        if sent:
+            missing = f"; {plural(lost, 'span')} were not received" if lost else ""
+            terminalreporter.write_line(printable(f"tau: traces: {sent} sent to {self._url}{missing}"))
 
     def pytest_unconfigure(self) -> None:
         """Send what is left."""
-        self._sender.close()
+        if self._sent:
+            self._sender.close()
