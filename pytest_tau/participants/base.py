@@ -43,6 +43,8 @@ class Adapter(BuiltIn):
 
     def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller) -> None:
         self._target, self._context, self._caller = target, context, caller
+        #: Takes a reply of pieces of text; others pass.
+        self.read_stream = read_stream
         self.greeting = caller.call_here(_greeting, target, context)
 
     def is_stop(self, message: Reply) -> bool:
@@ -78,7 +80,7 @@ class Adapter(BuiltIn):
 
     async def _message(self, reply: Any) -> Reply:
         side = self._context.side
-        return as_message(await read_stream(reply, side, self._caller.call), side)
+        return as_message(await self.read_stream(reply, side, self._caller.call), side)
 
     async def close(self) -> None:
         """Close the object, if it has a method of this name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from .context import Reply, Side
 
 
+#: Says that a stream is over.
+_END = object()
+#: The word at the end of a text that may go on.
+_LAST_WORD = re.compile(r"\S*\Z")
 #: The most characters of a message: of its text and its calls. No model writes as many, and everything that reads a
 #: conversation, such as the diagnosis of a failure, takes time that grows with them.
 LONGEST_MESSAGE = 1_000_000
@@ -83,6 +88,53 @@ def _join(stream: Iterator[Any], side: Side) -> str:
         if hasattr(stream, "close"):
             stream.close()
     return text.joined
+
+
+class TextStream:
+    """A reply that is an iterator of text pieces, sync or async, and is read as far as it is wanted.
+
+    Args:
+        stream: The iterator.
+        side: The side that replies.
+        call: Calls a function of the participant where its code runs.
+
+    Attributes:
+        text: What was read of it, in whole words.
+    """
+
+    def __init__(self, stream: Any, side: Side, call: Callable[..., Awaitable[Any]]) -> None:
+        self._stream, self._call, self._read = stream, call, _Text(side)
+        self._next = _next_async if isinstance(stream, AsyncIterator) else next
+        self.text = ""
+
+    async def words(self) -> str:
+        """Return the next words, each of them whole; nothing if it is over.
+
+        Raises:
+            ParticipantError: A piece is not a text, or the text is too long.
+            Exception: Anything that the iterator raises.
+        """
+        while (piece := await self._call(self._next, self._stream, _END)) is not _END:
+            self._read.add(piece)
+            read = self._read.joined
+            whole = len(read) - len(_LAST_WORD.search(read).group())  # type: ignore[union-attr] # always found
+            if read[len(self.text) : whole].strip():
+                return self._until(whole)
+        return self._until(len(self._read.joined))
+
+    def _until(self, end: int) -> str:
+        before, self.text = len(self.text), self._read.joined[:end]
+        return self.text[before:]
+
+    async def close(self) -> None:
+        """Close it, if it has a method for that."""
+        own = getattr(self._stream, "aclose", None) or getattr(self._stream, "close", None)
+        if own is not None:
+            await self._call(own)
+
+
+async def _next_async(stream: AsyncIterator[Any], default: Any) -> Any:
+    return await anext(stream, default)
 
 
 class _Text:

@@ -239,6 +239,82 @@ def test_an_agent_that_never_yields_says_all_of_it(domain: Domain) -> None:
     assert facts.faults[0].kind == "no_yield"
 
 
+class Streaming:
+    """Says a text piece by piece, and notes which pieces were wanted."""
+
+    manners = Manners(reminder=False)
+
+    def __init__(self, pieces: list[str], *, in_threads: bool) -> None:
+        self.pieces, self.in_threads, self.wanted, self.closed = pieces, in_threads, [], False
+
+    def respond(self, message: Any) -> Any:
+        del message
+        if self.wanted:
+            return "Fine."
+        return self.sync() if self.in_threads else self.asynchronous()
+
+    def sync(self) -> Any:
+        try:
+            for piece in self.pieces:
+                self.wanted.append(piece)
+                yield piece
+        finally:
+            self.closed = True
+
+    async def asynchronous(self) -> Any:
+        for piece in self.sync():
+            yield piece
+
+    def is_stop(self, message: Any) -> bool:
+        return bool(message.content.endswith("Goodbye."))
+
+
+def pieces_of(text: str) -> list[str]:
+    return [text[at : at + 5] for at in range(0, len(text), 5)]
+
+
+@pytest.mark.parametrize("in_threads", [True, False])
+def test_a_stream_is_spoken_as_it_comes_in_the_time_of_the_whole_text(domain: Domain, in_threads: bool) -> None:
+    text = f"{LONG} Your id is AB12-9, by the way: note it, please. Goodbye."
+    streamed = Streaming(pieces_of(text), in_threads=in_threads)
+    found, whole = (talk(domain, agent, Script(["Hello."])) for agent in (streamed, Whole(text)))
+    assert facts_of(found)[1] == facts_of(whole)[1]
+    assert said(found)[-1] == ("assistant", text)
+    assert found.termination_reason == whole.termination_reason == "agent_stop"
+    assert streamed.wanted == streamed.pieces
+    assert streamed.closed
+
+
+class Whole:
+    manners = Streaming.manners
+    is_stop = Streaming.is_stop
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def respond(self, message: Any) -> str:
+        del message
+        return self.text
+
+
+@pytest.mark.parametrize("in_threads", [True, False])
+def test_what_is_left_of_a_stream_is_not_wanted_after_an_interruption(domain: Domain, in_threads: bool) -> None:
+    agent = Streaming([f"{word} " for word in f"Do you want it? {LONG}".split()], in_threads=in_threads)
+    found = talk(domain, agent, Script(["Tell me about it.", "Yes, I do.", "###STOP###"]), "regular")
+    spoken = next(text for _, text in said(found) if text.startswith("Do you"))
+    assert "".join(agent.wanted).startswith(spoken)
+    assert len(agent.wanted) <= len(spoken.split()) + 2 < len(agent.pieces)
+    assert agent.closed
+
+
+def test_a_stream_that_breaks_off_is_the_failure_of_the_agent(domain: Domain) -> None:
+    agent = Streaming(["Good ", "morning, ", 7], in_threads=True)  # type: ignore[list-item]
+    found = talk(domain, agent, Script(["Hello."]))
+    assert found.termination_reason == "agent_error"
+    assert "expected pieces of text" in (found.error or "")
+    assert said(found)[-1] == ("assistant", "Good morning,")
+
+
 def test_no_conversation_is_continued_in_ticks(domain: Domain) -> None:
     begun = task({}, initial_state={"message_history": [{"role": "assistant", "content": "Hi"}]})
     with pytest.raises(ConfigurationError, match="cannot be used for a conversation that has begun"):

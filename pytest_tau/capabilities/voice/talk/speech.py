@@ -86,6 +86,11 @@ class Mouth:
         return bool(self._left)
 
     @property
+    def runs_dry(self) -> bool:
+        """Whether the last of what it has to say is said in this tick."""
+        return len(self._left) == 1
+
+    @property
     def said(self) -> str:
         """What was said so far of the utterance that goes on."""
         return "".join(self._said)
@@ -106,6 +111,12 @@ class Mouth:
             self._said[-1] += " "
         # Reversed, so that a chunk is taken off in constant time.
         self._left = [*reversed(self._pace.chunks(text)), *self._left]
+
+    def go_on(self, begun: str, more: str) -> None:
+        """Say more of the last text, of which a tick or more is left, as if all of it had been given at once."""
+        ticks = len(self._pace.chunks(begun))
+        left = min(ticks, len(self._left))
+        self._left = [*reversed(self._pace.chunks(begun + more)[ticks - left :]), *self._left[left:]]
 
     def hush(self, tick: int) -> None:
         """Say no more; what is left is forgotten."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....models import AssistantMessage, UserMessage
 from ....orchestrator import Ending
+from ....participants.adapters import RespondAdapter
 from ....participants.base import Adapter
+from ....participants.replies import TextStream
 from ..participants.agents import SOUNDS, AgentTurns, Heard, Say, as_say, manners_of, message_of
 from ..ticks import NON_DIRECTED
 from .conditions import EffectSchedule, heard_through
@@ -83,10 +86,12 @@ class Talk:
                 emitted = await user.tick(tick, said)
                 if emitted.stop:
                     agent.mouth.speak(tick)
+                    await agent.drop_stream()
                     return user.ending
                 said = await agent.tick(heard._replace(tick=tick))
                 heard = user.arrived
                 if ending := self._conversation.limit() or agent.ending:
+                    await agent.drop_stream()
                     return ending
             return Ending("max_steps", error=f"no end after {self._settings.seconds:g} s of talk")
         finally:
@@ -116,6 +121,8 @@ class AgentSide:
         self._stops: Ending | None = None
         self._reply: AssistantMessage | None = None
         self._calls = 0
+        self._stream: TextStream | None = None
+        self._speaks_stream = False
 
     @property
     def ending(self) -> Ending | None:
@@ -132,14 +139,44 @@ class AgentSide:
         say = await self._act(heard)
         if say.hush:
             mouth.hush(heard.tick)
+            await self.drop_stream()
         mouth.say(say.text)
         if say.calls:
             await self._call(heard.tick, say.calls)
         if say.stop:
             self._stops = self._stops or Ending("agent_stop")
+        if self._reply is not None and say.text and say.text == self._reply.text:
+            self._speaks_stream = self._stream is not None
+        while self._speaks_stream and mouth.runs_dry:
+            await self._read_on()
         said = mouth.speak(heard.tick)
         self._record()
         return said
+
+    async def drop_stream(self) -> None:
+        """Close the stream of which the agent speaks, if there is one."""
+        if self._stream is not None:
+            stream, self._stream, self._speaks_stream = self._stream, None, False
+            await self._conversation.of_side("agent", stream.close())
+
+    async def _read_on(self) -> None:
+        """Say the next words of a stream; at its end, look whether all of it ends the conversation."""
+        stream = self._stream
+        assert stream is not None, "it is spoken"
+        begun = stream.text
+        more = await self._conversation.of_side("agent", stream.words())
+        if more:
+            self.mouth.go_on(begun, more)
+            return
+        self._stops = self._stops or self._conversation.stop(AssistantMessage(content=stream.text))
+        await self.drop_stream()
+
+    async def _first_words(self, reply: Any, side: Side, call: Callable[..., Awaitable[Any]]) -> Any:
+        """Return the first words of a reply that is a stream, and keep it; any other reply as it is."""
+        if not isinstance(reply, (Iterator, AsyncIterator)):
+            return reply
+        self._stream = TextStream(reply, side, call)
+        return await self._stream.words()
 
     def finish(self, tick: int) -> None:
         """Record what was being said when the conversation ended."""
@@ -183,10 +220,14 @@ class AgentSide:
         conversation, agent = self._conversation, self._conversation.sides["agent"]
         if isinstance(agent, Adapter) and callable(getattr(agent.target, "tick", None)):
             return lambda heard: conversation.of_side("agent", self._own_act(agent, heard))
+        manners = manners_of(agent, domain_agents)
+        # Of other forms, what they have said is kept for them; what is repeated has to be known.
+        if isinstance(agent, RespondAdapter) and not manners.repeats:
+            agent.read_stream = self._first_words
         note_cut = None
         if isinstance(agent, Adapter) and callable(getattr(agent.target, "interrupted", None)):
             note_cut = self._note_cut
-        return AgentTurns(self._ask, manners_of(agent, domain_agents), conversation.greeting, note_cut).tick
+        return AgentTurns(self._ask, manners, conversation.greeting, note_cut).tick
 
     async def _note_cut(self, said: str, seconds: float) -> None:
         agent = self._conversation.sides["agent"]
@@ -203,9 +244,7 @@ class AgentSide:
         reply = await self._conversation.ask("agent", message)
         assert isinstance(reply, AssistantMessage), "an agent replies"
         self._reply = reply
-        ending = self._conversation.stop(reply)
-        self._stops = self._stops or ending
-        return reply, ending is not None
+        return reply, self._conversation.stop(reply) is not None
 
 
 @dataclass
