@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import importlib.metadata
 import importlib.util
 import os
@@ -24,6 +26,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # half of its time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# This backport, a requirement of OpenTelemetry, takes the place of the standard library's finder of installed packages.
+# pytester undoes one half of that if it is imported in a run in this process: nothing would be installed any more.
+with contextlib.suppress(ImportError):
+    importlib.import_module("importlib_metadata")
 
 
 def _provide(file: str) -> Any:
