@@ -75,3 +75,10 @@ def test_own_test(pytester: pytest.Pytester) -> None:
     (shown,) = commands("Gates of single tests")
     assert len(shown.lines) == 3
     check_runs(pytester, "Gates of single tests")
+
+
+def test_the_cost_of_the_page_on_ci(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+    command, *lines = page.partition("$ tau plan")[2].partition("\n```")[0].splitlines()
+    assert main(["plan", *shlex.split(command)]) == 0
+    assert capsys.readouterr().out.splitlines() == lines
