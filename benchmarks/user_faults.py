@@ -2,7 +2,7 @@
 
 For each run, the table has the trials with a user, those with a fault, and the trials with a finding of each check.
 With ``--show``, findings are printed, drawn by a fixed seed, to be read by a person; the precision in
-docs/user_validity.md was found in this way. Solo runs are skipped: they have no user.
+docs/doubts.md was found in this way. Solo runs are skipped: they have no user.
 """
 
 from __future__ import annotations

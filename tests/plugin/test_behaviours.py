@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "personas.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "users.md").read_text(encoding="utf-8")
 
 
 def test_the_behaviour_of_the_page_works(project):

@@ -356,7 +356,7 @@ def test_behaviours_excuse_checks_that_there_are() -> None:
 def test_the_page_has_every_check() -> None:
     from pathlib import Path
 
-    page = (Path(__file__).parents[2] / "docs" / "user_validity.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "users.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in page for name in CHECK_NAMES)
 
 
