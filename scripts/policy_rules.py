@@ -1,4 +1,4 @@
-"""Write the tables of docs/policy.md: the rules of the bundled domains.
+"""Write the table of docs/policy.md: the rules of the bundled domains.
 
 python scripts/policy_rules.py            write the page
 python scripts/policy_rules.py --check    exit with 1 if the page is not up to date
@@ -22,18 +22,13 @@ _MARKED = re.compile(r"(?<=<!-- rules -->\n).*(?=<!-- /rules -->)", re.DOTALL)
 
 
 def tables() -> str:
-    """Return a table for each bundled domain that has rules."""
-    parts = []
+    """Return a table with a row for each bundled domain that has rules."""
+    rows = []
     for name in DOMAINS:
         rules = load_rules(pytest_tau.load_domain(name).spec)
-        rows = [f"| `{rule.name}`{_MARK * rule.needs_dialog} | {_cell(rule.sentence)} |" for rule in rules]
-        if rows:
-            parts.append("\n".join([f"### {name}\n", "| rule | sentence of the policy |", "|---|---|", *rows, ""]))
-    return "\n".join(["", *parts, ""]) if parts else ""
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("*", "\\*")
+        if rules:
+            rows.append(f"| {name} | {', '.join(f'`{rule.name}`{_MARK * rule.needs_dialog}' for rule in rules)} |")
+    return "\n".join(["", "| domain | rules |", "|---|---|", *rows, "", ""])
 
 
 def page() -> str:

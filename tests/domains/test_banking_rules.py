@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -185,19 +184,8 @@ def test_every_kind_of_request_occurs() -> None:
 # The page
 
 
-def test_the_conversation_in_the_docs_is_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("banking_page", ROOT / "scripts" / "banking_page.py")
-    assert spec
-    assert spec.loader
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    text = script.PAGE.read_text("utf-8")
-    assert text == script.page(text), "run python scripts/banking_page.py"
-    assert "finds: credit_limit_increase, credit_limit_increase_2023" in text
-
-
 def test_the_numbers_in_the_docs_are_those_of_the_bundle() -> None:
-    text = (ROOT / "docs" / "banking.md").read_text("utf-8")
+    text = (ROOT / "docs" / "knowledge.md").read_text("utf-8")
     tables = DOMAIN.environment().agent_db.dump()
     sizes = {name: len(tables[name]["data"]) for name in ("users", "accounts", "credit_card_accounts", "debit_cards")}
     assert f"{sizes['users']}, with {sizes['accounts']} bank accounts, {sizes['credit_card_accounts']} credit" in text
@@ -213,7 +201,7 @@ def test_the_numbers_in_the_docs_are_those_of_the_bundle() -> None:
 def test_a_stale_document_is_caught_by_tasks_about_it(simulations: dict[str, Simulation]) -> None:
     failed = {task_id for task_id, task in TASKS.items() if talk(task, "saboteur:trusts-stale-document").reward != 1}
     assert {"limit-of-a-young-card", "dispute-an-old-charge", "open-savings-too-soon"} <= failed
-    assert len(failed) == 12  # as docs/banking.md states
+    assert len(failed) == 12
     assert all(simulations[task_id].reward == 1 for task_id in failed)
 
 

@@ -211,7 +211,7 @@ def test_its_snapshots_are_stored_compared_and_updated(tmp_path: Path) -> None:
 
 
 def test_the_domain_that_generates_does(tmp_path: Path) -> None:
-    followed = [step for step in steps(page("generated_tasks.md")) if "shopping" in (step.command or step.text)]
+    followed = [step for step in steps(page("lint.md")) if "shopping" in (step.command or step.text)]
     assert [bool(step.command) for step in followed] == [False, True]
     found = departures(tmp_path / "desk", followed)
     assert not found, "\n\n".join(found)

@@ -71,8 +71,8 @@ def test_the_variants_of_the_docs_are_compared_as_shown(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    pytester.path.joinpath("conftest.py").write_text(blocks("docs/variants.md", "python")[0], encoding="utf-8")
-    command, *lines = blocks("docs/variants.md", "console")[0].splitlines()
+    pytester.path.joinpath("conftest.py").write_text(blocks("docs/comparability.md", "python")[0], encoding="utf-8")
+    command, *lines = blocks("docs/comparability.md", "console")[0].splitlines()
     result = pytester.runpytest("-pno:asyncio", *shlex.split(command.removeprefix("$ pytest ")))
     assert len(lines) == 9
     written = result.stdout.str()

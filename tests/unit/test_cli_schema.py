@@ -351,7 +351,7 @@ def test_the_commands_of_the_page_write_schemas(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
     commands = re.findall(r"^\$ tau (schema .*?)\s*#", page, re.MULTILINE)
     assert len(commands) == 4
     for command in commands:

@@ -338,7 +338,7 @@ def test_trials_lost_to_infrastructure_are_shown_by_both_conventions(tmp_path: P
 
 
 def test_the_example_of_the_page_is_valid_and_its_commands_exist(tau: Tau, run: Path, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "submissions.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "comparability.md").read_text(encoding="utf-8")
     (toml,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "fields.toml").write_text(toml, encoding="utf-8")
     ran = tau("submit", "prepare", run, "-o", "submissions", "--from", "fields.toml")

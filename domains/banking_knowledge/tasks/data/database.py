@@ -13,7 +13,7 @@ from .people import make_people
 if TYPE_CHECKING:
     from .people import Table
 
-_NOTES = "Made-up records; see docs/banking.md."
+_NOTES = "Made-up records; see docs/knowledge.md."
 _EMPTY = (
     "credit_card_applications",
     "verification_history",
