@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from ..environment import Domain, Environment
     from ..models import Message, Requestor, Simulation, Task, ToolCall, ToolMessage
@@ -208,6 +209,8 @@ class PageBlock(NamedTuple):
             which the title is the kind: each is also shown at its message.
         data: JSON that the function ``BLOCKS[name]`` of the capability's script draws instead, given the data, the
             conversation and the second argument of ``messageLink``.
+        media: A file of sound, which the function gets as its fourth argument: the address from the page, or null
+            if it is not there any more.
     """
 
     title: str
@@ -217,6 +220,7 @@ class PageBlock(NamedTuple):
     items: Sequence[PageItem] = ()
     place: Literal["panel", "box", "checks"] = "panel"
     data: Any = None
+    media: Path | None = None
 
 
 class Measured(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import wave
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from pytest_tau.capabilities.voice import capability
 from pytest_tau.capabilities.voice.page import page as blocks
 from pytest_tau.capabilities.voice.participants import Manners
 from pytest_tau.models import Simulation
+from pytest_tau.reports.html.capability_blocks import shown_blocks
 from pytest_tau.testing import ScriptedParticipant as Script, call
 
 from .chromium import browser, chromium
@@ -68,6 +70,56 @@ def test_ticks_of_others_are_drawn_likewise() -> None:
         ("user", "Hi.", 1),
     ]
     assert list(blocks(made.facts, found.model_copy(update={"duplex": None}))) == []
+
+
+def with_sound(found: Simulation, file: Path) -> Simulation:
+    """The trial as one whose sound, a tone, was kept in a file."""
+    facts = capability.read(found.facts)
+    seconds = facts.timeline.ticks * facts.tick_seconds
+    file.parent.mkdir(exist_ok=True)
+    with wave.open(str(file), "wb") as sound:
+        sound.setnchannels(2)
+        sound.setsampwidth(2)
+        sound.setframerate(8000)
+        sound.writeframes(bytes(range(0, 200, 2)) * int(seconds * 320))
+    return found.model_copy(update={"facts": {"voice": {**found.facts["voice"], "sound": file.as_posix()}}})
+
+
+def test_the_page_has_the_address_of_the_sound_while_the_file_is_there(domain: Domain, tmp_path: Path) -> None:
+    found = with_sound(trial(domain), tmp_path / "a sound" / "1.wav")
+    blocks_of = [("voice", block) for block in blocks(capability.read(found.facts), found)]
+    (shown,) = shown_blocks(blocks_of, tmp_path / "reports")
+    assert shown["media"] == "../a%20sound/1.wav"
+    (tmp_path / "a sound" / "1.wav").unlink()
+    (shown,) = shown_blocks(blocks_of, tmp_path / "reports")
+    assert shown["media"] is None
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(chromium() is None, reason="there is no Chromium on the path, and $CHROMIUM names none")
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_timeline_follows_the_sound(domain: Domain, tmp_path: Path, width: int) -> None:
+    binary = chromium()
+    assert binary is not None
+    found = with_sound(trial(domain), tmp_path / "sound" / "1.wav")
+    report(tmp_path / "r.html", domain, run_folder(tmp_path / "run", line(found, WANTED)))
+    with browser(binary) as page:
+        page.size(width, 900)
+        page.open(tmp_path / "r.html", "#/0")
+        page.wait_for("document.querySelector('.box audio')?.readyState >= 1")
+        assert page.js("document.querySelector('.box audio').paused")
+        assert page.js("document.querySelector('.playhead').getAttribute('visibility')") == "hidden"
+        places = []
+        for seconds in (1, 5, 20):
+            page.js(f"document.querySelector('.box audio').currentTime = {seconds}")
+            page.wait_for(f"document.querySelector('.box audio').currentTime === {seconds}")
+            page.wait_for("!document.querySelector('.box audio').seeking")
+            page.wait_for("document.querySelector('.playhead').getAttribute('visibility') === 'visible'")
+            places.append(page.js("['y1', 'x1'].map((at) => +document.querySelector('.playhead').getAttribute(at))"))
+        assert places == sorted(places)
+        assert len({tuple(place) for place in places}) == len(places)
+        assert page.js("document.documentElement.scrollWidth <= innerWidth")
+        assert page.complaints == []
 
 
 @pytest.mark.exhaustive

@@ -91,6 +91,7 @@ class VoiceFacts(BaseModel):
         faults: What the agent did wrong, in order of time.
         entities: By kind, how many ids, addresses, amounts, numbers and names the user has said, and how many arrived.
         with_sound: The agent has heard sound.
+        sound: The file with the sound, as the option names its folder; None if it was not kept.
         timeline: The conversation itself, if it took simulated time; None for one that is stored as ticks.
     """
 
@@ -110,6 +111,7 @@ class VoiceFacts(BaseModel):
     faults: list[Fault] = []
     entities: dict[str, tuple[int, int]] = {}
     with_sound: bool = False
+    sound: str | None = None
     timeline: Timeline | None = None
 
     @computed_field  # type: ignore[prop-decorator] # as pydantic documents it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...capability.views import PageBlock
@@ -27,7 +28,9 @@ def page(facts: VoiceFacts, simulation: Simulation) -> Iterator[PageBlock]:
     simulated = f", simulated {sound} sound" if facts.timeline is not None else ""
     known = f", conditions {facts.complexity}" if facts.complexity else ""
     note = f"{clock(timeline.ticks * timeline.tick_seconds)} of talk{simulated}{known}"
-    yield PageBlock("Timeline", note=note, place="box", data=_data(facts, timeline, _numbers(timeline, simulation)))
+    data = _data(facts, timeline, _numbers(timeline, simulation))
+    media = Path(facts.sound) if facts.sound else None
+    yield PageBlock("Timeline", note=note, place="box", data=data, media=media)
 
 
 def _numbers(timeline: Timeline, simulation: Simulation) -> list[int | None]:

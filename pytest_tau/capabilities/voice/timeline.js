@@ -4,15 +4,28 @@ const TALK = { second: 13, label: 42, lane: 26, gap: 4, axis: 16, below: 16, mar
 const talkTime = (seconds) =>
   `${String(Math.floor(seconds / 60)).padStart(2, "0")}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
-BLOCKS.voice = (data, talk, jump) => {
+BLOCKS.voice = (data, talk, jump, sound) => {
   const total = data.ticks * data.tick;
   const open = total <= 300;
+  // The line that moves with the sound; the chart that is drawn gives it its place.
+  const head = svg("line", { class: "playhead", stroke: "var(--failed)", "stroke-width": 2, visibility: "hidden" });
+  let move = () => {};
+  const player = sound && talkPlayer(sound, (seconds) => move(seconds));
   return [
+    player || "",
     el(
       "details",
       { open },
       el("summary", {}, "What was said when"),
-      resized((width) => talkRows(data, jump, width)),
+      resized((width) => {
+        const { chart, locate } = talkRows(data, jump, width);
+        move = (seconds) => movePlayhead(head, locate(seconds), seconds < total);
+        if (player) {
+          chart.append(head);
+          if (player.currentTime) move(player.currentTime);
+        }
+        return chart;
+      }),
       el("p", { class: "note" }, talkLegend(data)),
     ),
     data.faults.length
@@ -24,6 +37,17 @@ BLOCKS.voice = (data, talk, jump) => {
       : "",
   ];
 };
+
+function talkPlayer(src, move) {
+  const player = el("audio", { controls: true, preload: "metadata", src, "aria-label": "The conversation, the user on the left" });
+  for (const kind of ["timeupdate", "seeked"]) player.addEventListener(kind, () => move(player.currentTime));
+  return player;
+}
+
+function movePlayhead(head, { x, y1, y2 }, shown) {
+  for (const [name, value] of Object.entries({ x1: x, x2: x, y1, y2, visibility: shown ? "visible" : "hidden" }))
+    head.setAttribute(name, value);
+}
 
 function talkLegend(data) {
   const lost = data.drops.length ? "; ! where words were lost on the line" : "";
@@ -53,7 +77,12 @@ function talkRows(data, jump, width) {
     const place = (tick) => TALK.label + ((tick * data.tick - from) / perRow) * inside;
     chart.append(talkRow(data, jump, { from, to: from + perRow, top: row * height, place, right: TALK.label + inside }));
   }
-  return chart;
+  const locate = (seconds) => {
+    const row = Math.min(rows - 1, Math.floor(seconds / perRow));
+    const x = TALK.label + ((seconds - row * perRow) / perRow) * inside;
+    return { x, y1: row * height + TALK.mark, y2: row * height + TALK.mark + 2 * TALK.lane + TALK.gap };
+  };
+  return { chart, locate };
 }
 
 function talkRow(data, jump, row) {

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from .json_text import without_keys
 
@@ -12,11 +15,12 @@ if TYPE_CHECKING:
     from ...capability.views import PageBlock
 
 
-def shown_blocks(found: Iterable[tuple[str, PageBlock]]) -> list[dict[str, Any]]:
+def shown_blocks(found: Iterable[tuple[str, PageBlock]], folder: Path) -> list[dict[str, Any]]:
     """Return the blocks that are a part of their own.
 
     Args:
         found: The blocks, each with the name of its capability.
+        folder: The folder of the page.
     """
     return [
         {
@@ -36,10 +40,26 @@ def shown_blocks(found: Iterable[tuple[str, PageBlock]]) -> list[dict[str, Any]]
             ],
             "place": block.place,
             "data": block.data,
+            "media": address(block.media, folder) if block.media else None,
         }
         for name, block in found
         if block.place != "checks"
     ]
+
+
+def address(file: Path, folder: Path) -> str | None:
+    """Return the address of a file relative to a page; None if there is none, or the file is not there.
+
+    Args:
+        file: The file.
+        folder: The folder of the page.
+    """
+    if not file.is_file():
+        return None
+    try:
+        return quote(Path(os.path.relpath(file, folder)).as_posix())
+    except ValueError:  # on another drive
+        return None
 
 
 def block_checks(found: Iterable[tuple[str, PageBlock]]) -> list[dict[str, Any]]:

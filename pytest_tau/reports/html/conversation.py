@@ -22,6 +22,7 @@ from .json_text import value_text, without_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from ...capability import Capability
     from ...environment import Domain
@@ -41,6 +42,7 @@ def conversation(
     task: Task | None,
     domain: Domain | str,
     histories: StateHistories,
+    folder: Path,
     capabilities: Sequence[Capability] = (),
 ) -> dict[str, Any]:
     """Return everything that the page shows of a simulation when it is opened, as JSON.
@@ -51,6 +53,7 @@ def conversation(
         task: Its task; None if it is not known.
         domain: Where it took place, or why that is not available.
         histories: Of the trials of the run.
+        folder: The folder of the page.
         capabilities: The capabilities whose blocks are shown.
     """
     verdict, found = simulation.reward_info, [*page_blocks(capabilities, simulation)]
@@ -63,7 +66,7 @@ def conversation(
         "messages": _messages(simulation.messages),
         "calls": [_call(made, history.changes.get(position, [])) for position, made in enumerate(calls)],
         "checks": located_checks(Evidence(simulation, calls, rows, history, grading)) + block_checks(found),
-        "blocks": shown_blocks(found),
+        "blocks": shown_blocks(found, folder),
         "actions": [_action(action) for action in actions],
         "rows": [row._asdict() for row in rows],
         "differences": [_difference(difference) for difference in differences[:_MOST_CHANGES]],

@@ -16,6 +16,7 @@ from .overview import about, agent_name, comparisons, counts, rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from ...analysis.columns import Column
     from ...capability import Capability
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def gather(
-    runs: Sequence[Run], domains: DomainSource, file: IO[bytes], capabilities: Sequence[Capability]
+    runs: Sequence[Run], domains: DomainSource, file: IO[bytes], capabilities: Sequence[Capability], folder: Path
 ) -> dict[str, Any]:
     """Return everything that the page shows before a conversation is opened, as JSON.
 
@@ -35,6 +36,7 @@ def gather(
         domains: The source of domains, for the changes of environments.
         file: The file that the conversations are written to.
         capabilities: The capabilities of the runs.
+        folder: The folder of the page, for addresses of files.
 
     Raises:
         ConfigurationError: A run that cannot be read.
@@ -44,7 +46,7 @@ def gather(
     tables = _Tables(columns)
     shown, gathered = [], list[list[Facts]]()
     for number, run in enumerate(runs):
-        gatherer = Gatherer(run, domains, capabilities, compared=len(runs) > 1)
+        gatherer = Gatherer(run, domains, capabilities, folder, compared=len(runs) > 1)
         kept, facts = _gather_run(gatherer, ConversationBlocks(file, number))
         records = [one.record for one in facts]
         names = _Names([record.group for record in records])

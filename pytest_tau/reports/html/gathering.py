@@ -16,6 +16,7 @@ from .environment_changes import StateHistories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from ...capability import Capability
     from ...environment import Domain
@@ -41,11 +42,14 @@ class Gatherer:
         domains: The source of domains, for the changes of environments.
         compared: Whether the messages of the run are compared with those of another one.
         capabilities: The capabilities whose blocks are shown.
+        folder: The folder of the page.
     """
 
-    def __init__(self, run: Run, domains: DomainSource, capabilities: Sequence[Capability], *, compared: bool) -> None:
+    def __init__(
+        self, run: Run, domains: DomainSource, capabilities: Sequence[Capability], folder: Path, *, compared: bool
+    ) -> None:
         self.run, self._compared, self._capabilities = run, compared, capabilities
-        self._domains = domains
+        self._domains, self._folder = domains, folder
         self._loaded: dict[str, Domain | str] = {}
         self._recognised: str | None = None
         # Equal tasks become one object, as a domain computes the reference state of each object once.
@@ -68,7 +72,9 @@ class Gatherer:
             task, domain = self._one_object(trial.task), self._domain(name)
             _annotate(trial.simulation, task, domain)
             yield self._facts(trial, calls, name)
-            shown = conversation(trial.simulation, calls, task, domain, self._histories, self._capabilities)
+            shown = conversation(
+                trial.simulation, calls, task, domain, self._histories, self._folder, self._capabilities
+            )
             blocks.add({**shown, "test": trial.test} if trial.test else shown)
         blocks.end()
 

@@ -50,7 +50,7 @@ def write_report(
     file.parent.mkdir(parents=True, exist_ok=True)
     known = installed() if capabilities is None else capabilities
     with tempfile.TemporaryFile() as spool:
-        found = gather(runs, domains, spool, known)
+        found = gather(runs, domains, spool, known, file.parent)
         spool.seek(0)
         with atomic_open(file) as page:
             _write(page, found, spool, [each.script for each in known if each.script])

@@ -15,6 +15,8 @@ def content_policy(style: str, script: str | None = None) -> str:
     """
     allowed = {"default-src": "'none'", "style-src": _hash(style)}
     allowed |= {"script-src": _hash(script)} if script is not None else {}
+    # A player of a capability may play a file next to the page.
+    allowed |= {"media-src": "'self'"} if script is not None else {}
     allowed |= {"base-uri": "'none'", "form-action": "'none'", "img-src": "data:"}
     allowed |= {"require-trusted-types-for": "'script'", "trusted-types": "'none'"}
     return "; ".join(f"{name} {value}" for name, value in allowed.items())

@@ -100,10 +100,11 @@ class VoiceStages(TrialStages):
         """Return what has happened, and its metrics."""
         if self._talk is None:
             return None
-        timeline = self._talk.timeline
+        timeline, sound = self._talk.timeline, None
         if self._ears is not None and (folder := self._view.settings.voice_audio) is not None:
-            self._ears.write(folder / f"{file_name_of(simulation.id)}.wav", timeline.utterances, timeline.tick_seconds)
+            sound = folder / f"{file_name_of(simulation.id)}.wav"
+            self._ears.write(sound, timeline.utterances, timeline.tick_seconds)
         known = {"complexity": self._conditions.complexity}
         facts = facts_of(timeline.as_silent_ticks(), timeline.tick_seconds, known)
         more = {"timeline": timeline, "entities": entities_heard(timeline), "with_sound": self._ears is not None}
-        return facts.model_copy(update=more)
+        return facts.model_copy(update=more | {"sound": sound.as_posix() if sound else None})

@@ -3,7 +3,7 @@
 const BLOCKS = {};
 
 function blockContent(block, talk, jump) {
-  if (block.data !== null && BLOCKS[block.name]) return BLOCKS[block.name](block.data, talk, jump);
+  if (block.data !== null && BLOCKS[block.name]) return BLOCKS[block.name](block.data, talk, jump, block.media);
   return [
     block.text ? el("p", {}, block.text) : "",
     block.rows.length ? factList(block.rows) : "",
