@@ -337,7 +337,7 @@ def test_trials_lost_to_infrastructure_are_shown_by_both_conventions(tmp_path: P
     )
 
 
-def test_the_example_of_the_page_is_valid_and_its_commands_exist(tau: Tau, run: Path, tmp_path: Path) -> None:
+def test_the_fields_of_the_page_are_enough(tau: Tau, run: Path, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "comparability.md").read_text(encoding="utf-8")
     (toml,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "fields.toml").write_text(toml, encoding="utf-8")
@@ -345,5 +345,3 @@ def test_the_example_of_the_page_is_valid_and_its_commands_exist(tau: Tau, run: 
     assert ran.status == 0, ran.err
     (folder,) = (tmp_path / "submissions").iterdir()
     assert tau("submit", "check", folder).status == 0
-    (example,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
-    assert document_problems(json.loads(example)) == []
