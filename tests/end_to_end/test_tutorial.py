@@ -218,12 +218,12 @@ def test_the_domain_that_generates_does(tmp_path: Path) -> None:
 
 
 def test_the_test_with_saboteurs_passes(tmp_path: Path) -> None:
-    file = Step(file="test_evaluator.py", text=blocks(page("saboteurs.md"), "python")[0])
+    file = Step(file="test_evaluator.py", text=blocks(page("rules_agents.md"), "python")[0])
     assert not departures(tmp_path / "desk", [file, Step("pytest -q", ["…", "2 passed in 0.20s"])])
 
 
 def test_the_saboteurs_of_the_docs_are_those_there_are() -> None:
-    told = re.findall(r"^\| `([\w-]+)` \|", page("saboteurs.md").partition("## Which checks detect")[0], re.MULTILINE)
+    told = re.findall(r"^\| `([\w-]+)` \|", page("rules_agents.md").partition("### Which checks detect")[0], re.MULTILINE)
     assert told == list(FAULTY_AGENTS)
 
 
