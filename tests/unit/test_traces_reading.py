@@ -705,3 +705,33 @@ class TestOtherCallsOfModels:
         guard = span("guard", 0, id="7001", openinference__span__kind="GUARDRAIL")
         inside = chat(0.1, [user("is this safe?")], agent("yes"), parent="7001")
         assert Read(tmp_path, request(guard, inside, *whole_conversation())).texts == [[*WHOLE, "assistant bye"]]
+
+
+def test_results_of_calls_that_have_the_id_of_their_entry_in_the_history_are_paired(tmp_path: Path) -> None:
+    called = [{"type": "tool_call", "id": f"fc_{n}", "name": "get_order", "arguments": {"n": n}} for n in (1, 2)]
+    done = [said("tool", {"type": "tool_call_response", "id": f"call_{n}", "response": f"order {n}"}) for n in (1, 2)]
+    read = Read(tmp_path, request(chat(0, [user("where are they?"), agent(*called), *done], agent("pending"))))
+    (found,) = read.conversations
+    assert [call.id for each in found.messages for call in each.calls] == ["call_1", "call_2"]
+    assert [each.text for each in found.messages if each.role == "tool"] == ["order 1", "order 2"]
+    assert read.notes == []
+
+
+def test_a_list_of_attributes_that_a_limit_has_cut_is_named_and_its_rest_is_read(tmp_path: Path) -> None:
+    texts = ["where is W1?", "which one?", "W1", "It is pending.", "and W2?"]
+    flat = {
+        f"llm__input_messages__{n}__message__{key}": value
+        for n, text in enumerate(texts)
+        for key, value in (("content", text), ("role", ("user", "assistant")[n % 2]))
+    }
+    out = "llm__output_messages__0__message"
+    answer = {f"{out}__content": "Sent.", f"{out}__role": "assistant"}
+    llm = {"openinference__span__kind": "LLM"}
+    first = {**answer, f"{out}__content": "It is pending."}
+    began = span("call", 0, **llm, **dict([*flat.items()][:6]), **first)
+    # Half of the second message is left.
+    rest = span("call", 9, **llm, **dict([*flat.items()][3:]), **answer)
+    rest["droppedAttributesCount"] = 3
+    read = Read(tmp_path, request(began, rest))
+    assert read.texts == [[f"{('user', 'assistant')[n % 2]} {text}" for n, text in enumerate([*texts, "Sent."])]]
+    assert read.notes[-1] == "the list of attributes (OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT) is cut off in 1 span"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ...capability.views import LintView
     from ...environment import Domain
     from ...evaluation import Evaluation
+    from ...lint.findings import Severity
     from ...models import Simulation, Task
 
 #: The agent of a domain that follows its policy.
@@ -59,7 +60,10 @@ def _is_own_data(domain: Domain) -> bool:
 
 
 async def check_agent(task: Task, domain: Domain, evaluation: Evaluation) -> list[Finding]:
-    """Check ``agent-breaks-rule``: the domain's own agent breaks a rule when it talks to the scripted user."""
+    """Check ``agent-breaks-rule``: the domain's own agent breaks a rule when it talks to the scripted user.
+
+    If it does not do the task, as the user does not know what a rule asks for, the finding is a note.
+    """
     if not domain.spec.rules or _AGENT not in domain.spec.agents:
         return []
     settings = SimulationSettings(evaluation=evaluation)
@@ -67,10 +71,10 @@ async def check_agent(task: Task, domain: Domain, evaluation: Evaluation) -> lis
         simulation = await asimulate(task, domain=domain, agent=_AGENT, user="scripted", settings=settings)
     except TauError:
         return []  # the scripted user cannot play every task
-    return [*_findings("agent-breaks-rule", simulation)]
+    return [*_findings("agent-breaks-rule", simulation, "error" if simulation.outcome == "passed" else "note")]
 
 
-def _findings(name: str, simulation: Simulation) -> Iterator[Finding]:
+def _findings(name: str, simulation: Simulation, severity: Severity = "error") -> Iterator[Finding]:
     found = capability.read(simulation.facts)
     if found is None:
         return
@@ -78,4 +82,4 @@ def _findings(name: str, simulation: Simulation) -> Iterator[Finding]:
         yield Finding("rule-not-checked", "error", simulation.task_id, f"rule {rule!r} could not be checked: {why}")
     for rule in found.counts:
         first = next(each for each in found.breaches if each.rule == rule)
-        yield Finding(name, "error", simulation.task_id, f"{rule}, {first.line()}")
+        yield Finding(name, severity, simulation.task_id, f"{rule}, {first.line()}")

@@ -100,6 +100,9 @@ MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     ("traceloop.entity.input", "traceloop.entity.output"),
     ("input.value", "output.value"),
 )
+#: Those with an attribute for each part of each message, of which a limit on the number of attributes leaves some out.
+_FLAT: Final = ("llm.input_messages", "gen_ai.prompt")
+_FEWER: Final = "the list of attributes (OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT)"
 _SYSTEM: Final = ("gen_ai.system_instructions",)
 #: Where the parts of a tool's span are.
 _TOOL_NAME: Final = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name", "tool_name")
@@ -284,6 +287,12 @@ def _add_messages(step: Step, span: Span, look: _Attributes) -> None:
             step.answers = alternatives(look.whole(outgoing, step.cut), several=several)
     if (not asked and not step.answers) or any(name in _ASKED for name, _ in span.events):
         asked, step.answers = _of_events(span.events) or (asked, step.answers)
+    if span.dropped and (numbers := look.numbers(_FLAT)):
+        # The first ones are left out: of what is left, the first message may lack parts, and the answer as well.
+        step.cut.append(_FEWER)
+        asked = asked[1:] if numbers[0] else asked
+        step.answers = [each for each in step.answers if all(said.text or said.calls for said in each)]
+        step.answers = [each for each in step.answers if all(call.name for said in each for call in said.calls)]
     system = read_messages(look.whole(_SYSTEM[0], step.cut), "system")
     step.asked = [*system, *asked]
     if "smolagents" in span.scope:
@@ -385,6 +394,11 @@ class _Attributes:
         except (TypeError, ValueError, OverflowError):
             return 0
         return found if 0 <= found < _LARGEST else 0
+
+    def numbers(self, names: Iterable[str]) -> list[int]:
+        """Return the indices that attributes have after these names, the smallest first."""
+        rests = (key[len(name) + 1 :] for name in names for key in self._attributes if key.startswith(f"{name}."))
+        return sorted({int(head) for rest in rests if (head := rest.partition(".")[0]).isdigit()})
 
     def whole(self, name: str, cut: list[str]) -> Any:
         """Return a value, or the list or object that attributes below the name make up; note one that was cut."""

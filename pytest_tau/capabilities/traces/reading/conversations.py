@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _OVERLAP: Final = 2
 #: Nanoseconds by which times may be rounded.
 _UNSURE: Final = 10_000_000
+#: How ids of OpenAI's Responses begin that are of an entry of the history, not of the call in it.
+_ITEM: Final = "fc_"
 #: Results that frameworks give to calls that hand a conversation over to another agent.
 _HANDED_OVER: Final = ("transferred to ", "successfully transferred to ", "transferring to ", "handed off to ")
 _HANDOFFS: Final = ("transfer_to_", "handoff_to_", "transfer_back_to_", "delegate_to_")
@@ -141,7 +143,8 @@ def _unreadable(steps: list[Step], group: Group) -> str:
     elif any(step.elsewhere for step in steps):
         why = "its texts are in other files (gen_ai.input.messages.ref), which are not read"
     elif cut := next((name for step in steps for name in step.cut), ""):
-        why = f"{cut} is cut off: a limit on the length of attributes (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT) is too small"
+        limits = "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT, OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
+        why = f"{cut} is cut off: a limit on attributes ({limits}) is too small"
     else:
         why = f"no texts were recorded ({scope or 'unknown instrumentation'}): {setting}"
     traces = sorted({step.trace for step in (*steps, *group.tools)})
@@ -388,8 +391,10 @@ class _Pairing:
             found.notes.append(f"message {number}: a result without a call")
         start, end = said.time if said.span else 0, following.time if following else 0
         for place, call in enumerate(said.calls):
-            step, sure = self._pool.of(call, start - _UNSURE, end)
             known = _take(results, call)
+            if known and known.call_id and call.id.startswith(_ITEM):
+                call.id = known.call_id
+            step, sure = self._pool.of(call, start - _UNSURE, end)
             if not call.id or call.id in self._ids:
                 call.id = f"call_{hashlib.sha256(f'{self._name} {number} {place}'.encode()).hexdigest()[:12]}"
             self._ids.add(call.id)
@@ -429,9 +434,11 @@ class _Pairing:
 
 
 def _take(results: list[Said], call: Call) -> Said | None:
-    """Remove and return the result of a call: by its id, else the first result without an id."""
+    """Remove and return the result of a call: by its id, else the first result without an id of the same kind."""
     found = next((each for each in results if each.call_id and each.call_id == call.id), None)
-    found = found or next((each for each in results if not each.call_id or not call.id), None)
+    found = found or next(
+        (each for each in results if not each.call_id or not call.id or call.id.startswith(_ITEM)), None
+    )
     if found is not None:
         results.remove(found)
     return found
@@ -486,7 +493,7 @@ def _describe(found: Conversation, thread: _Thread) -> None:
     if thread.discarded:
         found.notes.append(f"{plural(thread.discarded, 'call')} of models whose answer was not used skipped")
     if cut := Counter(name for step in steps for name in step.cut):
-        found.notes += [f"{name} is cut off in {number} spans" for name, number in cut.items()]
+        found.notes += [f"{name} is cut off in {plural(number, 'span')}" for name, number in cut.items()]
     totals = Counter[str]()
     for step in steps:
         totals.update(step.usage)

@@ -33,6 +33,7 @@ _PROBLEM: Final = (
     *("exception_message", "error.message", "error"),
 )
 _SCOPE: Final = ("scope.name", "instrumentationLibrary.name", "instrumentation_library.name", "otel_scope_name")
+_DROPPED: Final = ("droppedAttributesCount", "dropped_attributes_count")
 #: Status codes of errors.
 _FAILED: Final = {"2", "ERROR", "STATUS_CODE_ERROR", "error"}
 #: Parts that products keep next to the attributes, and the attributes that they are read as.
@@ -90,6 +91,7 @@ class Span:
         attributes: The attributes, decoded.
         events: Its events, and log records of it: name and content.
         file: The file that it is from.
+        dropped: Whether a limit on the number of attributes has left some out.
     """
 
     trace: str
@@ -103,6 +105,7 @@ class Span:
     attributes: dict[str, Any] = field(default_factory=dict)
     events: list[tuple[str, Any]] = field(default_factory=list)
     file: str = ""
+    dropped: bool = False
 
 
 def is_span(value: Mapping[str, Any]) -> bool:
@@ -130,6 +133,7 @@ def span_of(value: Mapping[str, Any], around: Mapping[str, Any]) -> Span:
     found.start, found.end = nanoseconds(_first(value, _START)), nanoseconds(_first(value, _END))
     found.scope = _text(around, _SCOPE) or _text(value, _SCOPE)
     found.attributes = _attributes(value, around)
+    found.dropped = _first(value, _DROPPED) not in (None, 0, "0")
     found.events = [(_event_name(each), _event_content(each)) for each in objects(value.get("events"))]
     if not found.scope:
         found.scope = next((scope for member, scope in _PRODUCTS.items() if member in value), "")
