@@ -223,7 +223,9 @@ def test_the_test_with_saboteurs_passes(tmp_path: Path) -> None:
 
 
 def test_the_saboteurs_of_the_docs_are_those_there_are() -> None:
-    told = re.findall(r"^\| `([\w-]+)` \|", page("rules_agents.md").partition("### Which checks detect")[0], re.MULTILINE)
+    told = re.findall(
+        r"^\| `([\w-]+)` \|", page("rules_agents.md").partition("### Which checks detect")[0], re.MULTILINE
+    )
     assert told == list(FAULTY_AGENTS)
 
 

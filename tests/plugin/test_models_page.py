@@ -13,13 +13,13 @@ from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.testing import ModelServer, ServerError, Unauthorized
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "models.md"
+#: The page without its last section, which tests/plugin/test_strategies.py is about.
+PAGE = (ROOT / "docs" / "models.md").read_text(encoding="utf-8").partition("\n## Prompting strategies\n")[0]
 #: Sentences that introduce others or link to them, by their beginnings.
 NO_CLAIMS = (
     "This page describes",
     "The summary shows where a limit struck:",
     "The cost of a call is the first of these",
-    "[model_server.md]",
 )
 P, U = "tests/plugin/", "tests/unit/"
 HERE, LIMITS, BUDGET = (P + f"test_{name}.py" for name in ("models_page", "model_limits", "model_budget"))
@@ -176,7 +176,7 @@ CLAIMS = {
         U + "test_litellm_completions.py",
         "test_in_a_trial_a_call_is_tallied_recorded_and_replayed_to_the_byte",
     ),
-    "The calls of any other client": (HERE, "test_the_calls_of_another_client_are_not_counted"),
+    "Calls by [plain clients]": (HERE, "test_the_calls_of_another_client_are_not_counted"),
     "The hook `pytest_tau_make_model`": (HERE, "test_the_hook_of_the_page_replaces_litellm"),
     "`--tau-judge-llm MODEL` judges": (HERE, "test_the_judge_is_asked_again_and_its_conversation_is_kept"),
     "An invalid reply": (HERE, "test_the_judge_is_asked_again_and_its_conversation_is_kept"),
@@ -190,7 +190,7 @@ CLAIMS = {
 
 def claims() -> list[str]:
     """The sentences, the rows of tables and the items of lists, each on one line; without code."""
-    text = re.sub(r"```.*?```", "\n\n", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"```.*?```", "\n\n", PAGE, flags=re.DOTALL)
     found: list[str] = []
     for block in re.split(r"\n\s*\n", text):
         lines = block.strip().splitlines()
@@ -258,7 +258,7 @@ def simulations(project):
 
 def python_of_the_page(part):
     """The block of Python on the page that has this text in it."""
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     [found] = [block for block in blocks if part in block]
     return found
 
@@ -288,7 +288,7 @@ def test_a_call_in_flight_is_cancelled_and_the_messages_are_kept(served, project
 
 
 def test_every_option_of_the_page_has_an_ini_key(models, project):
-    named = set(re.findall(r"--tau-([a-z-]+[a-z])", PAGE.read_text(encoding="utf-8")))
+    named = set(re.findall(r"--tau-([a-z-]+[a-z])", PAGE))
     assert named <= {option.name for option in OPTIONS.values()}
     project.ini("tau_agent_llm = fake/agent", "tau_user_llm = fake/user")
     project.run().line("agent fake/agent: 2 calls")
