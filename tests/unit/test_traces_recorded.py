@@ -69,6 +69,21 @@ def test_tools_of_a_conversation_become_a_domain_on_which_its_task_is_proved(tau
     assert "4f1c" in (task.description.purpose or "" if task.description else "")
 
 
+def test_what_lies_between_equal_reads_with_different_results_is_a_write(tau: Tau, tmp_path: Path) -> None:
+    messages = [
+        *CONVERSATION[:-4],
+        call("restock", order_id="#W7"),
+        result("restock", {"restocked": True}),
+        call("get_order", order_id="#W7"),
+        result("get_order", {**ORDER, "status": "restocked"}),
+        *CONVERSATION[-2:],
+    ]
+    store(tmp_path / "run", conversation(messages))
+    ran = tau("task-from", "run", "-o", "shop.tau.json")
+    assert ran.status == 0, ran.out + ran.err
+    assert "reads=['find_customer', 'get_order']" in (tmp_path / "recorded_shop.py").read_text(encoding="utf-8")
+
+
 def test_a_trial_with_a_call_off_the_record_has_no_verdict_and_says_so(
     tau: Tau, tmp_path: Path, pytester: pytest.Pytester
 ) -> None:

@@ -99,6 +99,8 @@ def recording_of(simulations: Sequence[Simulation], name: str, module: Path, tas
     tools = _tools(simulations)
     writes = {each.name for each in tools if _WRITES.match(each.name)}
     generic = {each.name for each in tools if _GENERIC.search(each.name)} - writes
+    for each in simulations:
+        writes |= _changing(each, writes | generic)
     reads = {each.name for each in tools} - writes - generic
     calls = [call for each in simulations for call in _calls(each, writes)]
     systems = [_facts(each).get("system") for each in simulations]
@@ -181,6 +183,25 @@ def _calls(simulation: Simulation, writes: set[str]) -> list[Recorded]:
         if changes:
             done = sorted([*done, canonical({"tool": call.name, **call.arguments})])
     return found
+
+
+def _changing(simulation: Simulation, known: set[str]) -> set[str]:
+    """Return the tools between two equal calls with different results that alone can have made the difference."""
+    made = [(each.call.name, canonical(each.call.arguments), each.result) for each in playable(simulation.messages)]
+    calls = [(name, given, result.content) for name, given, result in made if result and not is_error(result)]
+    between = [
+        {name for name, _, _ in calls[first + 1 : second]}
+        for second, (tool, given, text) in enumerate(calls)
+        for first in range(second)
+        if calls[first][:2] == (tool, given) and calls[first][2] != text and tool not in known
+    ]
+    differing = {
+        name
+        for second, (name, given, text) in enumerate(calls)
+        if any(one[:2] == (name, given) and one[2] != text for one in calls[:second])
+    }
+    causes = [names - differing for names in between if not names & known]
+    return {name for names in causes if len(names) == 1 for name in names}
 
 
 def _method(tool: _Tool) -> str:
