@@ -320,7 +320,7 @@ def test_the_request_of_the_caller_is_left_as_it_was() -> None:
     assert "cache_control" not in LOOK
 
 
-def test_the_lines_of_the_docs_switch_the_cache_on_too() -> None:
+def test_injection_points_switch_the_cache_on_too() -> None:
     points = [{"location": "message", "role": "system"}, {"location": "message", "index": -1}]
     with ModelServer(lambda _: "Hi") as server:
         ask(server, "anthropic/claude-sonnet-4-5", LONG, cache_control_injection_points=points)
