@@ -14,7 +14,7 @@ from .components import COMPONENTS, components_of
 from .grading import OFFICIAL, Grading, profile_named
 from .judge import Judge, judge_statements
 from .null_agent import passes_without_agent
-from .partial import partial_credit
+from .partial import shares_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,7 +181,7 @@ def grade(
     info.info = _notes(task, messages, termination_reason, domain, evaluation, judged=verdicts is not None)
     if "ended_early" not in info.info:
         info.reward = float(math.prod(info.reward_breakdown.values()))
-    info.partial = partial_credit(given, info)
+    info.partial = shares_of(given, info)
     given.environment.close()
     return info
 

@@ -62,7 +62,7 @@ class _Pair(NamedTuple):
     compared: int
 
 
-def partial_credit(given: GradingInput, verdict: RewardInfo) -> dict[str, float | None]:
+def shares_of(given: GradingInput, verdict: RewardInfo) -> dict[str, float | None]:
     """Return each number of ``SHARES`` and ``COUNTS``; None where there is nothing to measure.
 
     Args:

@@ -1,7 +1,7 @@
 """The loop of a conversation and its endings."""
 
 from ..run_settings import Limits
-from ..settings import complete
+from ..settings import complete as _complete
 from .clock import Clock
 from .conversation import Conversation, ConversationSetup, Ending, ending_by, reason_of
 
@@ -15,4 +15,4 @@ __all__ = [
     "reason_of",
 ]
 
-complete(Limits)
+_complete(Limits)

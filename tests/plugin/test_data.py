@@ -92,7 +92,7 @@ class TestData:
 
     def test_the_command_that_runs_a_trial_again_does_not_mislead(self, project):
         run = project.run("--tau-domain", "mock", "--tau-data", _mock_data(project, "official"), "--tau-agent", "noop")
-        run.line("again: pytest 'mock::official-1[trial-0]' --tau-data=official --tau-agent noop")
+        run.line("again: pytest 'mock::official-1[trial-0]' --tau-agent noop --tau-data=official")
 
     def test_without_an_ini_file_the_rootdir_is_kept(self, project, tmp_path_factory):
         data = _mock_data(project, tmp_path_factory.mktemp("elsewhere") / "data")

@@ -123,7 +123,7 @@ def test_the_result_is_a_run_with_its_origin(stored, capsys, monkeypatch):
         "trial": 0,
         "seed": before["seed"],
         "outcome": "failed",
-        "turn": 16,
+        "message": 16,
         "restored": {"agent": "replay", "user": "replay"},
         "differences": [],
         "repeats": False,
@@ -197,7 +197,9 @@ def test_an_object_that_asks_for_the_history_gets_it(stored):
 def test_an_agent_that_takes_no_history_is_named(stored, agent, way):
     user = ("--tau-user", "scripted", "--tau-max-steps", "17")
     run = fork(stored, "--tau-fork-turn", "2,14", *user, agent=agent)
-    found = {each["facts"]["fork"]["turn"]: each["facts"]["fork"]["restored"] for each in simulations(stored, "again")}
+    found = {
+        each["facts"]["fork"]["message"]: each["facts"]["fork"]["restored"] for each in simulations(stored, "again")
+    }
     # Before message 2 there is nothing but the greeting that it could have been given.
     assert found == {2: {"agent": "history", "user": "replay"}, 14: {"agent": way, "user": "replay"}}
     said = (

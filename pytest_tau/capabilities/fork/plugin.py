@@ -144,7 +144,7 @@ class Fork:
         """Collect the trials by the message that they continue from."""
         del trial
         if (facts := _facts(record)) is not None:
-            self._records[record.domain, record.task_id, facts.turn].append(record)
+            self._records[record.domain, record.task_id, facts.message].append(record)
             if facts.differences:
                 self._differences[report.nodeid] = facts.differences
 
@@ -183,7 +183,7 @@ def _has_turn(item: pytest.Item) -> bool:
 
 def _facts(record: TrialRecord) -> ForkFacts | None:
     found = record.facts.get(_CAPABILITY)
-    return ForkFacts(**found) if found is not None and "turn" in found else None
+    return ForkFacts(**found) if found is not None and "message" in found else None
 
 
 def _origin(record: TrialRecord, stored: StoredTrial | None) -> str:

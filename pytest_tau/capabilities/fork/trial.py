@@ -32,7 +32,7 @@ class ForkFacts(BaseModel):
         trial: The number of its trial.
         seed: Its seed.
         outcome: Its outcome.
-        turn: The number of the first new message.
+        message: The number of the first new message.
         restored: How each side got the messages before: ``history``, ``replay``, or ``none`` if it takes no history.
         differences: What differs from the stored conversation before that message.
         repeats: Whether nothing new was said, by the same seed.
@@ -45,7 +45,7 @@ class ForkFacts(BaseModel):
     trial: int
     seed: int | None
     outcome: str
-    turn: int
+    message: int
     restored: dict[str, str] = {}
     differences: list[str] = []
     repeats: bool = False
@@ -100,7 +100,7 @@ class ForkStages(TrialStages):
             trial=stored.trial,
             seed=stored.seed,
             outcome=stored.outcome,
-            turn=self._turn.number,
+            message=self._turn.number,
             restored=beginning.ways,
             differences=_shortened(beginning.differences),
             repeats=same_seed and _are_same(simulation.messages, stored.messages),
@@ -109,7 +109,7 @@ class ForkStages(TrialStages):
 
 def head(facts: ForkFacts, _simulation: Simulation) -> Iterator[str]:
     """Yield the line above a stored conversation that continues another one."""
-    yield f"continues trial {facts.trial} of {facts.run} from message {facts.turn} on"
+    yield f"continues trial {facts.trial} of {facts.run} from message {facts.message} on"
 
 
 def _are_same(now: Sequence[Message], before: Sequence[Message]) -> bool:

@@ -168,7 +168,7 @@ class _Trace:
                 "gen_ai.agent.name": self._agent,
                 "gen_ai.input.messages": _as_json([_message(m) for m in heard]),
                 "gen_ai.output.messages": _as_json([_message(m) for m in answer]),
-                "pytest_tau.turn": number,
+                "pytest_tau.message": number,
                 "pytest_tau.history": "delta",
                 "input.value": heard_text,
                 "output.value": said_text,
