@@ -97,7 +97,7 @@ class TraceSender:
         self._sender.send(trace_id_of(self._run, simulation), spans)
 
     def pytest_sessionfinish(self) -> None:
-        """Wait until all was sent; a worker tells its controller."""
+        """Wait until all was sent; a worker reports to its controller."""
         if self._sent:
             self._sender.flush()
             give_output(self._config, capabilities={"traces": [self._sent, self._sender.lost]})
