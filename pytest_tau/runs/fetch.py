@@ -9,13 +9,13 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import json
 import shutil
 import tempfile
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from ..documents import parse_json
 from ..errors import ConfigurationError
 from ..files import atomic_write
 from .layout import (
@@ -144,7 +144,7 @@ def _latest(store: Store, runs: Iterable[str]) -> str:
     started = dict.fromkeys(sorted(runs), "")
     for name, content in store.read([f"{run}/{file}" for run in started for file in (PLAN, MANIFEST)]):
         with contextlib.suppress(ValueError, AttributeError):
-            found = json.loads(content)
+            found = parse_json(content)
             started[name.partition("/")[0]] = str(found.get("manifest", found).get("started", ""))
     return max(started, key=lambda run: (started[run], run))
 

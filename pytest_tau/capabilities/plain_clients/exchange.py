@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...chat import ChatReply, ChatRequest, Usage, current_attribution
 from ...chat.prices import cost_without_list
 from ...chat.refusals import fault_of, read_refusal
+from ...documents import DocumentError, parse_json
 from ...endpoint.problems import problem_of, reply_to
 from ...endpoint.session import TOKEN_PREFIX
 from ...errors import ConfigurationError, ModelError, TauError
@@ -220,8 +221,8 @@ def _response_of(reply: ChatReply) -> Response:
 
 def _json(body: bytes | str | None) -> Any:
     try:
-        return json.loads(body or b"")
-    except (ValueError, RecursionError):
+        return parse_json(body or b"")
+    except DocumentError:
         return None
 
 

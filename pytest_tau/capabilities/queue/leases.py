@@ -19,6 +19,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from ...documents import parse_json
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -198,7 +200,7 @@ class Leases:
         for bucket in sorted({piece // _BUCKET for piece in range(self.size) if piece not in self.done}):
             self._look_at(bucket)
         for name, content in self.store.read(self.store.names(_WORKERS)):
-            found, worker = json.loads(content), name.removeprefix(_WORKERS)
+            found, worker = parse_json(content), name.removeprefix(_WORKERS)
             self.done.update(found["done"])
             if worker not in self._others or self._others[worker].count != found["count"]:
                 self._others[worker] = _Other(found["count"], self.clock())

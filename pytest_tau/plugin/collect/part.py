@@ -6,13 +6,13 @@ selects the same ones: xdist's controller reads the list and the environment, an
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from ...documents import parse_json
 from ...text import plural, shorten
 from ..compat import read_stdin
 from ..context.run_state import run_state
@@ -86,7 +86,7 @@ def _ids(text: str) -> Iterator[str]:
         ValueError: Something is not an id.
     """
     if text.lstrip().startswith(("{", "[")):
-        found = json.loads(text)
+        found = parse_json(text)
         yield from found["trials"] if isinstance(found, dict) and "trials" in found else found
         return
     for line in map(str.strip, text.splitlines()):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...documents import parse_json
 from ...runs.layout import MANIFEST, PLAN, worker_file
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, output_of
@@ -125,7 +126,7 @@ class Publisher:
             if self.store.create(PLAN, plan.encode("utf-8", "backslashreplace")):
                 return
             ((_, there),) = self.store.read([PLAN])
-            known, mine = json.loads(there), json.loads(plan)["trials"]
+            known, mine = parse_json(there), parse_json(plan)["trials"]
             others = mine.keys() - known["trials"].keys()
             if others and extend:
                 known["trials"] |= mine

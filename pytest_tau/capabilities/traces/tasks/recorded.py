@@ -6,6 +6,7 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ....documents import read_json
 from ....errors import DomainError, ToolServerError
 from ....models import call_as_text
 
@@ -98,7 +99,7 @@ def record_of(file: Path) -> tuple[Recorded, ...]:
         DomainError: It cannot be read.
     """
     try:
-        calls = json.loads(file.read_text(encoding="utf-8"))["calls"]
+        calls = read_json(file)["calls"]
         return tuple(Recorded(**{**each, "after": tuple(each["after"])}) for each in calls)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise DomainError(f"{file}: no record of calls: {error}") from None

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ....documents import read_json
 from ....errors import ConfigurationError, install_extra
 from ....files import atomic_write, digest
 from .spelling import spoken_form, written_form
@@ -70,7 +71,7 @@ def hear(
     said = spoken_form(text)
     key = digest(json.dumps([_VERSION, said, list(conditions), seed]))
     file = cache / f"heard-{key}.json" if cache is not None else None
-    known = json.loads(file.read_text(encoding="utf-8")) if file is not None and file.is_file() else None
+    known = read_json(file) if file is not None and file.is_file() else None
     sound: Sound | None = None
     if known is None or with_sound:
         speech, rate = speech_of(said, cache)
