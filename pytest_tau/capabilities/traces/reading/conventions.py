@@ -100,7 +100,7 @@ MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     ("traceloop.entity.input", "traceloop.entity.output"),
     ("input.value", "output.value"),
 )
-#: Those with an attribute for each part of each message, of which a limit on the number of attributes leaves some out.
+#: Those with an attribute for each part of each message, of which some are lost to a limit on the number of attributes.
 _FLAT: Final = ("llm.input_messages", "gen_ai.prompt")
 _FEWER: Final = "the list of attributes (OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT)"
 _SYSTEM: Final = ("gen_ai.system_instructions",)
@@ -288,7 +288,7 @@ def _add_messages(step: Step, span: Span, look: _Attributes) -> None:
     if (not asked and not step.answers) or any(name in _ASKED for name, _ in span.events):
         asked, step.answers = _of_events(span.events) or (asked, step.answers)
     if span.dropped and (numbers := look.numbers(_FLAT)):
-        # The first ones are left out: of what is left, the first message may lack parts, and the answer as well.
+        # The first ones are lost: of those that remain, the first message may lack parts, and the answer as well.
         step.cut.append(_FEWER)
         asked = asked[1:] if numbers[0] else asked
         step.answers = [each for each in step.answers if all(said.text or said.calls for said in each)]
