@@ -288,7 +288,7 @@ def _add_messages(step: Step, span: Span, look: _Attributes) -> None:
     if (not asked and not step.answers) or any(name in _ASKED for name, _ in span.events):
         asked, step.answers = _of_events(span.events) or (asked, step.answers)
     if span.dropped and (numbers := look.numbers(_FLAT)):
-        # The first ones are lost: of those that remain, the first message may lack parts, and the answer as well.
+        # The first ones are lost, so that the first message of the rest may lack parts, and the answer as well.
         step.cut.append(_FEWER)
         asked = asked[1:] if numbers[0] else asked
         step.answers = [each for each in step.answers if all(said.text or said.calls for said in each)]
