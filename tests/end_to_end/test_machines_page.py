@@ -76,6 +76,7 @@ def test_slurm(shell):
     assert_whole(shell, run, verdict, "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", 0, **variables)
 
 
+@pytest.mark.exhaustive
 def test_kubernetes(shell):
     job = yaml.safe_load(recipe("Kubernetes"))
     assert (job["apiVersion"], job["kind"], job["spec"]["completionMode"]) == ("batch/v1", "Job", "Indexed")

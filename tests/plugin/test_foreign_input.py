@@ -173,6 +173,7 @@ class TestTwoAtOnce:
         (folder,) = project.path.glob(".tau/runs/*")
         assert sorted(file.name for file in folder.iterdir()) == ["run.json", "simulations.jsonl"]
 
+    @pytest.mark.exhaustive
     def test_a_worker_stores_nothing_in_a_run_that_another_process_continues(self, project):
         project.write("slow.py", SLOW)
         project.write(

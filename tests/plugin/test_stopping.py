@@ -137,6 +137,7 @@ class TestCertainty:
         run.line("tau: stopped early after 5 of 10 trials, every gate is certain to be met: 5 trials not run")
         run.line("tau: gate pass^1 >= 0.5: 1.000", "met, at least 0.500 whatever the remaining trials give")
 
+    @pytest.mark.exhaustive
     def test_over_workers(self, agents):
         """What a worker has begun, or is about to, it finishes."""
         pytest.importorskip("xdist")
