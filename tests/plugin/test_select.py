@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -22,14 +21,13 @@ class TestSelection:
         run.line("tau: selection: 2 of 6 trials")
 
     @pytest.mark.parametrize("workers", [["-s"], ["-n", "2"]])
-    def test_json_of_the_standard_input(self, project, monkeypatch, workers):
-        monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps({"trials": dict.fromkeys(IDS)})))
-        run = project.run(*MOCK, "--tau-select", "-", "-v", *workers)
-        assert run.ret == pytest.ExitCode.OK
-        assert (
-            sorted(each.split()[-1 if "-n" in workers else 0] for each in run.text.splitlines() if "PASSED" in each)
-            == IDS
-        )
+    def test_json_of_the_standard_input(self, project, workers):
+        command = [sys.executable, "-m", "pytest", *MOCK, "--tau-select", "-", "-v", "-p", "no:randomly", *workers]
+        selected = json.dumps({"trials": dict.fromkeys(IDS)})
+        done = subprocess.run(command, cwd=project.path, input=selected, capture_output=True, text=True, check=False)
+        assert done.returncode == pytest.ExitCode.OK, done.stdout + done.stderr
+        passed = [each for each in done.stdout.splitlines() if "PASSED" in each]
+        assert sorted(each.split()[-1 if "-n" in workers else 0] for each in passed) == IDS
 
     def test_pytest_keeps_the_standard_input_from_tests_only(self, project):
         command = [sys.executable, "-m", "pytest", *MOCK, "--tau-select", "-", "-p", "no:randomly"]

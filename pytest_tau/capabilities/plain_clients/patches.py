@@ -36,7 +36,7 @@ class Patches(MetaPathFinder):
         """Replace the methods."""
         sys.meta_path.insert(0, self)
         for name in _CLIENTS:
-            if name in sys.modules:
+            if sys.modules.get(name) is not None:
                 self._patch(sys.modules[name])
 
     def end(self) -> None:
