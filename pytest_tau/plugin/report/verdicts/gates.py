@@ -13,7 +13,7 @@ from ...compat import mark_last_failed, terminal_writer
 from ...context.run_state import get_context, run_state
 from ...items import TRIAL_ID, group_of, spec_of
 from ...options import OptionValues, repetitions
-from ...wire import add_facts, trial_report, worker_input
+from ...wire import add_facts, is_worker, trial_report, worker_input
 from ..records import records_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,12 @@ class GatePlugin:
             return  # an editor lists the tests, or a single trial is run again: no gate is about that
         specs = [spec for item in items if (spec := spec_of(item)) is not None]
         problem = self._out_of_reach(specs) or self._undecidable(items, len(specs))
-        if problem:
+        if problem and is_worker(self._config):
+            # An exception would be a crash of the worker, and xdist runs tests after errors of collection.
+            items.clear()
+            report = pytest.CollectReport(problem.partition(":")[0], "failed", problem, [], tau_usage_error=True)
+            self._config.hook.pytest_collectreport(report=report)
+        elif problem:
             raise pytest.UsageError(problem)
 
     def _undecidable(self, items: Sequence[pytest.Item], trials: int) -> str | None:
