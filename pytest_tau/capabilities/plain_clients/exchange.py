@@ -93,11 +93,11 @@ class Exchange:
             path: The path.
             read: Returns the body.
         """
-        trial = current_attribution()
-        # The endpoint of the trial counts its requests itself.
-        found = None if trial is None or method != "POST" or TOKEN_PREFIX in path else _PATHS.search(path)
-        value = None if found is None else _json(read())
-        if trial is None or found is None or not isinstance(value, dict) or not (found["model"] or "model" in value):
+        trial, found = current_attribution(), model_path(method, path)
+        if trial is None or found is None:
+            return None
+        value = _json(read())
+        if not isinstance(value, dict) or not (found["model"] or "model" in value):
             return None
         return cls(*trial, _request_of(found["api"], found["model"], value))
 
@@ -168,6 +168,14 @@ class _Api:
         # The price list may be imported only now.
         cost = await asyncio.to_thread(_cost, request, reply, self._prices)
         return reply.model_copy(update={"cost": cost})
+
+
+def model_path(method: str, path: str) -> re.Match[str] | None:
+    """Return the part of a path that names a model API; None outside of trials and for another path."""
+    # The endpoint of the trial counts its requests itself.
+    if current_attribution() is None or method != "POST" or TOKEN_PREFIX in path:
+        return None
+    return _PATHS.search(path)
 
 
 def _request_of(api: str, model: str | None, body: dict[str, Any]) -> ChatRequest:

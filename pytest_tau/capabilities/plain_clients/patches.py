@@ -12,7 +12,7 @@ from importlib.abc import Loader, MetaPathFinder
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from .exchange import Exchange, Response
+from .exchange import Exchange, Response, model_path
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
@@ -114,7 +114,9 @@ def _httpx(module: Any) -> Iterator[Patch]:
         return made(exchange.answer_sync(ask))
 
     async def handle_async_request(self: Any, request: Any) -> Any:
-        await request.aread()
+        # Other requests may be too large for memory.
+        if model_path(request.method, request.url.path):
+            await request.aread()
         exchange = Exchange.of(request.method, request.url.path, lambda: request.content)
         if exchange is None:
             return await send_async(self, request)
