@@ -156,7 +156,7 @@ class Environment:
 
     @property
     def waits(self) -> bool:
-        """Whether tools do their work outside of the calling thread."""
+        """Return whether tools do their work outside of the calling thread."""
         return any(type(each.db).waits for each in self.toolkits)
 
     def open(self) -> None:

@@ -272,7 +272,7 @@ class Conversation:
 
     @property
     def greeting(self) -> str:
-        """What the agent says first."""
+        """Return what the agent says first."""
         return getattr(self.sides["agent"], "greeting", None) or GREETING
 
     def _after_history(self, history: list[Message]) -> tuple[Side | None, Incoming | None]:

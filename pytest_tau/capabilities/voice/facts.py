@@ -68,7 +68,7 @@ class Fault(BaseModel):
 
     @property
     def text(self) -> str:
-        """What happened and when, for people."""
+        """Return what happened and when, for people."""
         long = "" if self.seconds is None else f" {'' if self.kind == 'late' else 'for '}{self.seconds:.1f} s"
         return f"{_WHAT[self.kind]}{long} at {clock(self.at)}"
 

@@ -123,10 +123,10 @@ class Tick(BaseModel):
 
     @property
     def agent_speaks(self) -> bool:
-        """Whether the agent speaks; text plays no part in it."""
+        """Return whether the agent speaks; text plays no part in it."""
         return self.agent_chunk is not None and bool(self.agent_chunk.contains_speech)
 
     @property
     def user_speaks(self) -> bool:
-        """Whether the user speaks; likewise."""
+        """Return whether the user speaks; likewise."""
         return self.user_chunk is not None and bool(self.user_chunk.contains_speech)

@@ -100,7 +100,7 @@ class FunctionSource:
 
     @property
     def advice(self) -> str:
-        """How to begin each session with the same state."""
+        """Return how to begin each session with the same state."""
         return f"{_RESTORE if self.make is None else _MAKE}; snapshot= must not have what differs each time"
 
     @property

@@ -51,7 +51,7 @@ class Launch(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        """Whether no part of it names the trial."""
+        """Return whether no part of it names the trial."""
         given = (*self.command, *self.reset, *(self.env or {}).values())
         return not any(_TRIAL in part for part in given)
 

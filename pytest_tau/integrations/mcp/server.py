@@ -31,7 +31,7 @@ class Server:
 
     @property
     def is_shared(self) -> bool:
-        """Whether all servers set back one state, so that only one may be in use."""
+        """Return whether all servers set back one state, so that only one may be in use."""
         return (self.reset is not None or bool(self.launch.reset)) and self.launch.is_shared
 
     def open(self) -> ServerSession:

@@ -130,7 +130,7 @@ class _Candidate(NamedTuple):
 
     @property
     def reached(self) -> tuple[float, float]:
-        """How far it explains the calls: the number of the first other result, and how alike that is."""
+        """Return how far it explains the calls: the number of the first other result, and how alike that is."""
         first = self.differences[0] if self.differences else None
         return (float("inf"), 1.0) if first is None else (first.number, first.alike)
 

@@ -38,7 +38,7 @@ class Segment(NamedTuple):
 
     @property
     def is_backchannel(self) -> bool:
-        """Whether the user only shows that they listen."""
+        """Return whether the user only shows that they listen."""
         return self.action == BACKCHANNEL
 
 

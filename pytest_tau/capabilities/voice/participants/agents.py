@@ -59,7 +59,7 @@ class Heard(NamedTuple):
 
     @property
     def speaks(self) -> bool:
-        """Whether the agent speaks."""
+        """Return whether the agent speaks."""
         return bool(self.said or self.left)
 
 

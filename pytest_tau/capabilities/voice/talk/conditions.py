@@ -90,7 +90,7 @@ class Conditions(_Part):
 
     @property
     def interrupts(self) -> bool:
-        """Whether the user interrupts the agent."""
+        """Return whether the user interrupts the agent."""
         return self.persona_config.interrupt_tendency == "interrupts"
 
 

@@ -82,22 +82,22 @@ class Mouth:
 
     @property
     def speaks(self) -> bool:
-        """Whether there is something left to say."""
+        """Return whether there is something left to say."""
         return bool(self._left)
 
     @property
     def runs_dry(self) -> bool:
-        """Whether the last of what it has to say is said in this tick."""
+        """Return whether the last of what it has to say is said in this tick."""
         return len(self._left) == 1
 
     @property
     def said(self) -> str:
-        """What was said so far of the utterance that goes on."""
+        """Return what was said so far of the utterance that goes on."""
         return "".join(self._said)
 
     @property
     def left(self) -> str:
-        """What is left of it."""
+        """Return what is left of it."""
         return "".join(reversed(self._left))
 
     def say(self, text: str) -> None:

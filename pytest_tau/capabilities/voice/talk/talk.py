@@ -126,7 +126,7 @@ class AgentSide:
 
     @property
     def ending(self) -> Ending | None:
-        """How the agent has ended the conversation; None while it speaks, and if it has not."""
+        """Return how the agent has ended the conversation; None while it speaks, and if it has not."""
         return None if self.mouth.speaks else self._stops
 
     async def tick(self, heard: Heard) -> str | None:
@@ -292,7 +292,7 @@ class UserSide:
 
     @property
     def ending(self) -> Ending:
-        """How the user has ended the conversation."""
+        """Return how the user has ended the conversation."""
         return self._mind.ending or Ending("user_stop")
 
     async def tick(self, tick: int, agent_said: str | None) -> Emitted:

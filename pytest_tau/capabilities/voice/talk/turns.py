@@ -134,7 +134,7 @@ class UserTurns:
 
     @property
     def heard(self) -> str:
-        """What the agent has said since the user's last reply."""
+        """Return what the agent has said since the user's last reply."""
         return "".join(text for text, _ in self.buffer)
 
     async def _act(self) -> Emitted:
