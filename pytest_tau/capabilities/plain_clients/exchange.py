@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -120,19 +120,11 @@ class Exchange:
         async def in_thread() -> Response:
             return await asyncio.to_thread(send)
 
-        try:
+        if not _on_event_loop():
             return self.models.run_blocking(self.answer(in_thread))
-        except RuntimeError as error:
-            if not _on_event_loop():
-                raise TauError(f"a model call of a client: {error}") from error
         # A blocking client in asynchronous code stops its event loop anyway.
-        found: list[Response | BaseException] = []
-        thread = threading.Thread(target=lambda: found.append(_run(self.answer(in_thread))), daemon=True)
-        thread.start()
-        thread.join()
-        if isinstance(found[0], BaseException):
-            raise found[0]
-        return found[0]
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, self.answer(in_thread)).result()
 
     def _refusal(self, error: TauError) -> Response:
         if not isinstance(error, ModelError) or error.kind not in _NOT_OF_AGENT:
@@ -298,10 +290,3 @@ def _on_event_loop() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _run(answer: Any) -> Any:
-    try:
-        return asyncio.run(answer)
-    except BaseException as error:  # noqa: BLE001 - raised by the caller
-        return error
