@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import importlib.util
 import json
+import shlex
 import sys
 import threading
 from pathlib import Path
@@ -123,7 +124,7 @@ def test_a_program_gets_the_context_of_the_trace(pytester: pytest.Pytester, rece
     pytest.importorskip("aiohttp", reason="programs use the endpoint (pytest-tau[endpoint], dev extra)")
     url, received = receiver
     pytester.makepyfile(agent='import os, sys\nsys.stdin.read()\nprint(os.environ["TRACEPARENT"])')
-    agent = f"cmd:{sys.executable} agent.py"
+    agent = f"cmd:{shlex.quote(sys.executable)} agent.py"
     pytester.runpytest(*OPTIONS, "--tau-task", "create-task", "--tau-agent", agent, "--tau-otlp", url)
     found = spans(received)
     (root,) = [span for span in found if not span.parent_span_id]
