@@ -99,10 +99,10 @@ def test_a_trial_with_a_call_off_the_record_has_no_verdict_and_says_so(
             return "There is none."
         """
     )
-    options = ("shop.tau.json", "--tau-domain", "recorded_shop", "-p", "no:randomly", "-p", "no:cacheprovider")
+    options = ("shop.tau.json", "--tau-domain", "recorded_shop", "-p", "no:asyncio", "-p", "no:randomly")
     pytester.runpytest(*options, "--tau-agent", "gold").assert_outcomes(passed=1)
     ran = pytester.runpytest(*options, "--tau-agent", "agents.py:curious", "--tau-user", "scripted")
-    ran.assert_outcomes(errors=1) if ran.parseoutcomes().get("errors") else ran.assert_outcomes(failed=1)
+    ran.assert_outcomes(errors=1)
     ran.stdout.fnmatch_lines(['*off the record: get_order(order_id="#W8") was not recorded with these arguments*'])
     assert "passed; pass^1" not in ran.stdout.str()
 
