@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
+from pytest_tau import load_domain
 from pytest_tau.analysis.gates import Gate
 from pytest_tau.analysis.gates.metrics import by_task, metric_named
 from pytest_tau.capabilities.policy_rules import capability
+from pytest_tau.capabilities.policy_rules.lint import check_agent
 from pytest_tau.capabilities.policy_rules.summary import comparison
 from pytest_tau.capability.calls import columns_of
 from pytest_tau.capability.views import Compared, Measured
 from pytest_tau.cli import main
 from pytest_tau.errors import ConfigurationError
+from pytest_tau.evaluation import Evaluation
 from pytest_tau.policy import PolicyReport, RecordedBreach
 from pytest_tau.runs.record import TrialRecord
+from pytest_tau.testing import ScriptedParticipant, call
 
 WORKERS = [(), ("-n", "2")]
 
@@ -24,6 +30,7 @@ WORKERS = [(), ("-n", "2")]
 SHOP = """
 import time
 from pytest_tau import domain_of
+from pytest_tau.evaluation import Evaluation
 from pytest_tau.policy import Rule, one_call_at_a_time
 from pytest_tau.runs.record import TrialRecord
 
@@ -272,6 +279,23 @@ def test_lint_runs_the_rules_over_gold(run_shop, project, capsys, monkeypatch):
     assert 'named, message 2: fill(item="milk"): not named before' in out.replace("\n         ", " ")
     assert "rule-not-checked: 2" in out
     assert "rule-not-in-policy: 1" in out
+
+
+@pytest.mark.parametrize(("told", "severity"), [("no longer needed", "error"), ("ordered by mistake", "note")])
+def test_lint_runs_the_rules_over_the_own_agent(told, severity):
+    """It is an error only if the agent does the task: else it may not have been told what the rule asks for."""
+    retail = load_domain("retail")
+    task = next(each for each in retail.tasks() if each.id.startswith("cancel-"))
+    (action,) = [each for each in task.evaluation_criteria.actions if each.name == "cancel_pending_order"]
+    cancel = call(action.name, **action.arguments | {"reason": told})
+
+    class Rash(ScriptedParticipant):
+        def __init__(self) -> None:
+            super().__init__([cancel, " ".join(task.evaluation_criteria.communicate_info), "Done."])
+
+    rash = replace(retail.spec, agents={"rules": Rash}).load()
+    found = asyncio.run(check_agent(task, rash, Evaluation()))
+    assert {(each.rule, each.severity) for each in found} == {("agent-breaks-rule", severity)}
 
 
 def test_the_bundled_shop_says_what_a_saboteur_did(project):
