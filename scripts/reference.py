@@ -144,7 +144,7 @@ def index() -> str:
 | page | |
 |---|---|
 | [Task format](../tasks.md) | every field of a task |
-| [Reward components of your own](../evaluators.md) | the protocol of evaluators |
+| [Reward components of your own](../tasks.md#reward-components-of-your-own) | the protocol of evaluators |
 | [File formats](../results.md#file-formats) | runs, cassettes, baselines, exports |
 
 ## Python API
