@@ -2,6 +2,6 @@
 
 from ..participants.actions import ActionReader, ReadAction
 from .episode import Episode
-from .step_result import StepResult
+from .step import StepResult
 
 __all__ = ["ActionReader", "Episode", "ReadAction", "StepResult"]

@@ -16,9 +16,7 @@ from ..participants.actions import ActionReader
 from ..runner import SimulationSettings, default_user, prepare_trial
 from ..runs.jsonl import append_simulation
 from .seat import Seat
-from .side_view import SideView
-from .state_meter import StateMeter
-from .step_result import StepResult
+from .step import SideView, StateMeter, StepResult
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -15,7 +15,7 @@ import pytest
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.integrations.frameworks import load_framework
 from pytest_tau.integrations.smolagents import inputs_of
-from pytest_tau.participants.own_loop import toolsets
+from pytest_tau.participants.own_loop.trial import FRAMEWORKS as INTEGRATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -237,5 +237,5 @@ def test_each_framework_is_checked_each_week() -> None:
     found = re.findall(r"^ {10}- (\w+)$", workflow, re.MULTILINE)
     script = (ROOT / "scripts" / "check-frameworks").read_text(encoding="utf-8")
     checked = re.findall(r'^    "(\w+)": Framework\(', script, re.MULTILINE)
-    assert sorted(found) == sorted(checked) == sorted(set(toolsets.FRAMEWORKS) - {"mcp"}) == sorted(FRAMEWORKS)
+    assert sorted(found) == sorted(checked) == sorted(set(INTEGRATED) - {"mcp"}) == sorted(FRAMEWORKS)
     assert "run: scripts/check-frameworks ${{ matrix.framework }}" in workflow

@@ -13,7 +13,6 @@ from ..comparability import differing_conditions
 from ..compare import SIGNIFICANT, changed_parts, explain_test, incomplete, undecided
 from ..paired import Pair, Paired, PassCount
 from ..statistics import Interval, pass_hat_k_interval
-from .holm import holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +20,24 @@ if TYPE_CHECKING:
     from ...runs.groups import Group
     from ...runs.record import TrialRecord
     from ..compare import RunRecords
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return Holm's adjusted p-values, in the order of the given ones.
+
+    If each is compared with a level, the chance that any of the comparisons without a true difference is called
+    significant is at most that level. Nothing is assumed of how the comparisons depend on each other.
+
+    Args:
+        p_values: From 0 to 1, one for each comparison.
+    """
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, position in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[position]))
+        adjusted[position] = largest
+    return adjusted
+
 
 #: The trials of one run, by group.
 _ByGroup = dict["Group", list["TrialRecord"]]

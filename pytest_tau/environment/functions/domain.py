@@ -13,9 +13,8 @@ from ..domain_files import PolicyFiles
 from ..toolkit import Toolkit, tool
 from .callables import by_name
 from .calling import FunctionCaller
-from .first_state import FirstState
 from .jsonable import tool_text
-from .sessions import SessionState
+from .sessions import FirstState, SessionState
 from .source import FunctionSource
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pydantic import PrivateAttr
 from ...errors import ConfigurationError, DomainError, PlainErrors, ToolError, ToolServerError, hides_frames
 from ...models import clone, json_copy
 from ...models.problems import problem_text
-from ..changes import Change, value_changes
+from ..changes import Change, place_text, value_changes
 from ..database import Database
 from ..records import canonical
 from .jsonable import state_data
@@ -29,7 +29,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from .first_state import FirstState
+
+class FirstState:
+    """The state of a domain's first session.
+
+    Args:
+        domain: The name of the domain.
+        advice: How to give each session this state, for the error.
+    """
+
+    def __init__(self, domain: str, advice: str) -> None:
+        self._domain, self._advice = domain, advice
+        self._known: list[Any] = []
+        self._lock = threading.Lock()
+
+    def check(self, state: Any) -> None:
+        """Refuse a new session that does not begin with this state; the first one defines it.
+
+        Raises:
+            DomainError: Names the first place that differs.
+        """
+        with self._lock:
+            if not self._known:
+                self._known.append(state)
+        change = next(value_changes("", self._known[0], state), None)
+        if change is not None:
+            problem = f"domain {self._domain!r}: its tools do not begin with the same state each time"
+            raise DomainError(f"{problem}: {place_text(change)}: {self._advice}")
+
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from ...chat import LLM
 from ...domains import load_domain
@@ -18,7 +18,6 @@ from ...orchestrator import Limits
 from ...participants import load_source
 from ...runner import ModelChoice, SimulationSettings, load_judge, select, unmatched
 from ..default_model import check_model, default_model
-from .choices import Observation, Reward
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +25,10 @@ if TYPE_CHECKING:
     from ...chat import ChatModel, Role
     from ...models import Task
     from ...participants import Side
+
+
+Observation: TypeAlias = Literal["new", "all", "chat"]
+Reward: TypeAlias = Literal["verdict", "partial", "shaped"]
 
 
 @dataclass(frozen=True, kw_only=True)

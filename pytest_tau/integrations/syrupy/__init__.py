@@ -1,7 +1,13 @@
 """Snapshots of trajectories with syrupy, from version 5 on: the extra ``snapshot``. Imported only when one is used."""
 
-from .assertion import TrajectorySnapshot, trajectory_snapshot
-from .extension import IS_AMBIGUOUS, MAYBE_UNUSED, TrajectoryExtension, place_of
+from .extension import (
+    IS_AMBIGUOUS,
+    MAYBE_UNUSED,
+    TrajectoryExtension,
+    TrajectorySnapshot,
+    place_of,
+    trajectory_snapshot,
+)
 from .parts import PARTS, PRESETS, Selection, StateChange, parts_of
 
 __all__ = [

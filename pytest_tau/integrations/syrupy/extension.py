@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import contextlib
 import glob
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection, SnapshotCollections
 from syrupy.extensions.base import AbstractSyrupyExtension
 from syrupy.location import PyTestLocation
@@ -23,11 +25,13 @@ from syrupy.location import PyTestLocation
 from ...errors import ConfigurationError
 from ...files import file_name_of
 from ...models import Simulation
-from .parts import Selection
+from .compat import snapshot_session, update_options
+from .parts import Selection, parts_of
 from .trajectory import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
 
 #: The suffix of the files.
 SUFFIX = "tausnap"
@@ -168,3 +172,38 @@ def _folders(location: PyTestLocation) -> Iterator[Path]:
         # The folder of a module or task file that no longer exists.
         if folder.name not in (own.name, _DOMAINS) and not any(path.parent.glob(f"{glob.escape(folder.name)}.*")):
             yield folder
+
+
+class TrajectorySnapshot(SnapshotAssertion):
+    """The stored trajectory of a test, equal to a simulation whose selected parts are the same."""
+
+    def __call__(self, selection: str | Iterable[str] | None = None, **options: Any) -> TrajectorySnapshot:
+        """Set the parts or options of the next comparison.
+
+        Args:
+            selection: ``calls`` or ``messages``, or some of ``PARTS``, such as ``{"calls", "verdict"}``.
+            options: Options of syrupy's own ``snapshot(…)``, such as ``name``.
+
+        Raises:
+            ConfigurationError: There is no such part.
+        """
+        if selection is not None and isinstance(self.include, Selection):
+            options["include"] = replace(self.include, parts=parts_of(selection))
+        super().__call__(**options)
+        return self
+
+
+def trajectory_snapshot(item: pytest.Item, selection: Selection) -> TrajectorySnapshot:
+    """Return the snapshot of a test, with syrupy's options.
+
+    Args:
+        item: The test, in a run in which syrupy is loaded.
+        selection: The default parts of a comparison.
+    """
+    return TrajectorySnapshot(
+        session=snapshot_session(item.config),
+        extension_class=TrajectoryExtension,
+        test_location=TrajectoryLocation(item),
+        include=selection,
+        **update_options(item.config.option),
+    )

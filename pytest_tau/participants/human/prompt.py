@@ -9,16 +9,59 @@ from typing import TYPE_CHECKING
 
 from ...environment.arguments import misfits
 from ...errors import unknown_name
+from ...models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, call_as_text
+from ...terminal import has_colours, print_paged, screen_lines, terminal_width
 from ..actions import ActionReader
 from .completion import completions, line_editing
-from .screen import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ...environment import Tool
+    from ...models import Message
     from ..actions import ReadAction
-    from ..context import ParticipantContext, Reply, Side
+    from ..context import Incoming, ParticipantContext, Reply, Side
+
+
+_INDENT = 9
+
+
+class Screen:
+    """Writes lines to standard output."""
+
+    def line(self, text: str = "", kind: str = "user") -> None:
+        """Write a text, wrapped and coloured by its kind."""
+        for line in screen_lines(kind, text, terminal_width(), colours=has_colours()):
+            sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    def paged(self, text: str, kind: str = "user") -> None:
+        """Show a long text, by the pager at a terminal."""
+        print_paged(screen_lines(kind, text, terminal_width(), colours=has_colours()))
+        sys.stdout.flush()
+
+    def message(self, message: Incoming | Message) -> None:
+        """Write a message: what is said, calls, or the result of a call."""
+        if isinstance(message, MultiToolMessage):
+            self.messages(message.tool_messages)
+        elif isinstance(message, ToolMessage):
+            self.line(f"         = {_indented(message.content, 11)}", "bad" if message.error else "tool")
+        elif isinstance(message, AssistantMessage | UserMessage):
+            who = "agent" if message.role == "assistant" else "user"
+            if message.content:
+                self.line(f"  {who:<5}  {_indented(message.content, _INDENT)}", who)
+            for call in message.tool_calls or ():
+                self.line(f"  {who:<5}  > {call_as_text(call.name, call.arguments)}", who)
+
+    def messages(self, messages: Iterable[Incoming | Message]) -> None:
+        """Write messages, one after the other."""
+        for message in messages:
+            self.message(message)
+
+
+def _indented(text: str | None, indent: int) -> str:
+    return (text or "").strip().replace("\n", "\n" + " " * indent)
+
 
 _NO_WORDS: Callable[[str], Sequence[str]] = lambda _beginning: ()  # noqa: E731 - a default of a table
 

@@ -1,8 +1,8 @@
-"""The state of a scripted user: its current request, what it has said, and its turns without progress."""
+"""The state of a scripted user: its request, what it has said and understood, and its turns without progress."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from .vocabulary import has_all, same_fact, words
 
@@ -11,6 +11,34 @@ if TYPE_CHECKING:
 
     from ...models import Request, UserScript
     from .parser import ParsedText
+
+
+#: How a message of the agent was taken:
+#:
+#: - ``understood``: a rule of the reading has answered it;
+#: - ``not understood``: no rule has; the user said so, or gave what it knows instead of an answer;
+#: - ``yes or no to which``: it asks which, what, where or how; the reply has a yes or a no, and no fact;
+#: - ``gave up``: the user's patience is exhausted, and the reply ends the conversation.
+#:
+#: All but the first are stored with the reply, as ``UserMessage.misunderstanding``.
+Outcome: TypeAlias = Literal["understood", "not understood", "yes or no to which", "gave up"]
+
+
+class Understanding(NamedTuple):
+    """The understanding of one message of the agent; ``ScriptedUser.understandings`` has one for each reply with text.
+
+    A user that replies to the texts of a stored conversation has the same record as the one that took part in it.
+
+    Attributes:
+        heard: The agent's text.
+        said: The user's reply.
+        outcome: How the text was taken.
+    """
+
+    heard: str
+    said: str
+    outcome: Outcome
+
 
 #: Facts that replace one another if the script has only one of them.
 _RELATED = {"item_ids": "items", "items": "item_ids", "customer_id": "user_id", "name": "full_name"}
