@@ -126,7 +126,7 @@ OPTIONS: dict[str, Option] = {
     "user-llm": _shared("user-llm"),
     "blind": Option(("--blind",), "hide the agent's policy from who plays the user"),
     "seed": _shared("seed", "seed of the other side; without a task's id it also draws the task", type=int),
-    "policy": _shared("policy"),
+    "policy-variant": _shared("policy-variant"),
     "save": Option(("--save",), "the folder for the conversation, a file of its own (default: .tau/played)", "DIR"),
     "failed": Option(("--failed",), "only trials that have not passed"),
     "all-failed": Option(("--all-failed",), "only tasks that have passed in none of their trials"),

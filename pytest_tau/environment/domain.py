@@ -281,7 +281,7 @@ class Domain:
         """
         base = self.knowledge
         if retrieval is not None and base is None:
-            raise ConfigurationError(f"domain {self.name!r} has no knowledge base: remove --tau-retrieval")
+            raise ConfigurationError(f"domain {self.name!r} has no knowledge base: remove --tau-agent-retrieval")
         if base is not None and policy is not None and policy not in self.spec.policies:
             retrieval, policy = Retrieval(policy), None
         if solo and (self.spec.user_tools is None or not self._policies.files(policy).solo):

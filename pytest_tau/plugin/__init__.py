@@ -134,7 +134,7 @@ def _begin(config: pytest.Config) -> None:
     _register(config, "report.junit")
     _register(config, "collect.participants", "report.trial_notes")
     _register(config, "report.summary", "report.sections.reviews")
-    _register_if_given(config, "report.markdown_page", "summary")
+    _register_if_given(config, "report.markdown_page", "markdown")
     _register(config, "report.run_counts", "report.progress.plugin", "report.verdicts.test_gates")
     state = run_state.run_state(config)
     publish.register(config, state.paths.publisher, state.paths.used_results)
@@ -151,7 +151,7 @@ def _begin(config: pytest.Config) -> None:
     _register_if_given(config, "attacks.summary", "attack")
     _register_if_given(config, "report.verdicts.gates", "gate", "fail_on")
     _register_if_given(config, "report.baseline", "baseline")
-    _register_if_given(config, "collect.resume", "resume", "rerun")
+    _register_if_given(config, "collect.resume", "resume")
     _register_if_given(config, "report.html", "html")
 
 

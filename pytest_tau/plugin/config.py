@@ -56,6 +56,7 @@ def run_config(config: pytest.Config) -> RunConfig:
     if values.given("domain") is not None and not named_domains(config):
         raise pytest.UsageError(f"{values.label('domain')}: expected the name of a domain")
     _check_generated(values)
+    _check_rerun(values)
     data_dir = _data_dir(values)
     run = RunConfig(
         **values.of(SelectionSettings) | {"trials": values.get("trials") * (repetitions(config) or 1)},
@@ -90,6 +91,12 @@ def _check_generated(values: OptionValues) -> None:
         raise pytest.UsageError(f"{values.label('difficulty')}: applies to generated tasks only; add --tau-generate N")
 
 
+def _check_rerun(values: OptionValues) -> None:
+    values.get("rerun")
+    if values.given("resume") is None and values.given("rerun") and not values.from_ini("rerun"):
+        raise pytest.UsageError(f"{values.label('rerun')}: is used with --tau-resume only; add it")
+
+
 def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettings:
     grading = PROFILES[values.get("grading")]
     solo = values.get("solo") or values.get("agent") == "llm-solo"
@@ -106,7 +113,7 @@ def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettin
 
 
 def _retrieval(values: OptionValues) -> Retrieval | None:
-    name, args = values.get("retrieval"), values.get("retrieval_args")
+    name, args = values.get("agent_retrieval"), values.get("agent_retrieval_args")
     return Retrieval(name, args) if name is not None or args else None
 
 

@@ -71,15 +71,15 @@ def pytest_tau_behaviours(config: pytest.Config) -> list[Behaviour] | None:
 
 @pytest.hookspec
 def pytest_tau_indexes(config: pytest.Config) -> dict[str, IndexFactory] | None:
-    """Add indexes over documents; collect-all. Called once in each process, if ``--tau-retrieval`` is given.
+    """Add indexes over documents; collect-all. Called once in each process, if ``--tau-agent-retrieval`` is given.
 
     Args:
         config: pytest's configuration.
 
     Returns:
-        By the name for ``--tau-retrieval``: a class or function that is called with the documents, each with ``id``,
-        ``title`` and ``content``, and returns an object whose ``search(query, k)`` returns pairs of an id and a score.
-        It is called at the first search of a process. A name takes precedence over a built-in variant. Or None.
+        By the name for ``--tau-agent-retrieval``: a class or function that is called with the documents, each with
+        ``id``, ``title`` and ``content``, and returns an object whose ``search(query, k)`` returns pairs of an id and a
+        score. It is called at the first search of a process. A name takes precedence over a built-in variant. Or None.
 
     Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
     """

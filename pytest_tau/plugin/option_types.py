@@ -85,11 +85,3 @@ def run_name(value: str) -> str:
     if not value or file_name_of(value) != value:
         raise ValueError(f"expected letters, digits and _.+-[], got {quoted(value)}")
     return value
-
-
-def markdown_file(value: str) -> str:
-    """Return the file in ``markdown:FILE``; an empty text if there is none."""
-    name, colon, file = value.partition(":")
-    if name != "markdown" or bool(colon) != bool(file):
-        raise ValueError(f"expected markdown or markdown:FILE, got {value!r}")
-    return file

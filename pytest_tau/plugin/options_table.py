@@ -13,7 +13,6 @@ from ..run_settings.types import model_arguments, model_name
 from ..settings import Option, declared, flag, names, option, options_of, text, texts
 from .option_types import (
     group_names,
-    markdown_file,
     outcome_names,
     run_name,
 )
@@ -35,12 +34,12 @@ class ResultSettings:
              "them, whatever -k says; - for the standard input (default: $TAU_SELECT)")
     run_name: str | None = option(run_name, "output", "NAME", rerun=0,
         help="name of the run's folder (default: date, time, process and domains)")
-    log: Path | None = option(Path, "output", "DIR", path=True, rerun=0,
-        help="write a log of each trial into a subfolder: its messages, model calls and end")
+    logs: Path | None = option(Path, "output", "DIR", path=True, rerun=0,
+        help="folder in which each trial has a subfolder with its log: its messages, model calls and end")
     resume: str | None = option(text, "session", "DIR", bare="latest", path=True, common=True, rerun=0,
         help="resume an earlier run, the latest or DIR: run what is missing and reuse its other trials")
     rerun: frozenset[str] = option(outcome_names, "session", "OUTCOMES", default=frozenset(), rerun=0,
-        help="with --tau-resume, run trials with these outcomes again: failed, error or failed,error")
+        help="with --tau-resume, run trials again that failed, that ended in an error, or both: failed,error")
     group_by: tuple[str, ...] = option(group_names, "output", "NAME", default=(), repeat=True, rerun=0,
         help="add summaries by intent, persona, actions (number of reference actions) or tags; comma-separated")
     gate: tuple[str, ...] = option(texts, "session", "EXPR", default=(), repeat=True, common=True, rerun=0,
@@ -70,8 +69,8 @@ _ROWS = (
            help="the reviewer's model (default: the judge's)"),
     Option("reviewer-llm-args", model_arguments, "speed", "JSON", default={}, rerun=2,
            help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
-    Option("summary", markdown_file, "output", "markdown[:FILE]",
-           help="write a summary for CI: markdown (to $GITHUB_STEP_SUMMARY if set, else printed), or markdown:FILE"),
+    Option("markdown", text, "output", "FILE", path=True,
+           help="write the summary in Markdown; - adds it to the summary of a job on GitHub, and prints it elsewhere"),
     Option("html", Path, "output", "FILE", path=True,
            help="write an HTML report of the run: one file that needs no network"),
 )

@@ -56,7 +56,7 @@ def tau2_header(run: Run, domain: str, content: DomainContent, domains: DomainSo
         "seed": settings.get("seed"),
         **dict.fromkeys(_UNKNOWN),
         "retrieval_config": content.retrieval,
-        "retrieval_config_kwargs": (settings.get("retrieval_args") or None) if content.retrieval else None,
+        "retrieval_config_kwargs": (settings.get("agent_retrieval_args") or None) if content.retrieval else None,
         **({OWN: own} if own else {}),
     }
 
@@ -76,7 +76,7 @@ def _policy(settings: dict[str, Any], domain: str, recorded: str | None, domains
         return None
     try:
         environment = domains.load(domain).environment(
-            solo=bool(settings.get("solo")), policy=settings.get("retrieval") or settings.get("policy")
+            solo=bool(settings.get("solo")), policy=settings.get("agent_retrieval") or settings.get("policy_variant")
         )
     except TauError:  # a domain of another project, or without the run's data
         return None

@@ -87,7 +87,7 @@ class ConversationSettings:
 
     solo: bool = option(flag, "verdict", default=False,
         help="run the agent without a user: it works from the task's ticket and has the tools of both sides")
-    policy: str | None = option(text, "verdict", "NAME",
+    policy: str | None = option(text, "verdict", "NAME", name="policy-variant",
         help="variant of the domain's policy (default: the domain's first)")
     enforce_protocol: bool = option(flag, "verdict", default=False,
         help="a message with both text and tool calls is an error of its sender: a failure of the agent, an error "
@@ -137,11 +137,11 @@ class DomainSettings:
              "τ²-bench, read from the checkout of --tau-data or from --tau-texts")
     texts: Path | None = option(Path, "content", "FILE", path=True,
         help="official texts for --tau-protocol tau2: a file that 'tau texts CHECKOUT -o FILE' has written")
-    retrieval: str | None = option(text, "verdict", "NAME",
+    agent_retrieval: str | None = option(text, "verdict", "NAME",
         help="how the agent accesses the documents of the domain's knowledge base: bm25, grep, full_kb, "
              "golden_retrieval, no_knowledge … (default: depends on the domain)")
-    retrieval_args: Mapping[str, Any] = option(json_object, "verdict", "JSON", default={},
-        help='arguments of --tau-retrieval, such as {"top_k": 5}')
+    agent_retrieval_args: Mapping[str, Any] = option(json_object, "verdict", "JSON", default={},
+        help='arguments of --tau-agent-retrieval, such as {"top_k": 5}')
     grading: Literal["official", "strict"] = option(text, "verdict", "PROFILE", default="official",
         choices=("official", "strict"),
         help="grading rules: %(default)s (default), or strict")
@@ -228,7 +228,7 @@ class CallSettings:
     budget: float | None = option(real(0), "speed", "USD", common=True, rerun=0,
         help="make no more model calls once they have cost this much; trials that were not finished are reported "
              "as not run")
-    trial_budget: float | None = option(real(0), "speed", "USD", rerun=0,
+    budget_per_trial: float | None = option(real(0), "speed", "USD", rerun=0,
         help="make no more model calls in a trial once they have cost this much; the trial ends with an error")
     price_file: Path | None = option(Path, "speed", "FILE", name="prices", path=True, rerun=0,
         help="TOML file with the prices of models: input, cached and output, in USD per million tokens")

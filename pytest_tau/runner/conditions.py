@@ -71,7 +71,7 @@ def changed_conditions(settings: SimulationSettings) -> dict[str, str]:
         option.label: as_text(value)
         for part in (settings, *ideas)
         for option, value in changed_values(part)
-        if option.affects == "verdict" and option.key not in ("policy", "user_persona")
+        if option.affects == "verdict" and option.key not in ("policy_variant", "user_persona")
     }
 
 

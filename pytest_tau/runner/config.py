@@ -152,7 +152,7 @@ class ModelSettings(CallSettings):
     @property
     def has_budget(self) -> bool:
         """Return whether the run or each trial may cost so much only."""
-        return self.budget is not None or self.trial_budget is not None
+        return self.budget is not None or self.budget_per_trial is not None
 
 
 class ReviewSettings(NamedTuple):

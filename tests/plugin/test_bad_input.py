@@ -21,7 +21,7 @@ class TestNames:
             (["--tau-agent", "glod"], ["unknown agent 'glod'", "'gold'", "module:attribute", "replay:FILE"]),
             (["--tau-user", "dumy"], ["unknown user 'dumy'", "'dummy'", "gold", "noop"]),
             (["--tau-judge", "acept"], ["unknown judge 'acept'; did you mean 'accept'?", "reject", "module:attribute"]),
-            (["--tau-policy", "work"], ["unknown policy 'work'", "default", "mock"]),
+            (["--tau-policy-variant", "work"], ["unknown policy 'work'", "default", "mock"]),
             (["--tau-grading", "lenient"], ["--tau-grading", "'lenient'", "official", "strict"]),
         ],
     )

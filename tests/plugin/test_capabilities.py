@@ -61,7 +61,7 @@ def conversations(report):
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_examples_are_shown_everywhere(examples, project, workers, capsys):
-    files = ("--tau-html", "r.html", "--junitxml", "j.xml", "--tau-summary", "markdown:s.md")
+    files = ("--tau-html", "r.html", "--junitxml", "j.xml", "--tau-markdown", "s.md")
     gates = ("--tau-gate", "competitors<=0", "--tau-gate", "addresses<=9")
     run = examples("--tau-results", "runs", "--tau-run-name", "one", *files, *gates, *workers)
     run.line("competitors: named in message ")

@@ -126,11 +126,11 @@ def test_the_knowledge_base_of_the_docs_is_searched(pytester: pytest.Pytester) -
     task = {"id": "a", "user_scenario": {"instructions": "Ask."}, "required_documents": ["refunds"]}
     task["evaluation_criteria"] = {"reward_basis": ["ACTION"], "actions": []}
     (pytester.path / "shop" / "tasks" / "t.json").write_text(json.dumps([task]), encoding="utf-8")
-    command = shown_command("docs/knowledge.md", "--tau-retrieval bm25")
+    command = shown_command("docs/knowledge.md", "--tau-agent-retrieval bm25")
     result = pytester.runpytest("-pno:asyncio", *command)
     assert result.ret == 0
     result.assert_outcomes(passed=1)
-    result = pytester.runpytest("-pno:asyncio", "--tau-domain", "shop", "--tau-retrieval", "newest")
+    result = pytester.runpytest("-pno:asyncio", "--tau-domain", "shop", "--tau-agent-retrieval", "newest")
     result.assert_outcomes(passed=1)
 
 

@@ -262,9 +262,7 @@ def test_every_trial_is_run(agents):
 
 
 def test_the_page_for_a_ci_job_says_what_the_gates_say(agents, project):
-    run = agents(
-        "--tau-gate", "pass^1>=0.9", "--tau-gate", "errors<=0.5", "--tau-summary=markdown:page.md", good=3, bad=2
-    )
+    run = agents("--tau-gate", "pass^1>=0.9", "--tau-gate", "errors<=0.5", "--tau-markdown=page.md", good=3, bad=2)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     page = (project.path / "page.md").read_text(encoding="utf-8")
     assert page.startswith("### Gates and baseline\n\n- ❌ gate pass^1")
@@ -273,7 +271,7 @@ def test_the_page_for_a_ci_job_says_what_the_gates_say(agents, project):
 
 def test_the_page_for_a_ci_job_has_the_comparison(agents, project):
     agents("--tau-results=before", good=8)
-    run = agents("--tau-baseline=before", "--tau-fail-on=regression", "--tau-summary=markdown:page.md", good=8)
+    run = agents("--tau-baseline=before", "--tau-fail-on=regression", "--tau-markdown=page.md", good=8)
     assert run.ret == pytest.ExitCode.OK
     page = (project.path / "page.md").read_text(encoding="utf-8")
     assert "- ✅ --tau-fail-on regression: no regression" in page

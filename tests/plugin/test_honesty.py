@@ -78,7 +78,7 @@ class TestUnseenCalls:
     def test_costs_of_others_are_not_taken_for_all(self, models, project):
         project.write("own.py", ANSWERED)
         args = ["--tau-agent", "own.py:Agent", "--tau-user-llm", "fake/user", "--tau-html", "r.html"]
-        run = project.run(*args, "--tau-summary", "markdown:page.md")
+        run = project.run(*args, "--tau-markdown", "page.md")
         run.outcomes(passed=1)
         line = f"agent own.py:Agent {UNSEEN}"
         run.line(f"tau: {line}: model calls of its own are not in the costs; give its client (anthropic)")

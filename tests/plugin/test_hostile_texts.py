@@ -87,7 +87,7 @@ MORE = [
     ["-n", "2"],
     ["--tau-gate", "pass^1>=0.9", "--tau-group-by", "tags"],
     ["--setup-show"],
-    ["--tau-summary", "markdown"],
+    ["--tau-markdown", "-"],
 ]
 
 
@@ -131,14 +131,14 @@ def test_junit_has_no_character_that_is_not_seen(hostile):
 
 
 def test_the_page_for_a_ci_service(hostile, monkeypatch):
-    hostile.run(*args("--tau-summary", "markdown:page.md", "--tau-group-by", "tags"))
+    hostile.run(*args("--tau-markdown", "page.md", "--tau-group-by", "tags"))
     page = (hostile.path / "page.md").read_text(encoding="utf-8")
     assert "error::E1" in page
     assert not steering(page)
     assert set(re.findall(r"<[^>]*>", page)) == {"<details>", "</details>", "<summary>", "</summary>"}
     assert not re.search(r"(?<!\\)[\[`@]", page)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    run = hostile.run(*args("--tau-summary", "markdown:other.md"))
+    run = hostile.run(*args("--tau-markdown", "other.md"))
     ours = [line for line in run.text.splitlines() if line.startswith("::error title=")]
     assert len(ours) == 3
     assert not steering("\n".join(line for line in run.text.splitlines() if line not in ours))

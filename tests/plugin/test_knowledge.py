@@ -74,39 +74,46 @@ def settings(shop):
 
 def test_default_variant_is_in_the_header(shop):
     run(shop).line("tau: domain shop", "retrieval bm25")
-    assert "retrieval" not in settings(shop)
+    assert "agent_retrieval" not in settings(shop)
 
 
 def test_variant_and_arguments_are_shown_and_recorded(shop):
     found = run(
-        shop, "--tau-retrieval", "bm25", "--tau-retrieval-args", '{"top_k": 3, "embedding_args": {"api_key": "s"}}'
+        shop,
+        "--tau-agent-retrieval",
+        "bm25",
+        "--tau-agent-retrieval-args",
+        '{"top_k": 3, "embedding_args": {"api_key": "s"}}',
     )
     found.line("tau: domain shop", "retrieval bm25")
-    found.line("again: pytest", "--tau-retrieval bm25", "--tau-retrieval-args", "top_k")
+    found.line("again: pytest", "--tau-agent-retrieval bm25", "--tau-agent-retrieval-args", "top_k")
     found.lacks("api_key")
     recorded = settings(shop)
-    assert (recorded["retrieval"], recorded["retrieval_args"]) == ("bm25", {"embedding_args": {}, "top_k": 3})
+    assert (recorded["agent_retrieval"], recorded["agent_retrieval_args"]) == (
+        "bm25",
+        {"embedding_args": {}, "top_k": 3},
+    )
 
 
 def test_variant_can_be_an_ini_key(shop):
-    shop.write("pytest.toml", '[pytest]\ntau_retrieval = "full_kb"\ntau_retrieval_args = {top_k = 3}\n')
+    shop.write("pytest.toml", '[pytest]\ntau_agent_retrieval = "full_kb"\ntau_agent_retrieval_args = {top_k = 3}\n')
     run(shop).line("tau: domain shop", "retrieval full_kb")
-    assert settings(shop)["retrieval_args"] == {"top_k": 3}
+    assert settings(shop)["agent_retrieval_args"] == {"top_k": 3}
 
 
 def test_resumed_run_must_have_the_same_variant(shop):
     run(shop)
-    found = run(shop, "--tau-resume", "--tau-retrieval", "full_kb")
-    found.usage_error("retrieval", "full_kb")
+    found = run(shop, "--tau-resume", "--tau-agent-retrieval", "full_kb")
+    found.usage_error("agent_retrieval", "full_kb")
 
 
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        (["--tau-retrieval", "bm52"], "unknown retrieval variant 'bm52'; did you mean 'bm25'"),
-        (["--tau-retrieval-args", '{"topk": 3}'], "unknown retrieval argument 'topk'"),
-        (["--tau-retrieval-args", '{"top_k": 0}'], "retrieval argument 'top_k'"),
-        (["--tau-retrieval-args", "[]"], "--tau-retrieval-args: expected a JSON object"),
+        (["--tau-agent-retrieval", "bm52"], "unknown retrieval variant 'bm52'; did you mean 'bm25'"),
+        (["--tau-agent-retrieval-args", '{"topk": 3}'], "unknown retrieval argument 'topk'"),
+        (["--tau-agent-retrieval-args", '{"top_k": 0}'], "retrieval argument 'top_k'"),
+        (["--tau-agent-retrieval-args", "[]"], "--tau-agent-retrieval-args: expected a JSON object"),
     ],
 )
 def test_bad_values_are_usage_errors(shop, args, problem):
@@ -114,8 +121,8 @@ def test_bad_values_are_usage_errors(shop, args, problem):
 
 
 def test_domain_without_knowledge_base_is_a_usage_error(project):
-    found = project.run("--tau-domain", "mock", "--tau-retrieval", "bm25")
-    found.usage_error("domain 'mock' has no knowledge base: remove --tau-retrieval")
+    found = project.run("--tau-domain", "mock", "--tau-agent-retrieval", "bm25")
+    found.usage_error("domain 'mock' has no knowledge base: remove --tau-agent-retrieval")
 
 
 def test_bad_document_is_a_usage_error(shop):
@@ -127,7 +134,7 @@ def test_tool_of_the_domain_with_the_name_of_a_retrieval_tool_is_a_usage_error(s
     shop.write(
         "conftest.py", CONFTEST.replace("refund(", "grep(").replace("refund]", "grep]").replace('"refund"', '"grep"')
     )
-    run(shop, "--tau-retrieval", "grep").usage_error("the domain has a tool 'grep', as has the retrieval variant")
+    run(shop, "--tau-agent-retrieval", "grep").usage_error("the domain has a tool 'grep', as has the retrieval variant")
 
 
 INDEX = """
@@ -146,7 +153,7 @@ INDEX = """
 @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["one", "workers"])
 def test_plugin_can_add_an_index(shop, workers):
     shop.write("conftest.py", CONFTEST + INDEX)
-    run(shop, "--tau-retrieval", "backwards", *workers).line("tau: domain shop", "retrieval backwards")
+    run(shop, "--tau-agent-retrieval", "backwards", *workers).line("tau: domain shop", "retrieval backwards")
     (path,) = shop.path.glob(".tau/runs/*/simulations.jsonl")
     answer = json.loads(path.read_text().splitlines()[0])
     assert "1. Refunds\n   ID: refunds\n   Score: 1.0000" in json.dumps(answer).replace("\\n", "\n")
@@ -155,13 +162,13 @@ def test_plugin_can_add_an_index(shop, workers):
 @pytest.mark.parametrize("result", ["[1]", '{"x": 3}'])
 def test_bad_result_of_the_hook_is_a_usage_error(shop, result):
     shop.write("conftest.py", CONFTEST + INDEX.replace('{"backwards": Backwards}', result))
-    run(shop, "--tau-retrieval", "backwards").usage_error(
+    run(shop, "--tau-agent-retrieval", "backwards").usage_error(
         "pytest_tau_indexes (conftest.py:", "expected a dict of names"
     )
 
 
 def test_index_with_unknown_documents_is_an_error_of_the_run(shop):
     shop.write("conftest.py", CONFTEST + INDEX.replace("(id, 1.0)", "('gone', 1.0)"))
-    found = run(shop, "--tau-retrieval", "backwards")
+    found = run(shop, "--tau-agent-retrieval", "backwards")
     found.outcomes(errors=1)
     found.line("the index of 'backwards' found 'gone', which is not the id of a document")

@@ -78,8 +78,17 @@ def run(shop, server, *more, variant="openai_embeddings", **args):
     key = {"api_key": "k-12345", "api_base": server.base_url} if server else {"api_key": "k-12345"}
     given = {"embedding_args": key, "reranker_args": key, **args}
     return shop.run(
-        *("--tau-domain", "shop", "--tau-agent", "agent.py:Agent", "--tau-user", "gold", "--tau-retrieval", variant),
-        *("--tau-retrieval-args", json.dumps(given), *more),
+        *(
+            "--tau-domain",
+            "shop",
+            "--tau-agent",
+            "agent.py:Agent",
+            "--tau-user",
+            "gold",
+            "--tau-agent-retrieval",
+            variant,
+        ),
+        *("--tau-agent-retrieval-args", json.dumps(given), *more),
     )
 
 
@@ -162,12 +171,12 @@ def test_failing_model_is_an_error_of_the_run(shop):
 
 
 def test_missing_key_is_a_usage_error(shop):
-    found = shop.run("--tau-domain", "shop", "--tau-agent", "noop", "--tau-retrieval", "openai_embeddings")
+    found = shop.run("--tau-domain", "shop", "--tau-agent", "noop", "--tau-agent-retrieval", "openai_embeddings")
     found.usage_error("retrieval variant 'openai_embeddings': model 'openai/text-embedding-3-large' needs a key")
 
 
 def test_missing_library_is_a_usage_error(shop):
-    found = shop.run("--tau-domain", "shop", "--tau-agent", "noop", "--tau-retrieval", "local_embeddings")
+    found = shop.run("--tau-domain", "shop", "--tau-agent", "noop", "--tau-agent-retrieval", "local_embeddings")
     found.usage_error("local_embeddings", "pip install './pytest-tau[embeddings]'")
 
 
@@ -190,5 +199,5 @@ def test_document_whose_rating_fails_is_dropped(shop):
 
 def test_missing_sandbox_is_a_usage_error(shop, monkeypatch):
     monkeypatch.setenv("PATH", str(shop.path))
-    found = shop.run("--tau-domain", "shop", "--tau-agent", "noop", "--tau-retrieval", "terminal_use")
+    found = shop.run("--tau-domain", "shop", "--tau-agent", "noop", "--tau-agent-retrieval", "terminal_use")
     found.usage_error("'terminal_use' runs shell commands in a sandbox: install bubblewrap")

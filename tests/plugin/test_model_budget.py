@@ -46,7 +46,7 @@ def test_trials_under_way_at_the_same_time_are_stopped(four):
     assert len(four.calls()) <= 2
 
 
-@pytest.mark.parametrize("option", ["--tau-budget", "--tau-trial-budget"])
+@pytest.mark.parametrize("option", ["--tau-budget", "--tau-budget-per-trial"])
 def test_calls_of_unknown_cost_are_not_counted_and_this_is_reported(four, option):
     four.script("cost = None")
     run = four.run(ALONE, option, "50", "--tau-record")
@@ -127,11 +127,11 @@ def test_the_judge_is_asked_about_a_conversation_that_was_paid_for(four, project
     run.outcomes(passed=1)
 
 
-# --tau-trial-budget
+# --tau-budget-per-trial
 
 
 def test_a_trial_has_a_budget_of_its_own(four):
-    run = four.run(ALONE, "--tau-trial-budget", "0.6", "--tau-task", "one")
+    run = four.run(ALONE, "--tau-budget-per-trial", "0.6", "--tau-task", "one")
     run.outcomes(errors=1)
     run.line("the budget of the trial, $0.6, is spent ($0.7500)")
     run.line("tau: models together: 3 calls", "$0.7500")
@@ -140,25 +140,25 @@ def test_a_trial_has_a_budget_of_its_own(four):
 
 
 def test_a_trial_within_its_budget_has_a_verdict(four):
-    four.run(ALONE, "--tau-trial-budget", "1").outcomes(passed=4)
+    four.run(ALONE, "--tau-budget-per-trial", "1").outcomes(passed=4)
 
 
 def test_the_budget_of_a_trial_counts_although_its_agent_ignores_it(models, stubborn):
-    run = models.run(ALONE, stubborn, "--tau-user=scripted", "--tau-trial-budget", "0.5")
+    run = models.run(ALONE, stubborn, "--tau-user=scripted", "--tau-budget-per-trial", "0.5")
     run.outcomes(errors=1)
     assert len(models.calls()) == 2
     run.line("the budget of the trial, $0.5, is spent ($0.5000)")
 
 
 def test_the_budget_of_a_trial_in_two_processes(four):
-    run = four.run("--tau-trial-budget", "0.6", "-n", "2")
+    run = four.run("--tau-budget-per-trial", "0.6", "-n", "2")
     run.outcomes(errors=4)
     assert len(four.calls()) == 12
 
 
 def test_replayed_calls_are_not_charged_to_the_budget_of_a_trial(four):
     four.run(ALONE, "--tau-record").outcomes(passed=4)
-    four.run(ALONE, "--tau-replay", "--tau-trial-budget", "0.01").outcomes(passed=4)
+    four.run(ALONE, "--tau-replay", "--tau-budget-per-trial", "0.01").outcomes(passed=4)
 
 
 def test_one_that_lasts_is_not_heard_of(four):

@@ -76,7 +76,7 @@ def test_retries_and_delay_in_the_ini(served, project):
         (["--tau-llm-retry-delay=soon"], "--tau-llm-retry-delay: expected a number of at least 0, got 'soon'"),
         (["--tau-provider-limit=40"], "--tau-provider-limit: expected a list of NAME=N, such as openai=40,gemini=20"),
         (["--tau-provider-limit=openai=0"], "expected a list of NAME=N, such as openai=40,gemini=20, got 'openai=0'"),
-        (["--tau-trial-budget=much"], "--tau-trial-budget: expected a number of at least 0, got 'much'"),
+        (["--tau-budget-per-trial=much"], "--tau-budget-per-trial: expected a number of at least 0, got 'much'"),
         (["--tau-prices=none.toml"], "none.toml: cannot be read"),
         (["--tau-run-name=a/b"], "--tau-run-name: expected letters, digits and _.+-[], got 'a/b'"),
         (["--tau-run-name=a", "--tau-results=none"], "--tau-run-name: nothing is stored (--tau-results none)"),
@@ -348,7 +348,7 @@ def test_a_run_of_workers_has_its_name(models, project):
 
 
 def test_each_trial_has_a_log_of_its_messages_calls_and_end(models, project):
-    models.run("--tau-log=logs", "--tau-trials=2").outcomes(passed=2)
+    models.run("--tau-logs=logs", "--tau-trials=2").outcomes(passed=2)
     first, second = sorted((project.path / "logs").iterdir())
     assert "buy-milk_trial-0" in first.name.replace("[", "_").replace("]", "")
     lines = (first / "trial.log").read_text().splitlines()
@@ -368,7 +368,7 @@ def test_each_trial_has_a_log_of_its_messages_calls_and_end(models, project):
 
 def test_a_log_has_errors_and_no_keys(served, project):
     with ModelServer(lambda _: ServerError()) as server:
-        served(server, "--tau-log=logs", "--tau-llm-retries=0", api_key="sk-very-secret-key").outcomes(errors=1)
+        served(server, "--tau-logs=logs", "--tau-llm-retries=0", api_key="sk-very-secret-key").outcomes(errors=1)
     [folder] = (project.path / "logs").iterdir()
     texts = "".join(file.read_text() for file in folder.rglob("*") if file.is_file())
     assert "ModelError: openai/user: the server failed" in texts
@@ -377,7 +377,7 @@ def test_a_log_has_errors_and_no_keys(served, project):
 
 
 def test_the_log_of_a_trial_that_the_budget_has_stopped(models, project):
-    models.run("--tau-log=logs", "--tau-budget=0.3", ALONE).outcomes(skipped=1)
+    models.run("--tau-logs=logs", "--tau-budget=0.3", ALONE).outcomes(skipped=1)
     [folder] = (project.path / "logs").iterdir()
     status = json.loads((folder / "status.json").read_text())
     assert status["outcome"] == "not run"
@@ -385,14 +385,14 @@ def test_the_log_of_a_trial_that_the_budget_has_stopped(models, project):
 
 
 def test_a_log_is_written_in_workers_and_replaced_by_the_next_run(models, project):
-    models.run("--tau-log=logs", "-n", "2").outcomes(passed=1)
+    models.run("--tau-logs=logs", "-n", "2").outcomes(passed=1)
     [folder] = (project.path / "logs").iterdir()
     (folder / "calls" / "0099-agent.json").write_text("{}")
-    models.run("--tau-log=logs").outcomes(passed=1)
+    models.run("--tau-logs=logs").outcomes(passed=1)
     assert max(file.name for file in (folder / "calls").iterdir()) == "0004-user.json"
 
 
 def test_a_folder_of_logs_that_cannot_be_made_is_a_usage_error(models, project):
     project.write("logs", "a file")
-    models.run("--tau-log=logs").usage_error("--tau-log: ", "logs cannot be made: File exists")
+    models.run("--tau-logs=logs").usage_error("--tau-logs: ", "logs cannot be made: File exists")
     assert models.calls() == []

@@ -63,11 +63,11 @@ CLAIMS = {
     "| `--tau-llm-concurrency": (LITELLM, "test_only_so_many_calls_of_one_model_are_in_flight"),
     "| `--tau-provider-limit": (LIMITS, "test_the_calls_of_a_provider_are_limited"),
     "| `--tau-timeout": (HERE, "test_a_call_in_flight_is_cancelled_and_the_messages_are_kept"),
-    "| `--tau-budget": (BUDGET, "test_stops_starting_trials_once_it_is_spent"),
-    "| `--tau-trial-budget": (BUDGET, "test_a_trial_has_a_budget_of_its_own"),
+    "| `--tau-budget USD": (BUDGET, "test_stops_starting_trials_once_it_is_spent"),
+    "| `--tau-budget-per-trial": (BUDGET, "test_a_trial_has_a_budget_of_its_own"),
     "| `--tau-prices": (LIMITS, "test_a_price_list_prices_a_model_and_its_budget_stops_it"),
     "| `--tau-prompt-cache": (LIMITS, "test_the_prompt_cache_is_an_option"),
-    "| `--tau-log": (LIMITS, "test_each_trial_has_a_log_of_its_messages_calls_and_end"),
+    "| `--tau-logs": (LIMITS, "test_each_trial_has_a_log_of_its_messages_calls_and_end"),
     "| `--tau-dry-run": (P + "test_model_dry_run.py", "test_counts_tasks_trials_and_the_references_calls"),
     "Every option has an ini": (HERE, "test_every_option_of_the_page_has_an_ini_key"),
     "`tau_agent_llm =": (HERE, "test_every_option_of_the_page_has_an_ini_key"),
@@ -342,7 +342,7 @@ def test_errors_are_excluded_and_counted(served):
 def test_the_conversation_of_a_trial_without_money_is_stored(served, project):
     project.write("prices.toml", '["openai/agent"]\ninput = 1e6\noutput = 0\n["openai/user"]\ninput = 0\noutput = 0\n')
     with ModelServer(plays) as server:
-        served(server, "--tau-trial-budget=1", "--tau-prices=prices.toml").outcomes(errors=1)
+        served(server, "--tau-budget-per-trial=1", "--tau-prices=prices.toml").outcomes(errors=1)
     [simulation] = simulations(project)
     assert simulation["termination_reason"] == "infrastructure_error"
     assert [message["role"] for message in simulation["messages"]] == ["assistant", "user", "assistant", "tool"]

@@ -46,7 +46,7 @@ class TestHeader:
         run.line("tau: no agent and no model given: gold plays")
 
     def test_settings_that_differ_from_the_default_are_shown(self, mock):
-        run = mock("--tau-grading", "strict", "--tau-judge", "accept", "--tau-solo", "--tau-policy", "default")
+        run = mock("--tau-grading", "strict", "--tau-judge", "accept", "--tau-solo", "--tau-policy-variant", "default")
         shown = ("policy default", "solo", "judge accept (same verdict for every statement)", "grading strict")
         run.line("user dummy, ", *(f", {each}" for each in shown))
 
@@ -140,7 +140,7 @@ class TestSolo:
 
 
 class TestPolicy:
-    """--tau-policy."""
+    """--tau-policy-variant."""
 
     def _run(self, shelf, *args):
         shelf.write("agent.py", CURIOUS)
@@ -150,12 +150,12 @@ class TestPolicy:
         self._run(shelf).line("built:", "policy='Lend books.'")
 
     def test_named_policy_variant(self, shelf):
-        run = self._run(shelf, "--tau-policy", "long")
+        run = self._run(shelf, "--tau-policy-variant", "long")
         run.line("built:", r"policy='Lend books.\nLend them kindly.'")
         run.line("tau: domain shelf", "policy long")
 
     def test_ini(self, shelf):
-        shelf.ini("tau_policy = long")
+        shelf.ini("tau_policy_variant = long")
         self._run(shelf).line("Lend them kindly.")
 
 

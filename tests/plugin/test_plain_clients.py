@@ -171,7 +171,7 @@ def test_they_count_for_the_budget(run, monkeypatch, project):
     project.write("prices.toml", '["gpt-4.1"]\ninput = 1000000.0\noutput = 1000000.0\n')
     with served(monkeypatch) as server:
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        found = run("whole", "--tau-trial-budget", "0.5")
+        found = run("whole", "--tau-budget-per-trial", "0.5")
         assert len(server.requests) == 1
     found.line("the budget of the trial, $0.5, is spent")
 

@@ -262,7 +262,7 @@ def test_comparisons_show_a_difference_and_nothing_if_there_is_none(run_shop, pr
 
 
 def test_markdown_and_html_have_the_breaches(run_shop, project):
-    run_shop("--tau-summary", "markdown:page.md", "--tau-html", "page.html")
+    run_shop("--tau-markdown", "page.md", "--tau-html", "page.html")
     page = (project.path / "page.md").read_text(encoding="utf-8")
     assert "| policy | broken rules: named (1 trial, 1 breach) |" in page
     assert "1 of 2 trials broke a rule, 1 with reward 1" in page

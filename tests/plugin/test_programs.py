@@ -401,7 +401,7 @@ def test_the_key_of_a_server_is_nowhere(
     key = "secret-key-of-a-server"
     monkeypatch.setenv("TAU_AGENT_API_KEY", key)
     server.results.append((401, f"wrong: {key}".encode()) if refused else server.sent(server.message("Done.")))
-    reports = ["--junitxml=r.xml", "--tau-html=r.html", "--tau-summary=markdown:r.md", "-vv", "-rA", "--showlocals"]
+    reports = ["--junitxml=r.xml", "--tau-html=r.html", "--tau-markdown=r.md", "-vv", "-rA", "--showlocals"]
     run = project.run(*SOLO, "--tau-agent", f"a2a:{server.url}", *reports, *workers)
     run.outcomes(**({"errors": 1} if refused else {"failed": 1}))
     assert server.headers[-1]["Authorization"] == f"Bearer {key}"

@@ -182,7 +182,7 @@ class TestTraceback:
         boom(option).lacks("Traceback")
 
     def test_log(self, project, boom):
-        boom("--tau-log", "logs").outcomes(failed=1)
+        boom("--tau-logs", "logs").outcomes(failed=1)
         [file] = project.path.glob("logs/*/traceback.txt")
         text = file.read_text()
         assert "in parse" in text
@@ -312,13 +312,12 @@ class TestNativeValues:
         "protocol": ('"tau2"', "tau2"),
         "provider_limit": ('"openai=40"', "openai=40"),
         "user_persona": ('{verbosity = "minimal"}', '{"verbosity": "minimal"}'),
-        "retrieval_args": ("{top_k = 3}", '{"top_k": 3}'),
+        "agent_retrieval_args": ("{top_k = 3}", '{"top_k": 3}'),
         "attack": ('["important-message", "encoded"]', ["important-message", "encoded"]),
         "review": ("true", "failed"),
         "review_mode": ('"user"', "user"),
         "reviewer_llm_args": ("{}", "{}"),
         "group_by": ('["tags", "actions"]', ["tags", "actions"]),
-        "summary": ('"markdown"', "markdown"),
         "gate": ('["pass^1>=0.5"]', ["pass^1>=0.5"]),
         "fail_on": ('"regression"', "regression"),
         "agent_text_protocol": ('"tau1"', "tau1"),

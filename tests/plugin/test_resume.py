@@ -524,10 +524,10 @@ class TestRerun:
     @pytest.mark.parametrize(
         ("given", "outcomes", "taken"),
         [
-            (["--tau-rerun", "failed"], {"passed": 2, "errors": 1}, 2),
+            (["--tau-resume", "--tau-rerun", "failed"], {"passed": 2, "errors": 1}, 2),
             (["--tau-resume", "--tau-rerun", "error"], {"passed": 2, "failed": 1}, 2),
-            (["--tau-rerun=failed,error"], {"passed": 3}, 1),
-            (["--tau-rerun=failed, error", "-n2"], {"passed": 3}, 1),
+            (["--tau-resume", "--tau-rerun=failed,error"], {"passed": 3}, 1),
+            (["--tau-resume", "--tau-rerun=failed, error", "-n2"], {"passed": 3}, 1),
             (["--tau-resume"], {"passed": 1, "failed": 1, "errors": 1}, 3),
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) else None,
@@ -547,7 +547,9 @@ class TestRerun:
         assert len(folders(project)) == 1
 
     def test_replaced_results_are_no_part_of_regraded_rates(self, project, mixed, capsys):
-        project.run(*mixed, "--tau-rerun=failed,error").line("tau: mock: 3 tasks, 3 trials; 3 passed; pass^1 1.000")
+        project.run(*mixed, "--tau-resume", "--tau-rerun=failed,error").line(
+            "tau: mock: 3 tasks, 3 trials; 3 passed; pass^1 1.000"
+        )
         (folder,) = folders(project)
         capsys.readouterr()
         assert main(["regrade", str(folder), "--rootdir", str(project.path)]) == 0
@@ -557,7 +559,11 @@ class TestRerun:
 
     def test_what_an_ini_asks_for(self, project, mixed):
         project.ini("tau_rerun = error")
-        project.run(*mixed).outcomes(passed=2, failed=1)
+        project.run(*mixed, "--tau-resume").outcomes(passed=2, failed=1)
+        project.run(*mixed).lacks("tau: resume")
+
+    def test_only_a_run_that_is_resumed_runs_something_again(self, project, mixed):
+        project.run(*mixed, "--tau-rerun=failed").usage_error("--tau-rerun: is used with --tau-resume only; add it")
 
     @pytest.mark.parametrize("given", ["passed", "failed,other", "Failed"])
     def test_other_outcomes_are_none(self, project, mixed, given):
@@ -595,7 +601,6 @@ class TestWhichRun:
 
     def test_no_run(self, project):
         project.run(*MOCK, "--tau-resume").usage_error("--tau-resume: expected an earlier run, but none is stored in")
-        project.run(*MOCK, "--tau-rerun=failed").usage_error("--tau-rerun: expected an earlier run")
         assert not (project.path / ".tau").exists()
 
     def test_no_run_of_that_name(self, project):

@@ -44,9 +44,9 @@ def test_failure_report_and_summary_have_the_searches(shop, workers):
 
 
 def test_documents_in_the_policy_are_read(shop):
-    found = run(shop, "--tau-retrieval", "full_kb")
+    found = run(shop, "--tau-agent-retrieval", "full_kb")
     found.line("retrieval: full_kb: 0 searches, 2 of 2 required documents read, recall 1.00")
-    run(shop, "--tau-retrieval", "no_knowledge").line("required and never read: refunds, hours/1")
+    run(shop, "--tau-agent-retrieval", "no_knowledge").line("required and never read: refunds, hours/1")
 
 
 def test_exports_and_gates_have_recall(shop):

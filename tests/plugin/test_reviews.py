@@ -178,7 +178,7 @@ class TestModels:
         run.line("tau: budget: $1.25")
 
     def test_a_budget_of_the_trial_includes_the_review(self, one):
-        run = one.run(*MODEL, "--tau-trial-budget", "1")
+        run = one.run(*MODEL, "--tau-budget-per-trial", "1")
         run.outcomes(passed=1)
         run.line("1 trial failed: BudgetError: the budget of the trial, $1, is spent")
 

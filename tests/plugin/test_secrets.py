@@ -49,7 +49,7 @@ RUNS = {
     "workers": (FAILING, ["-n", "2", "--tau-record"]),
     "workers passed": ("", ["-n", "2", "--tau-record", "--tau-trials", "3"]),
 }
-REPORTS = ["--junitxml=r.xml", "--tau-html=r.html", "--tau-summary=markdown:r.md"]
+REPORTS = ["--junitxml=r.xml", "--tau-html=r.html", "--tau-markdown=r.md"]
 
 
 class Quoting(Fault):

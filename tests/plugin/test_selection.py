@@ -365,9 +365,9 @@ def test_a_node_id_of_a_file_needs_what_its_task_needs(project, a_task):
     ("args", "expected"),
     [
         (["--tau-domain", "nope"], "unknown domain 'nope'"),
-        (["--tau-domain", "mock", "--tau-policy", "nope"], "unknown policy 'nope'"),
+        (["--tau-domain", "mock", "--tau-policy-variant", "nope"], "unknown policy 'nope'"),
         (["--tau-domain", "mock", "--tau-split", "nope"], "unknown split 'nope'"),
-        (["--tau-domain", "banking_knowledge", "--tau-retrieval", "nope"], "unknown retrieval variant 'nope'"),
+        (["--tau-domain", "banking_knowledge", "--tau-agent-retrieval", "nope"], "unknown retrieval variant 'nope'"),
     ],
 )
 def test_domain_that_paths_exclude_is_checked(with_tests, args, expected):
@@ -382,4 +382,4 @@ def test_unknown_domain_in_the_ini_with_paths_is_a_usage_error(with_tests):
 
 def test_settings_for_the_tests_of_a_path_are_not_checked_against_the_domain_of_the_ini(with_tests):
     with_tests.ini("tau_domain = mock")
-    with_tests.run("tests", "--tau-policy", "workflow").outcomes(passed=1)
+    with_tests.run("tests", "--tau-policy-variant", "workflow").outcomes(passed=1)

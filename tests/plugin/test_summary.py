@@ -163,10 +163,10 @@ class TestGroups:
 
 
 class TestMarkdown:
-    """--tau-summary."""
+    """--tau-markdown."""
 
     def test_it_is_printed_where_nothing_else_is_said(self, mixed):
-        run = mixed("--tau-summary", "markdown")
+        run = mixed("--tau-markdown", "-")
         assert "### mock" in run.text.splitlines()
         run.line("| bad-1 | 0 of 1 | DB |")
         run.lacks("::error")
@@ -174,7 +174,7 @@ class TestMarkdown:
     def test_it_is_added_to_the_summary_of_the_job(self, mixed, project, monkeypatch):
         file = project.write("step.md", "before\n")
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(file))
-        run = mixed("--tau-summary=markdown")
+        run = mixed("--tau-markdown=-")
         run.lacks("### mock")
         lines = file.read_text().splitlines()
         assert lines[:3] == ["before", "### mock", ""]
@@ -183,36 +183,32 @@ class TestMarkdown:
 
     def test_it_is_written_anew_to_a_file_of_that_name(self, mixed, project):
         project.write("out/page.md", "an old page\n")
-        mixed("--tau-summary=markdown:out/page.md").lacks("### mock")
+        mixed("--tau-markdown=out/page.md").lacks("### mock")
         assert (project.path / "out" / "page.md").read_text().startswith("### mock\n")
-        project.ini("tau_summary = markdown:new/page.md")
+        project.ini("tau_markdown = new/page.md")
         mixed("-q")
         assert (project.path / "new" / "page.md").read_text().startswith("### mock\n")
 
     def test_workers_change_nothing(self, mixed, project):
         pytest.importorskip("xdist")
-        mixed("--tau-summary=markdown:one.md")
-        mixed("--tau-summary=markdown:two.md", "-n", "2")
+        mixed("--tau-markdown=one.md")
+        mixed("--tau-markdown=two.md", "-n", "2")
         one, two = ((project.path / name).read_text() for name in ("one.md", "two.md"))
         # Failing tasks are reported in the order of the reports.
         assert sorted(one.splitlines()) == sorted(two.splitlines())
 
     def test_it_is_written_without_terminal_output(self, mixed, project):
-        mixed("--tau-summary=markdown:page.md", "--no-summary")
+        mixed("--tau-markdown=page.md", "--no-summary")
         assert (project.path / "page.md").read_text().startswith("### mock\n")
 
     def test_unwritable_file_is_reported_and_nothing_else_is_lost(self, mixed, project):
         project.write("taken", "a file\n")
-        run = mixed("--tau-summary=markdown:taken/page.md")
+        run = mixed("--tau-markdown=taken/page.md")
         run.line("tau: the summary cannot be written to taken/page.md: ")
         run.line("tau: mock: 6 tasks")
 
-    @pytest.mark.parametrize("value", ["html", "markdown:", ":x"])
-    def test_what_it_does_not_take(self, mixed, value):
-        mixed("--tau-summary", value).usage_error(f"--tau-summary: expected markdown or markdown:FILE, got {value!r}")
-
     def test_without_a_trial_there_is_no_page(self, mixed, project):
-        mixed("--tau-summary=markdown:page.md", "--collect-only")
+        mixed("--tau-markdown=page.md", "--collect-only")
         assert not (project.path / "page.md").exists()
 
 
@@ -226,7 +222,7 @@ class TestAnnotations:
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "step.md"))
 
     def test_each_failing_task_has_one(self, mixed):
-        run = mixed("--tau-summary=markdown", "--tau-trials", "2", "-p", "no:cacheprovider")
+        run = mixed("--tau-markdown=-", "--tau-trials", "2", "-p", "no:cacheprovider")
         lines = [line for line in run.text.splitlines() if line.startswith("::")]
         assert lines[0] == "::error file=mock/t.tau.json,title=mock%3A bad-1::0 of 2 trials passed: DB"
         assert len(lines) == 3
@@ -245,7 +241,7 @@ class TestAnnotations:
                 assert tau_simulation.reward == 0
             """,
         )
-        run = project.run("--tau-summary=markdown")
+        run = project.run("--tau-markdown=-")
         run.outcomes(passed=1)
         run.lacks("::error")
 

@@ -197,7 +197,7 @@ class TestOtherTools:
         run.line("0 of 1 trial passed; at_least 0.8 needs 1: missed")
 
     def test_the_page_for_a_ci_job(self, gate, project):
-        gate("--tau-summary=markdown:page.md", fails=[0, 1])
+        gate("--tau-markdown=page.md", fails=[0, 1])
         assert "- ❌ gate of test_own.py::test_it" in (project.path / "page.md").read_text(encoding="utf-8")
 
 

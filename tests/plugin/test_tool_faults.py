@@ -197,7 +197,7 @@ def test_the_example_of_the_page_on_ci(project):
     options = ("--tau-domain", "retail", "--tau-agent", "rules", "--tau-num-tasks", "30", "--tau-results", "runs")
     project.run(*options, "--tau-run-name", "baseline")
     baseline = str(project.path / "runs" / "baseline")
-    project.run(*options, "--tau-baseline", baseline, "--tau-summary", "markdown:page.md")
+    project.run(*options, "--tau-baseline", baseline, "--tau-markdown", "page.md")
     first = (project.path / "page.md").read_text(encoding="utf-8").splitlines()[2]
     page = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
     assert first.startswith("- no detectable change against baseline; a loss above ")
@@ -207,12 +207,12 @@ def test_the_example_of_the_page_on_ci(project):
 def test_the_page_of_a_run_says_first_whether_it_has_changed(run_faulty, project):
     run_faulty("--tau-results", "clean").outcomes(passed=8)
     (clean,) = (project.path / "clean").iterdir()
-    run_faulty("--tau-baseline", str(clean), "--tau-summary", "markdown:same.md")
+    run_faulty("--tau-baseline", str(clean), "--tau-markdown", "same.md")
     text = (project.path / "same.md").read_text(encoding="utf-8")
     assert (
         f"- no detectable change against {clean.name}; a loss above 0.722 would have been seen, at 80 % power (" in text
     )
-    options = ("--tau-tool-faults", "create_*:1", "--tau-summary", "markdown:worse.md")
+    options = ("--tau-tool-faults", "create_*:1", "--tau-markdown", "worse.md")
     run_faulty("--tau-baseline", str(clean), *options)
     text = (project.path / "worse.md").read_text(encoding="utf-8")
     assert f"- a significant loss against {clean.name}: pass^1 1.000 -&gt; 0.000" in text

@@ -124,7 +124,7 @@ class TestExclude:
         assert "faults of the user: 2 of 5 trials (pass^1 0.600 with them, 0.667 without them)" in shown
 
     def test_html_and_markdown(self, run, project):
-        run("--tau-user-fault", "exclude", "--tau-html", "r.html", "--tau-summary", "markdown:s.md")
+        run("--tau-user-fault", "exclude", "--tau-html", "r.html", "--tau-markdown", "s.md")
         page = (project.path / "s.md").read_text(encoding="utf-8")
         assert "2 passed, 1 failed, 2 excluded" in page
         assert "pass^1 0.600 with these trials, 0.667 without them" in page

@@ -353,7 +353,7 @@ class TestReports:
         assert (names["tau.mock[Good].pass^2"], names["tau.mock[Bad].pass^1"]) == ("1.000000", "0.000000")
 
     def test_markdown(self, agents, project):
-        agents("--tau-summary=markdown:page.md")
+        agents("--tau-markdown=page.md")
         page = (project.path / "page.md").read_text()
         assert "3 tasks, 2 variants, 6 trials: 3 passed, 3 failed" in page
         assert "| Good | 3 | 3 | 1.000 |" in page

@@ -118,7 +118,7 @@ RUNS = [
         "own_domain",
         (
             "pytest --tau-domain shelf,mock --tau-num-tasks 2 -v --tb=short",
-            "pytest --tau-domain shelf --tau-policy long --tau-agent noop",
+            "pytest --tau-domain shelf --tau-policy-variant long --tau-agent noop",
         ),
         shelf(),
     ),

@@ -12,7 +12,7 @@ JUDGED = json.dumps([task(criteria={"nl_assertions": ["It is polite."], "reward_
 RUNS = [
     Run(
         "models",
-        ("pytest --junitxml=junit.xml --tau-summary=markdown:page.md", "pytest -v", "pytest -q"),
+        ("pytest --junitxml=junit.xml --tau-markdown=page.md", "pytest -v", "pytest -q"),
         modelled("one", "two"),
     ),
     Run("model_down", ("DOWN=1 pytest --junitxml=junit.xml",), modelled("one", "two")),

@@ -9,7 +9,7 @@ from .running import Run
 
 SMALL = "pytest --tau-domain mock --tau-split small"
 KINDS = ("good-1", "bad-1", "wrong-1", "lost-1", "raises-1", "empty-1")
-REPORTS = "--junitxml=junit.xml --tau-summary=markdown:page.md --tau-html=report.html"
+REPORTS = "--junitxml=junit.xml --tau-markdown=page.md --tau-html=report.html"
 EVERYTHING = {
     "mock/tagged.tau.json": json.dumps(
         [task("good-tagged", annotations={"tags": ["easy"]}), task("bad-tagged", annotations={"tags": ["easy", "new"]})]
@@ -34,8 +34,8 @@ RUNS = [
     Run(
         "outcomes_github",
         (
-            "pytest --tau-summary markdown --tb=no -q",
-            "GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=step.md pytest --tau-summary=markdown --tb=no -q",
+            "pytest --tau-markdown - --tb=no -q",
+            "GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=step.md pytest --tau-markdown=- --tb=no -q",
         ),
         scripted("good-1", "bad-1", "lost-1", **{"step.md": "before\n"}),
     ),
@@ -57,7 +57,7 @@ RUNS = [
             "pytest --tau-domain mock --tau-agent parts.py:Agnet",
             "pytest --tau-domain mock --tau-user dumy",
             "pytest --tau-domain mock --tau-judge acept",
-            "pytest --tau-domain mock --tau-policy work",
+            "pytest --tau-domain mock --tau-policy-variant work",
             "pytest --tau-domain mock --tau-group-by intnet",
             "pytest mock::nonesuch[trial-0]",
         ),
@@ -80,7 +80,6 @@ RUNS = [
             "pytest --tau-rerun failed",
             "pytest --tau-resume nowhere",
             "pytest --tau-quarantine nowhere.toml",
-            "pytest --tau-summary html",
             "pytest --tau-budget much",
             "pytest --tau-record=some",
             "pytest --tau-agent-llm-args {",

@@ -8,7 +8,7 @@ from .runs_agents import OWN
 from .runs_verdicts import QUARANTINE
 
 KINDS = ("good-1", "bad-1", "lost-1", "raises-1")
-REPORTS = "--junitxml=junit.xml --tau-summary=markdown:page.md --tau-html=report.html"
+REPORTS = "--junitxml=junit.xml --tau-markdown=page.md --tau-html=report.html"
 
 RUNS = [
     Run("workers", (f"pytest -n 2 --tau-trials 2 {REPORTS}",), scripted(*KINDS), unordered=True),

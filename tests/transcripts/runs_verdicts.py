@@ -41,15 +41,13 @@ OWN_SNAPSHOT = """
 RUNS = [
     Run(
         "gate_met",
-        (
-            "pytest --tau-gate pass^1>=0.5 --tau-gate mock:errors<=0.3 --tau-summary=markdown:page.md --junitxml=junit.xml",
-        ),
+        ("pytest --tau-gate pass^1>=0.5 --tau-gate mock:errors<=0.3 --tau-markdown=page.md --junitxml=junit.xml",),
         scripted("good-1", "good-2", "bad-1", "lost-1"),
     ),
     Run("gate_met_verbose", ("pytest --tau-gate pass^1>=0.1 -v -rx",), scripted("good-1", "bad-1", "lost-1")),
     Run(
         "gate_missed",
-        ("pytest --tau-gate pass^2>=0.9 --tau-trials 2 --tau-summary=markdown:page.md",),
+        ("pytest --tau-gate pass^2>=0.9 --tau-trials 2 --tau-markdown=page.md",),
         scripted("good-1", "bad-1"),
     ),
     Run(
@@ -75,7 +73,7 @@ RUNS = [
         (
             "pytest -q",
             "tau bless",
-            "UNLUCKY=1 pytest --tau-baseline baseline --tb=no --tau-summary=markdown:page.md",
+            "UNLUCKY=1 pytest --tau-baseline baseline --tb=no --tau-markdown=page.md",
             {"mock/t.tau.json": tasks(*TWELVE[2:], "new-1")},
             "pytest --tau-baseline baseline --tb=no",
         ),
@@ -137,7 +135,7 @@ RUNS = [
     Run(
         "quarantine",
         (
-            "pytest --tau-quarantine q.toml -rxX --tau-summary=markdown:page.md --junitxml=junit.xml",
+            "pytest --tau-quarantine q.toml -rxX --tau-markdown=page.md --junitxml=junit.xml",
             "pytest --tau-quarantine q.toml -v --tb=no",
         ),
         scripted("good-1", "bad-1", "bad-2", "wrong-1", "good-2", **{"q.toml": QUARANTINE}),

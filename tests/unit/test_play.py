@@ -211,7 +211,7 @@ def test_conversations_are_stored_in_a_folder(play: Callable[..., Ran], tmp_path
         (["retail", "--user", "nope"], "unknown user 'nope'"),
         (["retail", "--user", "human"], "--user human: one person plays, the agent"),
         (["retail", "--agent", "rules"], "--agent rules: you play the agent; --user names the other side"),
-        (["retail", "--policy", "x"], "unknown policy 'x'"),
+        (["retail", "--policy-variant", "x"], "unknown policy 'x'"),
         (["retail", "--split", "x"], "unknown split 'x'"),
     ],
 )

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 #: The settings of the stored run that are used again, by their key in ``run.json``: those of the core that verdicts
 #: depend on. Those of capabilities are added.
 _REPEATED = (
-    *("data", "seed", "agent", "user", "solo", "policy", "protocol", "texts", "retrieval", "retrieval_args"),
+    *("data", "seed", "agent", "user", "solo", "policy_variant", "protocol", "texts"),
+    *("agent_retrieval", "agent_retrieval_args"),
     *("enforce_protocol", "user_persona", "judge", "agent_llm", "agent_llm_args", "user_llm", "user_llm_args"),
     *("judge_llm", "judge_llm_args", "agent_context", "user_context", "agent_tool_calls", "user_tool_calls"),
     *("grading", "max_steps", "max_errors", "timeout", "agent_one_call", "agent_text_protocol", "program_env"),

@@ -49,7 +49,7 @@ def add_parser(commands: Any) -> None:
     group = parser.add_argument_group("sides")
     add_options(group, "as", "solo", "play-agent", "play-user", "agent-llm", "user-llm", "blind")
     group = parser.add_argument_group("task and verdict")
-    add_options(group, "split", "seed", "policy", "judge", "judge-llm", "judge-llm-args")
+    add_options(group, "split", "seed", "policy-variant", "judge", "judge-llm", "judge-llm-args")
     add_options(parser.add_argument_group("output"), "save")
     add_project_options(parser)
     parser.set_defaults(run=run)
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     project = Project(data_dir(args.data), args.plugins, args.rootdir)
     settings = _settings(project, args)
     domain = project.load(args.domain_name)
-    domain.check_mode(solo=args.solo, policy=args.policy)
+    domain.check_mode(solo=args.solo, policy=args.policy_variant)
     task = _task(domain, args)
     from ...play import Session
 
@@ -145,7 +145,7 @@ def _settings(project: Project, args: argparse.Namespace) -> SimulationSettings:
             llms[role] = LLM(name, RememberedModel(default_model()), with_defaults(name, {}))
     evaluation = Evaluation(judge=judge, evaluators=project.evaluators, solo=args.solo)
     return SimulationSettings(
-        limits=Limits(), own_timeout=None, evaluation=evaluation, solo=args.solo, policy=args.policy, llms=llms
+        limits=Limits(), own_timeout=None, evaluation=evaluation, solo=args.solo, policy=args.policy_variant, llms=llms
     )
 
 

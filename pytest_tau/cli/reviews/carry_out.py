@@ -202,7 +202,7 @@ class _Session:
             domain,
             self._settings.mode,
             domain_name=trial.domain,
-            policy=_policy(domain, run_settings.get("policy")),
+            policy=_policy(domain, run_settings.get("policy_variant")),
             policy_text=header if isinstance(header, str) else None,
         )
 

@@ -135,13 +135,13 @@ def _log_folder(config: pytest.Config) -> Path | None:
         pytest.UsageError: It cannot be made.
     """
     values = OptionValues(config)
-    if not values.given("log"):
+    if not values.given("logs"):
         return None
-    folder: Path = values.get("log").absolute()
+    folder: Path = values.get("logs").absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise pytest.UsageError(f"{values.label('log')}: {folder} cannot be made: {error.strerror}") from None
+        raise pytest.UsageError(f"{values.label('logs')}: {folder} cannot be made: {error.strerror}") from None
     return folder
 
 

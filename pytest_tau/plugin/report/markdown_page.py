@@ -1,4 +1,4 @@
-"""``--tau-summary markdown``: the summary as a page in Markdown, and annotations of failing tasks for GitHub."""
+"""``--tau-markdown``: the summary as a page in Markdown, and annotations of failing tasks for GitHub."""
 
 from __future__ import annotations
 
@@ -22,17 +22,13 @@ _STEP_SUMMARY, _ON_GITHUB, _CHECKOUT = "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS", 
 
 
 def register(config: pytest.Config) -> None:
-    """Register the page that ``--tau-summary`` asks for.
-
-    Raises:
-        pytest.UsageError: The value is neither ``markdown`` nor ``markdown:FILE``.
-    """
+    """Register the page that ``--tau-markdown`` asks for."""
     values = OptionValues(config)
-    if not values.given("summary"):
+    file: str | None = values.given("markdown")
+    if not file:
         return  # an empty text asks for none
-    file: str = values.get("summary")
     shown = os.environ.get(_STEP_SUMMARY)
-    path = values.folder("summary") / file if file else Path(shown) if shown else None
+    path = values.folder("markdown") / file if file != "-" else Path(shown) if shown else None
     config.pluginmanager.register(MarkdownPage(config, path), "tau-markdown")
 
 

@@ -47,7 +47,7 @@ def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: En
     llms: dict[Role, LLM] = {role: llm for role, llm in found.items() if llm is not None}
     models = TrialModels(llms, _tape(item, spec, number, environment), context.seed(number))
     models.chat, models.embeddings = context.default_chat, context.embeddings
-    models.budget, models.on_cost = spec.config.models.trial_budget, context.budget.spend
+    models.budget, models.on_cost = spec.config.models.budget_per_trial, context.budget.spend
     models.budget_problem, models.prices = context.budget.problem, spec.config.models.prices
     # A test function may call the agent's model itself, also without a simulation.
     asks = {"tau_model", "tau_agent_client"} & set(getattr(item, "fixturenames", ()))

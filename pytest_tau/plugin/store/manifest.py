@@ -188,7 +188,7 @@ def _resolved(run: RunConfig) -> dict[str, Any]:
         "review_mode": run.review.mode if run.review else None,
         "reviewer": run.review.reviewer if run.review else None,
         "texts": simulation.protocol.texts.place if simulation.protocol.texts else None,
-        "retrieval_args": public_arguments(simulation.retrieval.args) if simulation.retrieval else None,
+        "agent_retrieval_args": public_arguments(simulation.retrieval.args) if simulation.retrieval else None,
         "user_persona": shown_persona(simulation.user_persona),
         "agent_examples": _named_examples(examples) if examples else None,
         "grading": simulation.evaluation.grading.name,

@@ -66,7 +66,7 @@ class RunPaths:
     @property
     def resumes(self) -> bool:
         """Return whether the run continues a previous one."""
-        return any(self._values.given(name) is not None for name in ("resume", "rerun"))
+        return self._values.given("resume") is not None
 
     @cached_property
     def results(self) -> Path | None:
@@ -128,7 +128,7 @@ class RunPaths:
     @property
     def resume_label(self) -> str:
         """Return the option or ini key by which the run continues a previous one."""
-        return self._values.label("resume" if self._values.given("resume") is not None else "rerun")
+        return self._values.label("resume")
 
     @property
     def shared(self) -> Path | None:

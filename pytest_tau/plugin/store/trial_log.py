@@ -1,4 +1,4 @@
-"""``--tau-log DIR``: a folder for each trial, with its messages, its model calls and how it ended."""
+"""``--tau-logs DIR``: a folder for each trial, with its messages, its model calls and how it ended."""
 
 from __future__ import annotations
 
