@@ -86,10 +86,6 @@ class Comparison:
     Trials of different tests, or of one test with different parameters, are different observations, each compared with
     its like.
 
-    Args:
-        before: The earlier run.
-        after: The later one.
-
     Attributes:
         pairs: The tasks that are compared, by the group of their trials in the later run and in its order.
         only_before: Tasks that the later run has no trial of.

@@ -28,12 +28,7 @@ def pass_counts(records: Iterable[TrialRecord]) -> dict[Group, PassCount]:
 
 
 def paired_groups(before: Iterable[Group], after: Iterable[Group]) -> dict[Group, Group]:
-    """Return the groups that an earlier run has as well, in their order, each with that of the earlier run.
-
-    Args:
-        before: The groups of the earlier run.
-        after: The groups of the later run.
-    """
+    """Return the groups that an earlier run has as well, in their order, each with that of the earlier run."""
     later = list(after)
     domains = {group.domain for group in later}
     stand_in = domains.pop() if len(domains) == 1 else ""

@@ -12,12 +12,7 @@ if TYPE_CHECKING:
 
 
 class Range(NamedTuple):
-    """The values that a number may have, as trials are missing that decide.
-
-    Attributes:
-        low: The least.
-        high: The greatest.
-    """
+    """The values that a number may have, as trials are missing that decide."""
 
     low: float
     high: float

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def given_reference(records: Sequence[TrialRecord]) -> str:
-    """Return the sides that were given the reference actions, with the number of trials if it was not in all of them.
-
-    Args:
-        records: The trials.
-    """
+    """Return the sides that were given the reference actions, with the number of trials where it was not in all."""
     found = Counter(side for record in records for side in record.saw_reference)
     return ", ".join(
         side if found[side] == len(records) else f"{side} ({found[side]} of {plural(len(records), 'trial')})"

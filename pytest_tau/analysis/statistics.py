@@ -104,11 +104,6 @@ def mean_interval(
 def difference_interval(differences: Collection[float], *, level: float = 0.95, seed: int = 0) -> Interval | None:
     """Return the interval of the mean difference of two runs; that of the runs in the other order is its mirror image.
 
-    Args:
-        differences: One of each task.
-        level: The confidence.
-        seed: Of the resampling.
-
     Returns:
         None with fewer than two tasks, or if all differ alike: there is nothing to resample.
     """
@@ -258,10 +253,6 @@ def _resampled(pairs: list[tuple[float, int]], counts: tuple[int, ...], seed: in
 def resampled_counts(counts: tuple[int, ...], seed: int = 0) -> tuple[tuple[int, ...], ...]:
     """Return how often each distinct value is drawn when as many as there are, are drawn with replacement.
 
-    Args:
-        counts: How often it is there.
-        seed: Of the drawing.
-
     Returns:
         The counts of each resample.
     """
@@ -283,11 +274,6 @@ def binomial(number: int, share: float, generator: random.Random) -> int:
 
     Each draw compares a random binary fraction with the share, digit by digit; a digit of all draws is one integer, and
     half of the undecided ones are decided by it.
-
-    Args:
-        number: Of draws.
-        share: The chance of each.
-        generator: Where randomness is from.
     """
     if share >= 1:
         return number

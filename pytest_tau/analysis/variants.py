@@ -75,11 +75,7 @@ class Variants:
         return cls(scores, tuple(VariantPair(*each, alone=len(found) == 1) for each in found))
 
     def pair_lines(self, most: int | None = None) -> list[str]:
-        """Return the comparisons as lines of text.
-
-        Args:
-            most: The most comparisons that are shown.
-        """
+        """Return the comparisons as lines of text."""
         left = len(self.pairs) - len(self.pairs[:most])
         full = [each.name for each in self.scores]
         names = dict(zip(full, distinct_lines(full, _LONGEST), strict=True))

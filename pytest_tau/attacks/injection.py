@@ -33,13 +33,6 @@ class Injection:
     The databases stay as they are: only what the agent reads has the payload, and the recorded trajectory, which has
     what the agent has read.
 
-    Args:
-        plan: The plan of the attack.
-        domain: The name of the domain.
-        task_id: The id of the task.
-        seed: The seed of the trial.
-        environment: The environment of the conversation.
-
     Attributes:
         fault: The error of the attack; None if there was none.
     """

@@ -38,12 +38,7 @@ class AttackPlan(NamedTuple):
 
 
 class NotAttacked(NamedTuple):
-    """A task that an attack cannot be used on.
-
-    Attributes:
-        attack: The attack.
-        reason: What it has not found.
-    """
+    """A task that an attack cannot be used on."""
 
     attack: Attack
     reason: str

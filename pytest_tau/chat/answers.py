@@ -25,12 +25,7 @@ class AnswerError(Exception):
 
 
 class NoAnswerError(Exception):
-    """No answer could be used.
-
-    Attributes:
-        problem: The problem of the last one.
-        answer: Its text.
-    """
+    """No answer could be used."""
 
     def __init__(self, problem: str, answer: str) -> None:
         self.problem, self.answer = problem, answer

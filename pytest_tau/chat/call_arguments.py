@@ -23,10 +23,6 @@ def with_defaults(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a model's calls, over the defaults.
 
     A default that is given as None is removed. A model of Anthropic's that thinks has no temperature but a given one.
-
-    Args:
-        name: The model's name.
-        given: The arguments that were named.
     """
     defaults = {} if thinks(name, given) else DEFAULTS
     merged = {**defaults, **given}

@@ -31,9 +31,6 @@ class SpokenPart:
     The message of a reply has the model's own text as ``written``, and the part before as ``thought``. A reply that
     has a thought and no response is empty, so that it cannot be used. One with neither heading is sent as it is.
 
-    Args:
-        model: The model.
-
     Attributes:
         name: The model's name.
         args: Arguments of each call.

@@ -53,11 +53,6 @@ class Tape(Protocol):
     ) -> ChatReply:
         """Return the answer to a request, from the model or from the recording.
 
-        Args:
-            role: The role that makes the request.
-            request: The request.
-            ask: Calls the model.
-
         Raises:
             ReplayError: The recording has no such request.
             RecordingEnded: The recorded conversation ended here.

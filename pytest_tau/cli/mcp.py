@@ -63,12 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 class Forwarder:
-    """Posts JSON-RPC messages to a server, and writes the answers, each on a line.
-
-    Args:
-        url: The server's address.
-        output: Where the answers go.
-    """
+    """Posts JSON-RPC messages to a server, and writes the answers, each on a line."""
 
     def __init__(self, url: str, output: IO[bytes]) -> None:
         self._url, self._output = url, output

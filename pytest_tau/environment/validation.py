@@ -89,12 +89,7 @@ def not_offered(action: Action, task: Task, spec: DomainSpec) -> str | None:
 
 
 def unknown_compared(action: Action, schema: dict[str, Any]) -> list[str]:
-    """Return what is wrong with the names in ``compare_args``: a name that is not an argument is equal in all calls.
-
-    Args:
-        action: A reference action.
-        schema: The parameters of its tool.
-    """
+    """Return what is wrong with the names in ``compare_args``: a name that is not an argument is equal in all calls."""
     known = {*schema.get("properties", {}), *action.arguments}
     if schema.get("additionalProperties"):
         return []

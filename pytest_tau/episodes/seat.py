@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 class Seat(BuiltIn):
     """One side of a conversation, which waits for messages from outside.
 
-    Args:
-        side: The side.
-
     Attributes:
         given: The message that the side is to answer now; None before its first turn.
     """

@@ -48,10 +48,6 @@ class StepResult:
 class SideView:
     """The messages of a conversation in OpenAI chat format, as one side sees them.
 
-    Args:
-        side: The side.
-        context: The context of a participant on that side.
-
     Attributes:
         trajectory: The whole conversation so far, with the other side's calls, oldest first.
     """
@@ -97,11 +93,6 @@ class SideView:
 
 class StateMeter:
     """Sums up how one side's calls change ``state`` of partial credit; changes by the other side do not count.
-
-    Args:
-        task: The task.
-        domain: The domain.
-        side: The side.
 
     Raises:
         ConfigurationError: The task has no reference, or the domain's state cannot be compared.

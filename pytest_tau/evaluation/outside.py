@@ -233,10 +233,6 @@ def _overlap(one: tuple[str, str], other: tuple[str, str]) -> bool:
 class OutsideObserver(CustomComponent):
     """Looks at a conversation that is graded, as a component without checks, which no reward depends on.
 
-    Args:
-        live: The environment of the conversation.
-        before: Its state before the conversation.
-
     Attributes:
         found: The changes, once the conversation was graded.
         undeclared: The effect of a call because of which the conversation cannot be graded.

@@ -65,12 +65,6 @@ def check_model(
 ) -> None:
     """Check a model's name, arguments and key before the default chat model calls it.
 
-    Args:
-        name: The model's name.
-        args: The arguments of its calls.
-        priced: Also check that its price is known.
-        prices: The user's price list.
-
     Raises:
         ConfigurationError: It cannot be called, or the packages of the clients are not installed.
     """

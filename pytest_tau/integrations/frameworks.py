@@ -36,10 +36,6 @@ class TrialTool(Protocol):
 def load_framework(module: str, package: str) -> ModuleType:
     """Return a module of a framework, imported now.
 
-    Args:
-        module: The full name of the module.
-        package: What pip installs it from.
-
     Raises:
         ConfigurationError: It is not installed, or it cannot be imported; names the package.
     """

@@ -78,10 +78,6 @@ def is_called_directly(name: str, args: Mapping[str, Any]) -> bool:
     """Return whether a model is called without litellm where both clients are installed.
 
     That is a model of OpenAI, or of a server with OpenAI's API, to which litellm would send the same request.
-
-    Args:
-        name: The model's name.
-        args: The arguments of its calls.
     """
     model = name.removeprefix(PREFIX)
     if "/" in name and not name.startswith(PREFIX):
@@ -91,14 +87,7 @@ def is_called_directly(name: str, args: Mapping[str, Any]) -> bool:
 
 
 def is_accepted(name: str, args: Mapping[str, Any], *, priced: bool, prices: Mapping[str, Price]) -> bool:
-    """Return whether litellm's check of a model finds nothing, as far as that is known without importing litellm.
-
-    Args:
-        name: The model's name.
-        args: The arguments of its calls.
-        priced: Whether its price must be known.
-        prices: The user's price list.
-    """
+    """Return whether litellm's check of a model finds nothing, as far as that is known without importing litellm."""
     if not is_called_directly(name, args):
         return False
     from .openai_api.listed import listed_price

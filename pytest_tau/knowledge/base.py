@@ -53,11 +53,7 @@ class Knowledge:
 
 
 class KnowledgeBase:
-    """The documents of a domain, and the variants in which an agent accesses them.
-
-    Attributes:
-        spec: The declaration.
-    """
+    """The documents of a domain, and the variants in which an agent accesses them."""
 
     def __init__(self, spec: Knowledge, folder: Path) -> None:
         self.spec, self._folder = spec, folder

@@ -76,9 +76,6 @@ def read_documents(folder: Path) -> Documents:
     ends in ``.md`` or ``.txt`` is the content itself: its id is its path without the ending, its title is the first
     heading of a Markdown file, else the id. A README and a LICENSE are not read.
 
-    Args:
-        folder: The folder.
-
     Returns:
         The documents by path, in the order of code points.
 

@@ -31,13 +31,7 @@ _TOO_MANY_ERRORS = "failed tool calls, the limit is"
 
 
 def without_consequences(findings: Sequence[Finding], task: Task, domain: Domain) -> list[Finding]:
-    """Return the findings of a task without those that follow from another one.
-
-    Args:
-        findings: All findings of the task.
-        task: The task.
-        domain: Its domain.
-    """
+    """Return the findings of a task without those that follow from another one."""
     failing = {at for each in findings if _is_failing(each) and (at := _position(each)) is not None}
     changes = {at for at in failing if not _is_read(task, at, domain)}
     hidden = {rule for each in findings for rule in _OF_RULES.get(each.rule, ())}

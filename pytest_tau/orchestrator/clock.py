@@ -14,9 +14,6 @@ class Clock:
 
     Args:
         recorded: The readings of the recorded trial's clock, in order; none for the real time.
-
-    Attributes:
-        readings: All times that it has returned.
     """
 
     def __init__(self, recorded: Sequence[str] = ()) -> None:

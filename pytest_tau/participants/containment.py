@@ -27,11 +27,7 @@ _LOWERED = "the recursion limit of the process was lowered to {}; it was restore
 
 
 class ForeignError(Exception):
-    """An exception of a participant that means something to pytest, asyncio or this package, made harmless.
-
-    Attributes:
-        raised: The exception.
-    """
+    """An exception of a participant that means something to pytest, asyncio or this package, made harmless."""
 
     def __init__(self, raised: BaseException) -> None:
         self.raised = raised
@@ -118,10 +114,6 @@ def guard(loop: asyncio.AbstractEventLoop) -> None:
 
 async def run_contained(start: Callable[[], Coroutine[Any, Any, Any]], owner: object) -> Any:
     """Run code of a participant in a task of its own, and return its result.
-
-    Args:
-        start: Returns the coroutine to run.
-        owner: The participant.
 
     Raises:
         asyncio.CancelledError: This package has cancelled it.

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 
 class RememberedModel:
-    """Remembers its answers in their order; after ``rewind`` they are given again, for equal requests.
-
-    Args:
-        model: The model that is called.
-    """
+    """Remembers its answers in their order; after ``rewind`` they are given again, for equal requests."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model, self._position = model, 0
@@ -65,9 +61,6 @@ class Session:
         make: Makes the episode; called again for each undone turn, so that it must make an equal one.
         file: Where the simulation is stored.
         blind: The person plays the user, and is not shown the agent's policy.
-
-    Attributes:
-        episode: The current episode.
     """
 
     def __init__(self, make: Callable[[], Episode], file: Path, *, blind: bool = False) -> None:

@@ -32,13 +32,7 @@ _ATTACK_NAME = re.compile(r"[A-Za-z0-9_+-]{1,60}")
 
 
 class HookCall(NamedTuple):
-    """The call of one implementation of a hook.
-
-    Attributes:
-        hook: The name of the hook.
-        place: The file and the line of the implementation.
-        result: The value that it returned.
-    """
+    """The call of one implementation of a hook."""
 
     hook: str
     place: str

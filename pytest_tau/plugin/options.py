@@ -61,11 +61,7 @@ def run_options(config: pytest.Config) -> dict[str, Option]:
 
 
 class OptionValues:
-    """The values of the options of a run.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """The values of the options of a run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config, self._options = config, run_options(config)

@@ -72,11 +72,7 @@ def _run_in_time(rules: Sequence[Rule], trajectory: Trajectory, seconds: float) 
 
 
 class _Job:
-    """Rules that are checked in one conversation.
-
-    Attributes:
-        found: What those that were checked have found.
-    """
+    """Rules that are checked in one conversation."""
 
     def __init__(self, rules: Sequence[Rule], trajectory: Trajectory) -> None:
         self.found: list[Found] = []

@@ -51,11 +51,7 @@ class UnreadableAnnotationError(Exception):
 
 
 class Annotations:
-    """Reads annotations and the classes that they name.
-
-    Args:
-        checkout: The sources.
-    """
+    """Reads annotations and the classes that they name."""
 
     def __init__(self, checkout: Checkout) -> None:
         self._checkout = checkout

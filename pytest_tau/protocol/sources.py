@@ -80,9 +80,6 @@ def _imports(module: ast.Module) -> Iterator[ast.ImportFrom]:
 class Checkout:
     """The sources of a checkout.
 
-    Args:
-        root: Its folder.
-
     Raises:
         ConfigurationError: It has no Python sources, or too many.
     """

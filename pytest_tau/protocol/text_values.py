@@ -64,11 +64,7 @@ def locals_of(function: ast.AST) -> dict[str, ast.expr]:
 
 
 class TextReader:
-    """Reads texts of a checkout.
-
-    Args:
-        checkout: The sources.
-    """
+    """Reads texts of a checkout."""
 
     def __init__(self, checkout: Checkout) -> None:
         self._checkout = checkout

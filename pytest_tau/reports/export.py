@@ -90,11 +90,6 @@ def write_jsonl(run: Run, file: IO[str], domain: str | None = None) -> int:
     """Write each simulation as a JSON line, with its test, its domain and its task; returns how many.
 
     It is the format of a run's folder: every command that reads those reads this.
-
-    Args:
-        run: The run.
-        file: The target.
-        domain: Only this one's.
     """
     written = 0
     for trial in _of(run, domain):

@@ -46,11 +46,6 @@ _WITHOUT_VERDICT = (
 async def grade_trial(trial: TrialSetup, simulation: Simulation, before: StateBefore) -> BaseException | None:
     """Store the verdict on a conversation; without one, the reason is stored as its error.
 
-    Args:
-        trial: What the trial is run with.
-        simulation: The conversation.
-        before: The state before the conversation.
-
     Returns:
         The exception because of which there is no verdict; None if there is one. After an ``UnusableReplyError`` of a
         judge, the protocol may run the conversation again.

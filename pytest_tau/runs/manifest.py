@@ -254,12 +254,7 @@ def add_usage(*usages: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def why_incomplete(manifest: Mapping[str, Any], stored: int) -> str:
-    """Return why a stored run is not complete; empty if it is, or if its manifest does not say.
-
-    Args:
-        manifest: Its manifest.
-        stored: The number of its trials that are stored.
-    """
+    """Return why a stored run is not complete; empty if it is, or if its manifest does not say."""
     if "format" not in manifest:
         return ""  # the header of a result file
     excluded: Mapping[str, int] = manifest.get("excluded") or {}

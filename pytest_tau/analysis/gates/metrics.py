@@ -250,10 +250,6 @@ METRICS: dict[str, Metric] = {
 def metric_named(name: str, columns: Iterable[NamedColumn] = ()) -> Metric:
     """Return the metric of this name.
 
-    Args:
-        name: The name.
-        columns: The columns of capabilities.
-
     Raises:
         ConfigurationError: There is no metric of this name.
     """

@@ -48,9 +48,6 @@ def weighted_rate(tasks: Iterable[WeightedTask]) -> WeightedRate | None:
 
     If every drawn task was run and each stratum is drawn without replacement, the estimate is unbiased: over all draws,
     its mean is the rate of a run of all tasks.
-
-    Args:
-        tasks: The tasks that were run and have a verdict.
     """
     strata: dict[float, list[float]] = defaultdict(list)
     for task in tasks:

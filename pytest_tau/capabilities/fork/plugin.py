@@ -53,12 +53,7 @@ def make_fork(config: pytest.Config, settings: ForkSettings) -> Fork:
 
 
 class Fork:
-    """The stored conversations that are continued.
-
-    Args:
-        config: pytest's configuration.
-        settings: The settings.
-    """
+    """The stored conversations that are continued."""
 
     def __init__(self, config: pytest.Config, settings: ForkSettings) -> None:
         self._config, self._settings, self._name = config, settings, str(settings.fork)

@@ -72,13 +72,7 @@ class ModelUnreachableError(ModelError):
 
 @dataclass
 class Exchange:
-    """A request of a client to a model API, made in a trial.
-
-    Attributes:
-        models: The models of the trial.
-        role: The role that makes it.
-        request: The request as a model call.
-    """
+    """A request of a client to a model API, made in a trial."""
 
     models: TrialModels
     role: Role
@@ -86,13 +80,7 @@ class Exchange:
 
     @classmethod
     def of(cls, method: str, path: str, read: Callable[[], bytes | str | None]) -> Exchange | None:
-        """Return the exchange of a request; None outside of trials and for a request that is not to a model API.
-
-        Args:
-            method: The HTTP method.
-            path: The path.
-            read: Returns the body.
-        """
+        """Return the exchange of a request; None outside of trials and for a request that is not to a model API."""
         trial, found = current_attribution(), model_path(method, path)
         if trial is None or found is None:
             return None

@@ -21,12 +21,7 @@ _NO_KEY = "not-needed-by-a-replay"
 
 
 class PlainClients:
-    """Attributes model calls of plain clients to the trial that makes them, from the collection to the end of the run.
-
-    Args:
-        config: The configuration of the run.
-        settings: The settings.
-    """
+    """Attributes model calls of plain clients to the trial that makes them, from collection to the end of the run."""
 
     def __init__(self, config: pytest.Config, settings: PlainClientSettings) -> None:
         del settings

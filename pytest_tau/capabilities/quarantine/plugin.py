@@ -137,11 +137,7 @@ def _day(where: str, value: Any) -> date | None:
 
 
 class Quarantine:
-    """Marks the items in quarantine, and reports what became of them.
-
-    Args:
-        entries: Of the file.
-    """
+    """Marks the items in quarantine, and reports what became of them."""
 
     def __init__(self, entries: list[Entry]) -> None:
         today = datetime.now().astimezone().date()

@@ -66,14 +66,6 @@ def grade(
 ) -> dict[str, Any]:
     """Return the verdict on a trajectory as JSON data: reward, report of a failure, and the simulation.
 
-    Args:
-        task: What was to be done.
-        domain: The domain.
-        messages: The trajectory.
-        reason: How the conversation ended.
-        evaluation: How it is graded.
-        judged: What the judge has found.
-
     Raises:
         RequestError: The judge failed, and the reward depends on its answer.
         TauError: An evaluator failed, or the task does not fit the domain.

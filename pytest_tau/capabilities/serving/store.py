@@ -31,9 +31,6 @@ _THREADS = 32
 class EnvironmentStore:
     """The environments of a server; used on its event loop.
 
-    Args:
-        settings: The domain and the limits.
-
     Raises:
         ConfigurationError: The domain has no task of the id in the settings, or its data cannot be read.
         TaskFormatError: A task file does not follow the format, or the task does not fit the domain.

@@ -94,10 +94,6 @@ def judge(paired: Paired, look: Look) -> Seen:
 class BaselineLooks:
     """Compares with the baseline at looks that are fixed before the run.
 
-    Args:
-        config: pytest's configuration.
-        planned: The planned trials.
-
     Attributes:
         taken: The looks so far, each with its results by the name of the variant.
         decided: Whether there is a significant loss; None while the run goes on without one.

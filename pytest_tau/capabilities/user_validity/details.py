@@ -114,11 +114,7 @@ _READERS: tuple[tuple[Kind, re.Pattern[str], Callable[[re.Match[str]], str]], ..
 
 
 class Known:
-    """What texts have given so far, as far as details are compared.
-
-    Args:
-        texts: The first texts.
-    """
+    """What texts have given so far, as far as details are compared."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._written = ""
@@ -163,9 +159,6 @@ class Lazily:
     """What texts have given so far, for details that nearly always stand in one of the texts as they were written.
 
     The texts are read like those of ``Known`` only for a detail that does not.
-
-    Args:
-        texts: The first texts.
     """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:

@@ -84,13 +84,6 @@ async def review_run(
 ) -> Reviewed:
     """Review the conversations of a run that have no review yet.
 
-    Args:
-        run: The run.
-        settings: How.
-        project: The domains.
-        writer: Stores each review.
-        show: Called with each review.
-
     Raises:
         ConfigurationError: The run has no conversations.
         OSError: A review cannot be written.

@@ -65,12 +65,7 @@ class ResponseStore:
         self._items: dict[str, dict[str, Any]] = {}
 
     def add(self, body: Mapping[str, Any], whole: Mapping[str, Any]) -> None:
-        """Store a response.
-
-        Args:
-            body: The request.
-            whole: The response.
-        """
+        """Store a response."""
         self._conversations[whole["id"]] = [*self.items(body), *whole["output"]]
         self._items |= {item["id"]: item for item in whole["output"]}
 

@@ -25,10 +25,6 @@ class FunctionCaller:
     If one of them is asynchronous, all run on one event loop, which is never stopped between calls: connections, locks
     and tasks of an object work as in one asyncio program.
 
-    Args:
-        domain: The name of the domain.
-        functions: All functions that are given for the domain.
-
     Attributes:
         on_loop: Whether the functions run on an event loop.
         patience: Seconds that a call may have to wait for others; None without limit.

@@ -50,9 +50,6 @@ def start(call: Coroutine[Any, Any, Any]) -> None:
 class Rollout:
     """The episodes of one environment, one after the other.
 
-    Args:
-        settings: The settings of the environment.
-
     Attributes:
         episode: The current episode; None before the first reset.
     """

@@ -15,9 +15,6 @@ class TrialSession:
 
     Results are the SDK's own objects. A program that connects by itself is given the trial's ``mcp_url`` instead.
 
-    Args:
-        trial_tools: The tools of a trial.
-
     Raises:
         ConfigurationError: The SDK is not installed.
     """

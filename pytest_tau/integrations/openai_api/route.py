@@ -78,12 +78,6 @@ def check(
 ) -> None:
     """Check a model's name, arguments and key before it is called.
 
-    Args:
-        name: The model's name.
-        args: The arguments of its calls.
-        priced: Also check that its price is known.
-        prices: The user's price list.
-
     Raises:
         ConfigurationError: A server that is not known, an argument that cannot be one, a missing key, or an unknown
             price.

@@ -20,11 +20,7 @@ T = TypeVar("T")
 
 
 class Indexes:
-    """Documents of a folder, and indexes over them.
-
-    Attributes:
-        folder: The folder.
-    """
+    """Documents of a folder, and indexes over them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 class _Human(BuiltIn):
     """A side that a person plays.
 
-    Args:
-        context: What the side knows.
-
     Raises:
         ConfigurationError: There is no terminal.
     """

@@ -42,11 +42,7 @@ def own_loop(factory: F) -> F:
 
 
 def is_own_loop(form: Any) -> bool:
-    """Return whether an object is such a factory: it is marked, or it has ``run`` and no method of another form.
-
-    Args:
-        form: The object.
-    """
+    """Return whether an object is such a factory: it is marked, or it has ``run`` and no method of another form."""
     while isinstance(form, functools.partial):
         form = form.func
     # Statically: a lookup may run code of the participant.

@@ -33,10 +33,6 @@ def is_server(spec: Any) -> bool:
 def program_factory(spec: str, folder: Path) -> partial[ProgramAgent] | partial[A2AAgent]:
     """Return what makes the agent of a trial.
 
-    Args:
-        spec: The specification.
-        folder: The folder in which commands run.
-
     Raises:
         ConfigurationError: The command or the URL cannot be used, or the extra ``endpoint`` is not installed.
     """

@@ -30,10 +30,6 @@ class ProgramAgent:
 
     The processes of a trial find their model, tools and policy in the environment. They may leave children running for
     the next turn; all process groups are ended with the trial.
-
-    Args:
-        command: The command.
-        trial: The trial.
     """
 
     def __init__(self, command: Command, trial: AgentTrial) -> None:

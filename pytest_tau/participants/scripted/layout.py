@@ -35,12 +35,7 @@ _LABEL = 3
 
 
 class Block(NamedTuple):
-    """A line of a text, without marks.
-
-    Attributes:
-        text: The text.
-        form: Its form.
-    """
+    """A line of a text, without marks."""
 
     text: str
     form: Form

@@ -28,11 +28,6 @@ class Understanding(NamedTuple):
     """The understanding of one message of the agent; ``ScriptedUser.understandings`` has one for each reply with text.
 
     A user that replies to the texts of a stored conversation has the same record as the one that took part in it.
-
-    Attributes:
-        heard: The agent's text.
-        said: The user's reply.
-        outcome: How the text was taken.
     """
 
     heard: str

@@ -22,11 +22,7 @@ def register(config: pytest.Config) -> None:
 
 
 class AttackSummary:
-    """Sums up the trials under attack, also of xdist workers.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """Sums up the trials under attack, also of xdist workers."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

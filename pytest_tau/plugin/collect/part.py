@@ -48,9 +48,6 @@ class Shard(NamedTuple):
 
         The parts do not depend on the order of the items, so that they are the same if items are shuffled, and in
         every process. Sorted, the trials of a task and similar tasks are neighbours, and are distributed evenly.
-
-        Args:
-            ids: Ids of the items.
         """
         ordered = sorted(range(len(ids)), key=ids.__getitem__)
         return set(ordered[self.number - 1 :: self.of])

@@ -29,11 +29,7 @@ def register(config: pytest.Config) -> None:
 
 
 class ChosenParticipants:
-    """Passes the participants on from the workers, and shows them and unused options in the summary.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """Passes the participants on from the workers, and shows them and unused options in the summary."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -126,13 +126,7 @@ def _exchanged_tasks(facts: Mapping[pytest.Item, Mapping[str, Any]]) -> list[str
 
 
 class Resume:
-    """Refuses tasks that have changed, restores simulations, and counts them.
-
-    Args:
-        config: pytest's configuration.
-        previous: The run that this one continues.
-        context: The context of the trials.
-    """
+    """Refuses tasks that have changed, restores simulations, and counts them."""
 
     def __init__(self, config: pytest.Config, previous: PreviousRun, context: RunContext) -> None:
         self._config, self._previous, self._context = config, previous, context

@@ -34,12 +34,7 @@ if TYPE_CHECKING:
 
 
 class TaskSelector:
-    """Selects the tasks of a run.
-
-    Args:
-        config: pytest's configuration.
-        context: The context of the run's trials.
-    """
+    """Selects the tasks of a run."""
 
     def __init__(self, config: pytest.Config, context: RunContext) -> None:
         self.pytest_config, self._context = config, context

@@ -179,11 +179,6 @@ def check_marked(config: pytest.Config, items: list[pytest.Item], marked: dict[p
     """Report marked modules and classes of which no test uses a fixture of the plugin; remove their tests.
 
     A node id on the command line may exclude the classes whose tests do.
-
-    Args:
-        config: pytest's configuration.
-        items: What was collected.
-        marked: The marked classes and modules.
     """
     folder = Path(config.invocation_params.dir)
     named = {folder / file for file, _, inside in (each.partition("::") for each in config.args) if inside}

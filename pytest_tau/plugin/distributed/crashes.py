@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 class CrashReporter:
-    """Reports the trial of a crashed worker as an error, and names the trials that run when the run is interrupted.
-
-    Args:
-        config: The controller's configuration.
-    """
+    """Reports the trial of a crashed worker as an error, and names the trials that run when the run is interrupted."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -30,11 +30,7 @@ def register(config: pytest.Config) -> None:
 
 
 class Worker:
-    """Finds the items that may be prefetched.
-
-    Args:
-        config: The worker's configuration.
-    """
+    """Finds the items that may be prefetched."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -55,11 +51,7 @@ class Worker:
 
 
 class AttachmentSender:
-    """Sends simulations and recorded cassettes with the reports, to a controller on another machine.
-
-    Args:
-        config: The worker's configuration.
-    """
+    """Sends simulations and recorded cassettes with the reports, to a controller on another machine."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

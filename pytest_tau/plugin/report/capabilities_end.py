@@ -22,11 +22,7 @@ def register(config: pytest.Config) -> None:
 
 
 class CapabilitiesEnd:
-    """Calls the capabilities once everything is reported.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """Calls the capabilities once everything is reported."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

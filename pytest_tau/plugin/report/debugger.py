@@ -20,11 +20,7 @@ def register(config: pytest.Config) -> None:
 
 
 class DebuggerHint:
-    """Names the simulation when pytest enters the debugger for a failed trial.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """Names the simulation when pytest enters the debugger for a failed trial."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

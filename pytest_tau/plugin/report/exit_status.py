@@ -28,11 +28,7 @@ def register(config: pytest.Config) -> None:
 
 
 class ExitStatus:
-    """Sets the exit status.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """Sets the exit status."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -40,12 +40,7 @@ def register(config: pytest.Config) -> None:
 
 
 class HtmlReport:
-    """Writes the report.
-
-    Args:
-        config: The configuration of the process that reports.
-        file: The file of the report.
-    """
+    """Writes the report."""
 
     def __init__(self, config: pytest.Config, file: Path) -> None:
         self._config, self._file = config, file

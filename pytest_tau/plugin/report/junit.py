@@ -29,11 +29,7 @@ def register(config: pytest.Config) -> None:
 
 
 class JUnitFile:
-    """Adds the properties; fails a run whose file cannot be written, for which pytest has a traceback, and no summary.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """Adds the properties; fails a run whose file cannot be written, for which pytest prints a traceback instead."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config, self._problem = config, ""

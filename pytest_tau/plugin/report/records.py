@@ -32,11 +32,7 @@ def records_of(config: pytest.Config) -> list[TrialRecord]:
 
 
 class TrialRecords:
-    """Collects records by node id; of a test that is run again, the last one.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """Collects records by node id; of a test that is run again, the last one."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -48,11 +48,7 @@ class SerialTrialsNote:
 
 
 class LateCallsNote:
-    """Counts the calls that came after their conversations, also in xdist workers, and after their trials were stored.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """Counts the calls that came after their conversations, also in xdist workers and after trials were stored."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -30,12 +30,7 @@ class TauTrial(int):
 
     @classmethod
     def of(cls, number: int, request: pytest.FixtureRequest) -> TauTrial:
-        """Return the value of the fixture.
-
-        Args:
-            number: The number of the trial.
-            request: The request of the fixture.
-        """
+        """Return the value of the fixture."""
         trial = cls(number)
         trial._request, trial._agent_trial = request, None
         return trial

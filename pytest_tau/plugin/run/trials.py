@@ -347,10 +347,6 @@ def _has_replied(simulation: Simulation) -> bool:
 def run_trial(request: pytest.FixtureRequest, inputs: TrialInputs) -> Simulation:
     """Run the trial of a test, or wait for the one that was prefetched; a rerun runs a new one.
 
-    Args:
-        request: The request of a fixture of the test.
-        inputs: The inputs of the trial.
-
     Raises:
         HarnessError: Anything but the agent failed.
     """

@@ -143,10 +143,6 @@ def check_controller(folder: Path, pid: int) -> None:
     A worker whose controller was killed may have stored nothing yet, so that a process that continues the run did not
     wait for it.
 
-    Args:
-        folder: The run's.
-        pid: The process of the controller.
-
     Raises:
         FolderInUseError: Another process continues the run.
     """

@@ -92,11 +92,6 @@ def unique_tasks(specs: Iterable[TaskSpec]) -> list[tuple[Any, Any]]:
 def write_manifest(folder: Path, manifest: Mapping[str, Any], *, resumes: bool) -> None:
     """Write ``run.json``; in a run that continues, add what is new to what is there.
 
-    Args:
-        folder: The run's.
-        manifest: What describes the run as it is now.
-        resumes: The run continues an earlier one.
-
     Raises:
         OSError: The file cannot be written.
         ConfigurationError: The file that is there cannot be read.

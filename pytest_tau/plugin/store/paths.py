@@ -34,11 +34,7 @@ _MOST_NAMED = 5
 
 
 class RunPaths:
-    """The folders of a run, in one of its processes; asking for a path makes no folder.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """The folders of a run, in one of its processes; asking for a path makes no folder."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config, self._values = config, OptionValues(config)

@@ -103,12 +103,7 @@ class Pieces:
 
 
 class Publisher:
-    """Sends the plan, the manifest and the simulations of this process.
-
-    Args:
-        store: The store of the run.
-        part: The name of this part of the run.
-    """
+    """Sends the plan, the manifest and the simulations of this process."""
 
     def __init__(self, store: Store, part: str) -> None:
         self.store, self.part = store, part
@@ -175,13 +170,7 @@ class Publisher:
 
 
 def register(config: pytest.Config, publisher: Publisher | None, folder: Path | None) -> None:
-    """Register what waits for the store at the end of the run, if the results go to one.
-
-    Args:
-        config: pytest's configuration.
-        publisher: What sends the results of this process.
-        folder: The run's folder on this machine.
-    """
+    """Register what waits for the store at the end of the run, if the results go to one."""
     if publisher is not None:
         config.pluginmanager.register(_End(config, publisher, folder), "tau-store")
 

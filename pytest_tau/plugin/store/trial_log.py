@@ -29,10 +29,6 @@ class TrialLog:
     The folder of an earlier run's trial of the same test is replaced. A file that cannot be written does not end the
     trial.
 
-    Args:
-        folder: The folder for the logs of all trials.
-        test: The node id of the test.
-
     Attributes:
         problem: Why a file could not be written; None if all were.
     """

@@ -32,10 +32,6 @@ def example_calls(domain: Domain, tasks: list[Task]) -> dict[tuple[str, str], di
 
     The arguments are those of a reference action, executed after the actions before it; without one, they are taken
     from the records of the databases.
-
-    Args:
-        domain: The domain.
-        tasks: Its tasks.
     """
     environment = domain.environment()
     try:

@@ -23,10 +23,6 @@ class ConversationBlocks:
     """Packs the conversations of a run, several to a block, and writes each block as an element of the page.
 
     Only the packed text of the present block is kept in memory.
-
-    Args:
-        file: The file that the elements are written to.
-        run: The number of the run.
     """
 
     def __init__(self, file: IO[bytes], run: int) -> None:

@@ -48,12 +48,7 @@ def shown_blocks(found: Iterable[tuple[str, PageBlock]], folder: Path) -> list[d
 
 
 def address(file: Path, folder: Path) -> str | None:
-    """Return the address of a file relative to a page; None if there is none, or the file is not there.
-
-    Args:
-        file: The file.
-        folder: The folder of the page.
-    """
+    """Return the address of a file relative to a page; None if there is none, or the file is not there."""
     if not file.is_file():
         return None
     try:

@@ -60,9 +60,6 @@ class Gatherer:
     def gather(self, blocks: ConversationBlocks) -> Iterator[Facts]:
         """Yield the facts of the run's simulations, in order.
 
-        Args:
-            blocks: Takes the conversations.
-
         Raises:
             ConfigurationError: The run cannot be read.
             OSError: A file cannot be opened, or a block cannot be written.

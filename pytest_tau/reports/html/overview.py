@@ -54,10 +54,6 @@ def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
 
     ``run`` does not include errors. ``not_run`` has planned trials, and ``excluded`` the others that the run had. Of
     the trials that were run, ``not_counted`` are excluded from rates.
-
-    Args:
-        run: The run.
-        records: Its trials.
     """
     planned, stored = run.info.get("planned"), run.info.get("excluded")
     by_reason = {str(why): many for why, many in stored.items() if many} if isinstance(stored, dict) else {}

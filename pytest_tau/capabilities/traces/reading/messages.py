@@ -127,12 +127,7 @@ def read_messages(value: Any, role: str = "user") -> list[Said]:
 
 
 def alternatives(value: Any, *, several: bool) -> list[list[Said]]:
-    """Return the answers of a model: one, or each of several that it was asked for.
-
-    Args:
-        value: The output of a model.
-        several: Whether it was asked for several.
-    """
+    """Return the answers of a model: one, or each of several that it was asked for."""
     found = decoded(value)
     choices = found.get("choices") if isinstance(found, dict) else found
     if isinstance(choices, list) and len(choices) > 1 and (several or choices is not found):

@@ -121,12 +121,7 @@ def is_log(value: Mapping[str, Any]) -> bool:
 
 
 def span_of(value: Mapping[str, Any], around: Mapping[str, Any]) -> Span:
-    """Return a span.
-
-    Args:
-        value: The object that is one.
-        around: The members of the objects around it.
-    """
+    """Return a span."""
     trace = hex_id(_text(value, _TRACE) or (_text(value, ("id",)) if value.get("object") == "trace" else ""))
     found = Span(trace or hex_id(_text(around, (*_TRACE, "id"))), hex_id(_text(value, _ID)))
     found.parent, found.name = hex_id(_text(value, _PARENT)), _text(value, _NAME)

@@ -53,11 +53,7 @@ class Group(NamedTuple):
 
 
 class Spool:
-    """Spans and log records in a database that is deleted with its folder.
-
-    Args:
-        folder: An empty folder.
-    """
+    """Spans and log records in a database that is deleted with its folder."""
 
     def __init__(self, folder: Path) -> None:
         self._database = sqlite3.connect(folder / "spans.sqlite", isolation_level=None)

@@ -40,11 +40,7 @@ class Recorded(NamedTuple):
 
 
 class RecordedTools:
-    """The base of a class with recorded tools, whose state is the writes that were made.
-
-    Attributes:
-        file: The file of the record.
-    """
+    """The base of a class with recorded tools, whose state is the writes that were made."""
 
     file: ClassVar[Path]
 

@@ -64,12 +64,7 @@ def make_sender(config: pytest.Config, settings: TraceSettings) -> TraceSender |
 
 
 class TraceSender:
-    """Sends trials as they finish; a receiver that is not there does not fail the run, and is named at its end.
-
-    Args:
-        config: pytest's configuration.
-        url: The address of the receiver.
-    """
+    """Sends trials as they finish; a receiver that is not there does not fail the run, and is named at its end."""
 
     def __init__(self, config: pytest.Config, url: str) -> None:
         self._config, self._url = config, url

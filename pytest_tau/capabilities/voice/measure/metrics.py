@@ -80,10 +80,6 @@ class Interaction(NamedTuple):
 def interaction_metrics(ticks: Sequence[Tick], tick_seconds: float) -> dict[str, Any]:
     """Return the panel of one conversation.
 
-    Args:
-        ticks: The conversation.
-        tick_seconds: The length of a tick in seconds.
-
     Raises:
         ValueError: Nothing happened in it that is measured.
     """

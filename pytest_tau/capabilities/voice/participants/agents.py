@@ -294,12 +294,7 @@ def _joined(match: re.Match[str]) -> str:
 
 
 def manners_of(participant: object, domain_agents: Iterable[type | str]) -> Manners:
-    """Return the manners of an agent of texts: its own, or those that go with what it is.
-
-    Args:
-        participant: The agent.
-        domain_agents: The agents of the domain.
-    """
+    """Return the manners of an agent of texts: its own, or those that go with what it is."""
     target = participant.target if isinstance(participant, Adapter) else participant
     own = getattr(target, "manners", None)
     if isinstance(own, Manners):

@@ -87,12 +87,7 @@ class RealtimeAgent:
         return await self._answer()
 
     async def interrupted(self, said: str, seconds: float) -> None:
-        """Report to the server how much of its last answer the user has heard.
-
-        Args:
-            said: The words.
-            seconds: For how long it has spoken.
-        """
+        """Report to the server how much of its last answer the user has heard."""
         if self._item is None:
             return
         if self._modality == "audio":

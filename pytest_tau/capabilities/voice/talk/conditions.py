@@ -196,13 +196,7 @@ class Effects(NamedTuple):
 
 
 class EffectSchedule:
-    """The effects of a conversation, tick by tick; each kind has draws of its own, by the seed.
-
-    Args:
-        conditions: The conditions.
-        seed: The seed of the effects.
-        tick: The length of a tick in seconds.
-    """
+    """The effects of a conversation, tick by tick; each kind has draws of its own, by the seed."""
 
     def __init__(self, conditions: Conditions, seed: int, tick: float) -> None:
         speech, channel = conditions.speech_effects_config, conditions.channel_effects_config

@@ -59,11 +59,7 @@ class ProgressCounts(NamedTuple):
 
 
 class ProgressLine:
-    """A text below the current line of the terminal.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """A text below the current line of the terminal."""
 
     def __init__(self, config: pytest.Config) -> None:
         reporter: Any = config.pluginmanager.get_plugin("terminalreporter")

@@ -19,11 +19,7 @@ def register(config: pytest.Config) -> None:
 
 
 class ReviewSection:
-    """Shows what the reviews of trials have found.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """Shows what the reviews of trials have found."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

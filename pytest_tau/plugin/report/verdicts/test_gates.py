@@ -79,11 +79,7 @@ class _Trials:
 
 
 class TestGates:
-    """Decides on the trials of tests that have a gate of their own.
-
-    Args:
-        config: pytest's configuration.
-    """
+    """Decides on the trials of tests that have a gate of their own."""
 
     __test__ = False
 
