@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_tau.models import Request
+from pytest_tau.models import Answer, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from pytest_tau.models import Answer
 
 _USUAL_PATIENCE = 6
 #: Words after which ``you`` becomes ``me``.
@@ -41,6 +39,17 @@ def first_person(text: str) -> str:
 def patience(persona: str | None, by_persona: Mapping[str, int]) -> int:
     """Return the number of turns without progress after which a user gives up."""
     return by_persona.get(persona or "", _USUAL_PATIENCE)
+
+
+def say_before(deed: str, say: str) -> Answer:
+    """Return what is said, once, where the agent sums up what it is about to do, or asks whether that is all.
+
+    Args:
+        deed: What it is about to do, such as ``return``.
+        say: What is said.
+    """
+    asked = ("confirm", "agree", "proceed", "go ahead", "correct", "any other", "only once")
+    return Answer(asks=[f"{deed} {words}" for words in asked], say=first_person(say))
 
 
 def ask(

@@ -1,6 +1,6 @@
-"""Tasks from scenarios: a scenario yields a draft for each choice of people and things, and a draft becomes a task.
+"""Tasks from scenarios: a scenario has a draft for each case that it fits, and a draft becomes a task.
 
-The draft whose customer has been in the fewest tasks is taken, so that a database from another seed gives a set of its
+The case whose customer has been in the fewest tasks is taken, so that a database from another seed gives a set of its
 own, or names the scenario that no customer fits.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import UserScript
@@ -22,16 +22,22 @@ from pytest_tau.models.tasks import (
     UserScenario,
 )
 
+from ..._kit.scenario_tables import Texts
 from ..._kit.transfer import TRANSFER
 from ..._kit.user_script import open_with, patience
+from .calls import Call, calls_of
+from .cases import find_cases
+from .data.places import PLACES
 from .personas import PATIENCE
+from .texts import write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_tau.models import Request
 
     from ..models import User
+    from .cases import Case, Step
     from .world import World
 
 _CLOSING = (
@@ -42,13 +48,6 @@ _CONSENT = "When the agent sums up just what you want, say yes."
 _COMPARED = {TRANSFER: list[str](), "find_user_id_by_name_zip": ["zip"]}
 _ORDER_ID = re.compile(r"#W\d{7}")
 _CENTS = re.compile(r"\d+\.(\d+)")
-
-
-class Call(NamedTuple):
-    """A reference action."""
-
-    name: str
-    arguments: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -80,41 +79,54 @@ class Draft:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Something that can happen to whomever it fits.
+    """Something that can happen to whomever it fits; the texts of its table have placeholders for what it is about.
 
     Attributes:
         task_id: The task's id.
-        drafts: Yields a draft for each choice of people and things.
         purpose: What the task is for, to be read by people.
         rule: The part of the policy that it is about.
+        steps: How its cases are found.
         found_by: How the customer is found; ``offered`` for a user id first and the email address on request.
         persona: A way to write.
         judged: Statements for a judge.
         every_call: Each reference action is graded for itself, not only what it leads to.
+        calls: Words and things of :func:`calls_of`.
+        transfer: The summary of a transfer that follows the calls.
+        requests: Texts, and tables of the arguments of ``ask``; the other texts are those of a draft.
     """
 
     task_id: str
-    drafts: Callable[[World], Iterable[Draft]]
     purpose: str
     rule: str
+    steps: Iterable[Step] = ()
+    reason: str = ""
+    instructions: str = ""
+    unknown: str = ""
+    calls: Sequence[str] = ()
+    transfer: str = ""
+    communicate: Sequence[str] = ()
+    requests: Sequence[str | dict[str, Any]] = ()
+    declines: Sequence[str] = ()
     found_by: Literal["email", "zip", "offered", "outdated email"] = "email"
     persona: str | None = None
-    judged: tuple[str, ...] = ()
+    judged: Sequence[str] = ()
     every_call: bool = False
 
-
-def scenario(rule: str, **more: Any) -> Callable[[Callable[[World], Iterator[Draft]]], Scenario]:
-    """Make a scenario of a function that drafts it: its name becomes the task's id, its docstring the purpose.
-
-    Args:
-        rule: The part of the policy that the scenario is about.
-        more: The other attributes.
-    """
-
-    def made(drafts: Callable[[World], Iterator[Draft]]) -> Scenario:
-        return Scenario(drafts.__name__.replace("_", "-"), drafts, drafts.__doc__ or "", rule, **more)
-
-    return made
+    def draft(self, case: Case) -> Draft:
+        """Return the draft about a case."""
+        texts = Texts({**PLACES, **vars(case)}, write)
+        texts.things["reason"] = reason = texts.fill(self.reason)
+        calls = [call for word, *names in map(str.split, self.calls) for call in calls_of(word, *texts.look_up(names))]
+        return Draft(
+            case.user,
+            reason=reason,
+            instructions=texts.fill(self.instructions),
+            calls=[*calls, Call(TRANSFER, {"summary": self.transfer})] if self.transfer else calls,
+            communicate=[texts.fill(phrase) for phrase in self.communicate],
+            unknown=self.unknown,
+            requests=texts.requests(self.requests),
+            declines=self.declines,
+        )
 
 
 def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
@@ -126,8 +138,8 @@ def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
     seen: Counter[str] = Counter()
     tasks = []
     for one in scenarios:
-        drafts = sorted(one.drafts(world), key=lambda draft: seen[draft.caller.user_id])
-        draft = next((draft for draft in drafts if is_gradable(one, draft)), None)
+        cases = sorted(find_cases(world, one.steps), key=lambda case: seen[case.user.user_id])
+        draft = next((draft for draft in map(one.draft, cases) if is_gradable(one, draft)), None)
         if draft is None:
             raise ConfigurationError(f"nobody in the retail database fits the scenario {one.task_id!r}: another seed?")
         seen[draft.caller.user_id] += 1

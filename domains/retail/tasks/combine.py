@@ -8,14 +8,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._kit.combine import MatterTexts, combine_texts
-from ..._kit.transfer import TRANSFER
 from ..._kit.user_script import open_with
 from .builder import Draft, Scenario
+from .cases import find_cases
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterable
 
+    from .cases import Case
     from .world import World
 
 #: More matters in one conversation fit hardly any customer.
@@ -48,25 +49,31 @@ _ORDER_ID = re.compile(r"#W\d{7}")
 
 
 class Matter(NamedTuple):
-    """A scenario with one of its drafts, identified by ``key``."""
+    """A scenario with one of its cases, identified by ``key``."""
 
     key: tuple[str, int]
     scenario: Scenario
-    draft: Draft
+    case: Case
+
+    @property
+    def draft(self) -> Draft:
+        """Return the draft about the case."""
+        return self.scenario.draft(self.case)
 
 
 class MatterPool:
-    """All drafts of scenarios, each scenario drafted when it is first needed."""
+    """All cases of scenarios, those of each found when they are first needed."""
 
     def __init__(self, world: World, scenarios: Iterable[Scenario]) -> None:
         self._world, self._scenarios = world, list(scenarios)
-        self._drafted: dict[str, list[Matter]] = {}
+        self._found: dict[str, list[Matter]] = {}
         self._touches: dict[tuple[str, int], frozenset[str]] = {}
 
     def draw(self, rng: random.Random, count: int) -> tuple[tuple[object, ...], Scenario, Draft]:
         """Draw so many matters of one customer, none in the way of another, with a key that identifies them."""
         if count == 1:
-            return rng.choice(self._matters_of(rng.choice(self._scenarios)))
+            key, scenario, case = rng.choice(self._matters_of(rng.choice(self._scenarios)))
+            return key, scenario, scenario.draft(case)
         chosen: list[Matter] = []
         for _ in range(_ATTEMPTS):
             chosen = self._independent(rng, rng.choice(self._by_customer), count)
@@ -75,19 +82,19 @@ class MatterPool:
         return tuple(matter.key for matter in chosen), *_combined(chosen)
 
     def _matters_of(self, one: Scenario) -> list[Matter]:
-        if one.task_id not in self._drafted:
-            drafts = enumerate(one.drafts(self._world))
-            self._drafted[one.task_id] = [Matter((one.task_id, number), one, draft) for number, draft in drafts]
-        return self._drafted[one.task_id]
+        if one.task_id not in self._found:
+            cases = enumerate(find_cases(self._world, one.steps))
+            self._found[one.task_id] = [Matter((one.task_id, number), one, case) for number, case in cases]
+        return self._found[one.task_id]
 
     @functools.cached_property
     def _by_customer(self) -> list[list[list[Matter]]]:
         """Return what can be one of several matters, by customer and scenario."""
         found: dict[str, dict[str, list[Matter]]] = defaultdict(lambda: defaultdict(list))
         for one in self._scenarios:
-            for matter in self._matters_of(one) if one.task_id not in _NOT_COMBINABLE else ():
-                if not _ends_with_transfer(matter.draft):
-                    found[matter.draft.caller.user_id][one.task_id].append(matter)
+            # After a transfer each call is graded, and with it how other matters are looked up.
+            for matter in () if one.transfer or one.task_id in _NOT_COMBINABLE else self._matters_of(one):
+                found[matter.case.user.user_id][one.task_id].append(matter)
         return [list(by_scenario.values()) for by_scenario in found.values()]
 
     def _independent(self, rng: random.Random, by_scenario: list[list[Matter]], count: int) -> list[Matter]:
@@ -122,11 +129,6 @@ def _text(draft: Draft) -> str:
     return f"{draft.reason} {draft.instructions} {draft.known} {draft.requests} {draft.calls}"
 
 
-def _ends_with_transfer(draft: Draft) -> bool:
-    """Return whether it ends in a transfer: then each call is graded, and with it how other matters are looked up."""
-    return any(call.name == TRANSFER for call in draft.calls)
-
-
 def _declined(one: Matter, other: Matter) -> bool:
     """Return whether one of the two turns down, for the whole conversation, what the other is about."""
     return any(
@@ -140,9 +142,7 @@ def _combined(matters: list[Matter]) -> tuple[Scenario, Draft]:
     """Return one scenario of several: each is put once the one before is dealt with."""
     drafts = [matter.draft for matter in matters]
     texts = combine_texts([_texts_of(matter) for matter in matters])
-    scenario = Scenario(
-        task_id=f"{len(matters)}-matters", drafts=lambda _world: [], purpose=texts.purpose, rule=texts.rule
-    )
+    scenario = Scenario(task_id=f"{len(matters)}-matters", purpose=texts.purpose, rule=texts.rule)
     return scenario, Draft(
         drafts[0].caller,
         reason=texts.reason,

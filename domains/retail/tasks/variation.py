@@ -11,14 +11,15 @@ from ..._kit.combine import mention
 from ..._kit.formatting import join_sentences
 from ..._kit.user_script import open_with
 from ..formatting import format_address
-from .data import places
 from .data.people import make_address
+from .data.places import PLACES
 
 if TYPE_CHECKING:
     import random
 
     from ..models import Address
-    from .builder import Call, Draft
+    from .builder import Draft
+    from .calls import Call
 
 _STREETS = (
     "Alder", "Bellflower", "Chandler", "Dogwood", "Elmhurst", "Fennel", "Granary", "Heather", "Ironwood", "Juniper",
@@ -51,7 +52,7 @@ class _Streets:
 
 def change_addresses(rng: random.Random, draft: Draft) -> Draft:
     """Return the draft with every place to move to replaced by another one."""
-    for place in places.PLACES:
+    for place in PLACES.values():
         other = make_address(rng, _Streets(rng), rng.randrange(1_000_000))
         draft = _replace_address(draft, place, other)
     return draft

@@ -44,6 +44,13 @@ class World:
             for order in self.orders(user, *statuses):
                 yield user, order
 
+    def paid(self, *statuses: OrderStatus) -> Iterator[tuple[User, Order, PaymentMethod]]:
+        """Yield every order with one of these statuses that one method paid for, with customer and method."""
+        for user, order in self.each_order(*statuses):
+            method = sole_payer(user, order)
+            if method:
+                yield user, order, method
+
     def orders(self, user: User, *statuses: OrderStatus) -> list[Order]:
         """Return a customer's orders with one of these statuses; without any, all of them."""
         orders = map(self.db.order, user.orders)
