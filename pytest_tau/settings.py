@@ -66,7 +66,7 @@ class Option(NamedTuple):
         selects: A run with it has fewer than all tasks and trials.
         rerun: The group of options in a command that runs a trial again, from 1; 0 if it is not repeated there.
         recorded_as: The key of ``run.json`` if it is not the name.
-        common: Everybody needs it: ``--help`` has it in the first group.
+        common: Everybody needs it: ``pytest --help`` shows it, the others are shown by ``tau options``.
         field: The field of the settings class; empty for the key.
     """
 

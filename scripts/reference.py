@@ -21,7 +21,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from pydantic import BaseModel
 
 import pytest_tau.plugin
@@ -29,7 +28,7 @@ from pytest_tau.capability import bundled
 from pytest_tau.cli import all_commands, command_parser
 from pytest_tau.plugin import hookspecs
 from pytest_tau.plugin.collect.parametrize import _MARKER_KEYS
-from pytest_tau.plugin.options import MARKER
+from pytest_tau.plugin.options import INI_KEYS, MARKER, option_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,28 +58,6 @@ MODULES = {
 #: Classes that hooks receive; users do not import their module.
 ARGUMENTS = {"pytest_tau.runner": ("ModelChoice", "ModelSettings", "RunConfig")}
 GENERATED = "`python scripts/reference.py` generates this page from the code.\n"
-
-
-class OptionRecorder:
-    """A parser that records the declared options and ini keys."""
-
-    def __init__(self) -> None:
-        self.groups: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-        self.ini: list[tuple[str, str]] = []
-        self._group = ""
-
-    def getgroup(self, name: str, _description: str = "") -> OptionRecorder:
-        """Return the group, which is the parser itself."""
-        self._group = name
-        return self
-
-    def addoption(self, name: str, **keywords: Any) -> None:
-        """Record an option."""
-        self.groups.setdefault(self._group, []).append((name, keywords))
-
-    def addini(self, name: str, description: str, **_keywords: Any) -> None:
-        """Record an ini key."""
-        self.ini.append((name, description))
 
 
 def main() -> int:
@@ -267,20 +244,15 @@ the combination selects no task, the test is an error at collection.
 
 def options_chapter() -> str:
     """Describe the options of the command line and the keys of the ini file."""
-    recorder = OptionRecorder()
-    pytest_tau.plugin.pytest_addoption(recorder, pytest.PytestPluginManager())  # type: ignore[arg-type]
     rows: list[str] = []
-    # What everybody needs comes first.
-    for title, options in sorted(recorder.groups.items(), key=lambda each: each[0] != "tau"):
-        rows += [f"## {title.removeprefix('tau: ')}", "", "| option | |", "|---|---|"]
-        for name, keywords in options:
-            value = keywords.get("metavar")
-            shown = f"{name}[={value}]" if value and "nargs" in keywords else f"{name} {value}" if value else name
-            rows.append(f"| `{shown}` | {cell(keywords['help'])} |")
+    for title, options in option_groups(bundled()).items():
+        rows += [f"## {title}", "", "| option | |", "|---|---|"]
+        for each in options:
+            value = f"[={each.metavar}]" if each.bare else f" {each.metavar}" if each.metavar else ""
+            rows.append(f"| `--tau-{each.name}{value}` | {cell(each.full_help)} |")
         rows.append("")
-    others = [(name, text) for name, text in recorder.ini if not text.startswith("default of --tau-")]
     rows += ["## ini keys", "", "| ini key | |", "|---|---|"]
-    rows += [f"| `{name}` | {cell(text)} |" for name, text in others]
+    rows += [f"| `{name}` | {cell(text)} |" for name, text in INI_KEYS.items()]
     intro = (
         "Each option has an ini key with underscores: `--tau-agent` is `tau_agent`. The command line takes precedence."
     )

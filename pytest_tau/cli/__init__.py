@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..capability import Command, deferred, installed
-from ..errors import ConfigurationError, TauError
+from ..errors import ConfigurationError, TauError, similar_names, suggestion
 from ..text import printable
 from .parser import Parser
 
@@ -21,18 +21,15 @@ __all__ = ["main"]
 #: Exit status of a mistake in how the command was called.
 USAGE_ERROR = 2
 
-#: The modules of the core's commands by what they are for, in the order of the help; a title without modules is the
-#: place of commands of capabilities. A command imports its own module only.
+#: The modules of the core's commands in the groups of the help. A command imports its own module only.
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "start a project": ("init", "schema", "texts"),
-    "look at domains": ("browse.domains", "browse.tasks", "browse.tools", "browse.domain", "browse.play"),
-    "check tasks": ("lint",),
-    "plan runs": (),
-    "connect agents": ("mcp",),
-    "work with runs": (
-        *("browse.show", "view", "compare", "bless", "merge", "export"),
-        *("regrade", "reviews.review", "submit"),
+    "start": ("init", "browse.options", "schema", "texts", "lint"),
+    "look": (
+        *("browse.domains", "browse.domain", "browse.tasks", "browse.tools", "browse.play"),
+        *("browse.show", "view"),
     ),
+    "compare": ("compare", "bless", "merge", "regrade", "reviews.review", "export", "submit"),
+    "serve": ("mcp",),
 }
 
 
@@ -93,7 +90,7 @@ class _Help(Parser):
         for title, names in self.groups.items():
             lines += [f"{title}:", *(f"  {name:<10}{helps[name]}" for name in names), ""]
         lines += ["general:", "  -h, --help  show this help and exit", "  --version   show the version and exit", ""]
-        lines += ["'tau COMMAND -h' shows the options of a command. Runs are made by pytest: 'pytest --help'.", ""]
+        lines += ["'tau COMMAND -h' shows the options of a command. pytest makes the runs: 'tau options'.", ""]
         return "\n".join(lines)
 
     def _subcommands(self) -> list[Any]:
@@ -130,13 +127,20 @@ def commands_for(first: str = "") -> list[Command]:
     """Return the commands that the parser needs: one alone if the first argument names it, else all.
 
     Raises:
-        ConfigurationError: An entry point of a capability cannot be loaded, or two commands have the same name.
+        ConfigurationError: There is no such command, an entry point of a capability cannot be loaded, or two commands
+            have the same name.
     """
     if first == "--version":
         return []
-    core = [each for each in core_commands() if each.name == first]
-    found = core or all_commands()
-    return [each for each in found if each.name == first] or found
+    if found := [each for each in core_commands() if each.name == first]:
+        return found
+    known = all_commands()
+    if not first or first.startswith("-"):
+        return known
+    if found := [each for each in known if each.name == first]:
+        return found
+    hint = suggestion(similar_names(first, [each.name for each in known]))
+    raise ConfigurationError(f"unknown command {first!r}{hint}\n'tau --help' lists the commands")
 
 
 def core_commands() -> list[Command]:

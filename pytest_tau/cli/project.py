@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
+    from ..settings import Option
 
 T = TypeVar("T")
+#: Arguments of pytest with which it loads installed plugins, whatever the settings of this project are.
+_NO_PROJECT = ["--noconftest", "-c", os.devnull]
 
 
 def add_project_options(parser: argparse.ArgumentParser) -> None:
@@ -148,8 +151,21 @@ def options_schema() -> dict[str, Any]:
         found: dict[str, Any] = config.hook.pytest_tau_options_schema(config=config)
         return found
 
-    # Whatever the settings of this project are.
-    return _ask(["--noconftest", "-c", os.devnull], ask)
+    return _ask(_NO_PROJECT, ask)
+
+
+def option_groups() -> dict[str, list[Option]]:
+    """Return the plugin's options by the title of their group.
+
+    Raises:
+        ConfigurationError: pytest cannot load its plugins.
+    """
+
+    def ask(config: Any) -> dict[str, list[Option]]:
+        found: dict[str, list[Option]] = config.hook.pytest_tau_option_groups(config=config)
+        return found
+
+    return _ask(_NO_PROJECT, ask)
 
 
 def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:

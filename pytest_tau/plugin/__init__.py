@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from . import capabilities
-from .options import MARKER, OptionValues, add_options, asks_for_trials, repetitions
+from .options import MARKER, OptionValues, add_options, asks_for_trials, check_names, hide_from_help, repetitions
 from .run.fixtures import (
     _tau_models,
     _tau_spec,
@@ -32,6 +32,8 @@ from .run.fixtures import (
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
+
+    from ..settings import Option
 
 
 __all__ = [
@@ -79,19 +81,25 @@ def pytest_plugin_registered(plugin: object, manager: pytest.PytestPluginManager
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, None, None]:
-    """Check the root directory and the ini file, which an option's value or a domain may have misled."""
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Generator[None, None, None]:
+    """Check the root directory and the ini file, which an option's value or a domain may have misled, and the names."""
     # No domain is called like a file of tests.
     if any(arg.startswith("--tau-") or ("::" in arg and ".py::" not in arg) for arg in args):
         from .collect.rootdir import check_rootdir
 
         check_rootdir(early_config, args)
     yield
+    check_names(parser, early_config, args)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker; begin a run whose settings ask for trials."""
     config.addinivalue_line("markers", MARKER)
+    if config.option.help:
+        hide_from_help(config)
+        return
     if repetitions(config) is not None:
         from .collect import repeat
 
@@ -351,3 +359,10 @@ def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any]:
     from . import for_commands
 
     return for_commands.pytest_tau_options_schema(config)
+
+
+def pytest_tau_option_groups(config: pytest.Config) -> dict[str, list[Option]]:
+    """Return the options by the title of their group."""
+    from . import for_commands
+
+    return for_commands.pytest_tau_option_groups(config)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Names that are keys of facts and parts of ``-p no:tau_NAME``.
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
+#: The place of the bundled capabilities.
+_BUNDLED = "pytest_tau"
+
 
 def register(parser: pytest.Parser, manager: pytest.PytestPluginManager) -> None:
     """Add the options of the bundled capabilities; those of plugins follow when a plugin is registered."""
@@ -43,7 +46,7 @@ class RunCapabilities:
         self.options: dict[str, Option] = {}
         self.begun = False
         for each in bundled():
-            self._add(each, "pytest_tau")
+            self._add(each, _BUNDLED)
 
     def pytest_plugin_registered(self, plugin: object) -> None:
         """Add the capabilities of a plugin.
@@ -92,7 +95,7 @@ class RunCapabilities:
             if option.key in OPTIONS or option.key in self.options:
                 raise pytest.UsageError(f"{place}: capability {name!r}: there are two options --tau-{option.name}")
             self.options[option.key] = option
-            add_option(self._parser, capability.label, option)
+            add_option(self._parser, option, None if place == _BUNDLED else capability.label)
 
 
 def capabilities_of(config: pytest.Config) -> tuple[Capability, ...]:

@@ -28,6 +28,7 @@ __all__ = [
     "default_collect_report",
     "expand_parameters",
     "fixture_info",
+    "hide_ini_keys",
     "ini_keys",
     "is_of_junit_file",
     "junit_xml",
@@ -71,6 +72,15 @@ def note_fixture_error(definition: Any, request: Any, error: Exception) -> None:
     fixture that has raised it.
     """
     definition.cached_result = None, definition.cache_key(request), (error, error.__traceback__)
+
+
+def hide_ini_keys(config: pytest.Config, keys: Iterable[str]) -> None:
+    """Remove ini keys, so that ``--help`` does not list them.
+
+    It can go once the help of an ini key may be suppressed, as that of an option.
+    """
+    for key in keys:
+        config._parser._inidict.pop(key, None)  # noqa: SLF001
 
 
 def read_stdin(config: pytest.Config) -> str:

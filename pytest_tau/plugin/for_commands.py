@@ -9,9 +9,10 @@ import pytest
 
 from ..run_settings.types import difficulty, json_object, model_arguments
 from ..settings import flag
+from .capabilities import capabilities_of
 from .hook_calls import domains_of_plugins, evaluators_of_plugins
 from .option_types import outcome_names
-from .options import named_domains, run_options
+from .options import INI_KEYS, named_domains, option_groups, run_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,11 +40,16 @@ def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any]:
     return options_schema(run_options(config).values())
 
 
+@pytest.hookimpl
+def pytest_tau_option_groups(config: pytest.Config) -> dict[str, list[Option]]:
+    """Return the options that the plugins of a configuration have, by the title of their group."""
+    return option_groups(capabilities_of(config))
+
+
 def options_schema(options: Iterable[Option]) -> dict[str, Any]:
     """Return the schema of options, with a property for each ini key."""
     keys = {option.dest: _option(option) for option in options}
-    keys["tau_files"] = {**_STRINGS, "description": "patterns of task files (default: *.tau.json)"}
-    keys["tau_tasks"] = {**_STRINGS, "description": "folders in which every JSON file is a task file"}
+    keys |= {key: {**_STRINGS, "description": described} for key, described in INI_KEYS.items()}
     names = {"anyOf": [{"not": {"pattern": "^tau_"}}, {"enum": list(keys)}]}
     table = {"$ref": "#/definitions/options"}
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,14 @@ import pytest
 
 from ..capability import bundled_options
 from ..settings import flag, options_of
-from .compat import ini_keys, native_ini
+from .compat import hide_ini_keys, ini_keys, native_ini
 from .option_types import as_written
 from .options_table import OPTIONS, OPTIONS_OF_GROUPS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..capability import Capability
     from ..settings import Option
 
 MARKER = (
@@ -22,28 +26,42 @@ MARKER = (
 )
 #: The name of the plugin that has the options of capabilities.
 CAPABILITIES = "tau-capabilities"
-#: The group of ``--help`` with the options that everybody needs.
-_COMMON = "tau"
+#: The group of ``pytest --help``; the options that are not in it are many, and ``tau options`` shows them.
+_GROUP = "tau"
+_TITLE = "tau: agent evaluation (pytest-tau); 'tau options' lists the other options"
+#: The title of the options that everybody needs.
+COMMON = "common"
+#: The ini keys that are not options, with their help.
+INI_KEYS = {
+    "tau_files": "patterns of task files (default: *.tau.json)",
+    "tau_tasks": "folders in which every JSON file is a task file",
+}
 #: Patterns of files that are collected as tasks wherever they are found.
 DEFAULT_FILES = ("*.tau.json",)
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Add the ``--tau-…`` options of the core and their ``tau_…`` ini keys."""
-    # Before the others, of which some have no description.
-    parser.getgroup(_COMMON, "tau: agent evaluation (pytest-tau)")
-    for title, options in OPTIONS_OF_GROUPS.items():
-        for option in options:
-            add_option(parser, title, option)
-    parser.addini("tau_files", "patterns of task files (default: *.tau.json)", type="args", default=list(DEFAULT_FILES))
-    parser.addini("tau_tasks", "folders in which every JSON file is a task file", type="paths", default=[])
+    parser.getgroup(_GROUP, _TITLE)
+    for option in OPTIONS.values():
+        add_option(parser, option)
+    parser.addini("tau_files", INI_KEYS["tau_files"], type="args", default=list(DEFAULT_FILES))
+    parser.addini("tau_tasks", INI_KEYS["tau_tasks"], type="paths", default=[])
 
 
-def add_option(parser: pytest.Parser, title: str, option: Option) -> None:
-    """Add an option to the group of ``--help`` with this title, or to that of all that everybody needs; add its key."""
-    group = parser.getgroup(_COMMON if option.common else f"tau: {title}")
+def add_option(parser: pytest.Parser, option: Option, title: str | None = None) -> None:
+    """Add an option and its ini key.
+
+    Args:
+        parser: pytest's parser.
+        option: The option.
+        title: The group of ``--help`` that shows the option; without one, ``--help`` shows it if everybody needs it.
+    """
+    shown = title is not None or option.common
+    group = parser.getgroup(_GROUP if title is None else f"tau: {title}")
     # Without argparse's own ``type``, ``choices`` and ``default``: values come from the ini file as well.
-    keywords: dict[str, Any] = {"dest": option.dest, "default": None, "help": option.full_help}
+    keywords: dict[str, Any] = {"dest": option.dest, "default": None}
+    keywords["help"] = option.full_help if shown else argparse.SUPPRESS
     if option.type is flag:
         keywords |= {"action": "store_true"}
     else:
@@ -53,6 +71,44 @@ def add_option(parser: pytest.Parser, title: str, option: Option) -> None:
     group.addoption(f"--tau-{option.name}", **keywords)
     kind: Any = "args" if option.repeat else "bool" if option.type is flag else "string"
     parser.addini(option.dest, f"default of --tau-{option.name}", type=kind, default=None)
+
+
+def option_groups(capabilities: Iterable[Capability]) -> dict[str, list[Option]]:
+    """Return the options of the core and of capabilities by the title of their group, first those everybody needs."""
+    groups: dict[str, list[Option]] = {COMMON: []}
+    for title, options in [
+        *OPTIONS_OF_GROUPS.items(),
+        *((each.label, options_of(each.settings)) for each in capabilities if each.settings),
+    ]:
+        for option in options:
+            groups.setdefault(COMMON if option.common else title, []).append(option)
+    return groups
+
+
+def hide_from_help(config: pytest.Config) -> None:
+    """Remove the ini keys of the options that ``--help`` does not show; nothing may ask for their values later."""
+    hidden = [*OPTIONS.values(), *bundled_options().values()]
+    hide_ini_keys(config, [option.dest for option in hidden if not option.common])
+
+
+def check_names(parser: pytest.Parser, config: pytest.Config, args: Sequence[str]) -> None:
+    """Check that there are the ``--tau-…`` options of a command line.
+
+    Raises:
+        pytest.UsageError: One of them is not known; the text proposes the nearest name.
+    """
+    known = {f"--tau-{option.name}": option.name for option in run_options(config).values()}
+    if all(arg.partition("=")[0] in known for arg in args if arg.startswith("--tau-")):
+        return
+    # Other plugins may have such options, too.
+    for arg in parser.parse_known_and_unknown_args(args)[1]:
+        if arg.startswith("--tau-"):
+            from ..errors import similar_names, suggestion
+
+            name = arg.partition("=")[0]
+            # Without what all of them begin with.
+            found = [f"--tau-{each}" for each in similar_names(name.removeprefix("--tau-"), known.values())]
+            raise pytest.UsageError(f"unknown option {name}{suggestion(found)}\n'tau options' lists all options")
 
 
 def run_options(config: pytest.Config) -> dict[str, Option]:

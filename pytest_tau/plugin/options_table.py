@@ -76,10 +76,10 @@ _ROWS = (
 )
 # fmt: on
 
-#: The groups of ``--help`` and the classes whose options they have.
+#: The groups of ``tau options`` and the classes whose options they have.
 GROUPS = {**run_settings.GROUPS, "results and reports": (ResultSettings,)}
 #: The options of a group, by its title.
 OPTIONS_OF_GROUPS = {title: tuple(row for kind in kinds for row in options_of(kind)) for title, kinds in GROUPS.items()}
 OPTIONS_OF_GROUPS["results and reports"] += _ROWS
-#: Every option of the core by its key, in the order of ``--help``.
+#: Every option of the core by its key, in the order of ``tau options``.
 OPTIONS = {row.key: row for rows in OPTIONS_OF_GROUPS.values() for row in rows}

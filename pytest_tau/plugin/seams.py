@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluator
     from ..models import Simulation
     from ..runs.record import TrialRecord
+    from ..settings import Option
     from .items import TaskSpec
     from .wire import TrialReport
 
@@ -40,6 +41,11 @@ def pytest_tau_provided(
 @pytest.hookspec(firstresult=True)
 def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any] | None:
     """Return the JSON Schema of the options; first result. Called by ``tau schema``."""
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_tau_option_groups(config: pytest.Config) -> dict[str, list[Option]] | None:
+    """Return the options by the title of their group; first result. Called by ``tau options``."""
 
 
 @pytest.hookspec

@@ -235,7 +235,7 @@ class CallSettings:
 
 # fmt: on
 
-#: The groups of ``--help``, each with the classes whose options it has.
+#: The groups of ``tau options``, each with the classes whose options it has.
 GROUPS: dict[str, tuple[type, ...]] = {
     "selection": (SelectionSettings,),
     "conversations": (ParticipantSettings, ConversationSettings, DomainSettings, PromptingSettings, Limits),

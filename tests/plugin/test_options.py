@@ -273,16 +273,44 @@ class TestJudgeAndGrading:
         run.line("never said: '50'")
 
 
+class TestUnknownNames:
+    @pytest.mark.parametrize(
+        ("given", "meant"),
+        [
+            (("--tau-domian", "mock"), "--tau-domian; did you mean '--tau-domain'?"),
+            (("--tau-trails=2",), "--tau-trails; did you mean '--tau-trials'?"),
+            (("--tau-tool-fault=*:1",), "--tau-tool-fault; did you mean '--tau-tool-faults'"),
+            (("--tau-zzz",), "--tau-zzz"),
+        ],
+    )
+    def test_the_nearest_name_is_proposed(self, project, given, meant):
+        run = project.run(*given)
+        run.usage_error(f"ERROR: unknown option {meant}")
+        run.line("'tau options' lists all options")
+
+    def test_other_plugins_may_have_such_options(self, project):
+        project.write("conftest.py", "def pytest_addoption(parser):\n    parser.addoption('--tau-domian')\n")
+        project.write("test_own.py", "def test_own(pytestconfig): assert pytestconfig.option.tau_domian == 'mock'\n")
+        project.run("--tau-domian", "mock", "test_own.py").outcomes(passed=1)
+
+    def test_names_of_other_plugins_are_theirs(self, project):
+        project.run("--domian").usage_error("unrecognized arguments: --domian")
+
+
 class TestPytestsOwnListings:
     """--help, --markers, --fixtures."""
 
     def test_help(self, project):
+        from pytest_tau.capability import bundled_options
         from pytest_tau.plugin.options_table import OPTIONS
 
         run = project.run("--help")
-        for option in OPTIONS.values():
-            run.line(f"--tau-{option.name}")
-            run.line(f"  tau_{option.name.replace('-', '_')} (")
+        run.line("'tau options' lists the other options")
+        for option in (*OPTIONS.values(), *bundled_options().values()):
+            shown = run.line if option.common else run.lacks
+            shown(f"  --tau-{option.name}{f'={option.metavar}' if option.metavar and not option.bare else ''}")
+            shown(f"  tau_{option.key} (")
+        assert len([option for option in OPTIONS.values() if option.common]) == 15
         run.line("tau_files (args):")
         run.line("tau_tasks (paths):")
 

@@ -1,4 +1,4 @@
-"""``tau domains``, ``tau tasks``, ``tau tools`` and ``tau domain``: domains for a person."""
+"""``tau domains``, ``tau tasks``, ``tau tools``, ``tau domain`` and ``tau options``: lists for a person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau import load_domain
+from pytest_tau.capability import bundled_options
 from pytest_tau.models import Task
+from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.reports.domain import describe_domain, domain_markdown, domain_page
 
 from . import tiny
@@ -263,3 +265,40 @@ def test_the_page_fits_the_screen_and_asks_for_nothing(
             assert page.count("script") == 0
             assert [url for url in page.requests if not url.startswith(("file:", "data:", "about:"))] == []
             assert page.complaints == []
+
+
+# Options of test runs
+
+
+def test_options_are_listed_by_group(tau: Tau, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = tau("options").out.splitlines()
+    assert [line for line in lines if not line.startswith(" ") and line][:3] == [
+        "common:",
+        "selection:",
+        "conversations:",
+    ]
+    known = [*OPTIONS.values(), *bundled_options().values()]
+    for option in known:
+        assert len([line for line in lines if f"{line} ".startswith(f"  --tau-{option.name} ")]) == 1
+    assert len([line for line in lines if line.startswith("  --tau-")]) == len(known)
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("budget",), ["--tau-budget", "--tau-budget-per-trial"]),
+        (("tau_rerun",), ["--tau-rerun"]),
+        (("tau-max-steps",), ["--tau-max-steps"]),
+        (("tool", "faults"), ["--tau-tool-faults"]),
+    ],
+)
+def test_options_of_a_group_or_a_name(tau: Tau, words: tuple[str, ...], shown: list[str]) -> None:
+    assert re.findall(r"^  (--tau-[\w-]+)", tau("options", *words).out, re.MULTILINE) == shown
+
+
+def test_an_unknown_group_or_option_is_reported(tau: Tau) -> None:
+    ran = tau("options", "budgte")
+    assert (ran.status, ran.out) == (2, "")
+    assert "no group and no option is called 'budgte'; did you mean 'budget'? (groups: common, selection," in ran.err

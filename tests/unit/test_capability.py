@@ -261,7 +261,7 @@ def test_a_command_is_listed_and_carried_out(
         parser.add_argument("name")
         parser.set_defaults(run=lambda args: print(f"name {args.name}") or 1)
 
-    own = [Capability("own", commands=(Command("names", "check tasks", add_parser),))]
+    own = [Capability("own", commands=(Command("names", "start", add_parser),))]
     monkeypatch.setattr("pytest_tau.cli.installed", lambda: own)
     assert main(["names", "Ada"]) == 1
     assert capsys.readouterr().out == "name Ada\n"
@@ -270,6 +270,6 @@ def test_a_command_is_listed_and_carried_out(
         "\n  lint      check the tasks of domains and of task files\n  names     list names\n"
         in capsys.readouterr().out
     )
-    own[0] = Capability("own", commands=(Command("show", "check tasks", add_parser),))
+    own[0] = Capability("own", commands=(Command("show", "start", add_parser),))
     assert main(["nothing"]) == 2
     assert "the command 'show' of a capability occurs twice" in capsys.readouterr().err

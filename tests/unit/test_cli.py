@@ -58,7 +58,9 @@ def results(tmp_path: Path) -> Callable[..., str]:
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["polish"], "invalid choice: 'polish'"),
+        (["polish"], "tau: unknown command 'polish'\n'tau --help' lists the commands"),
+        (["vew"], "tau: unknown command 'vew'; did you mean 'view'?"),
+        (["-x"], "unrecognized arguments: -x"),
         (["regrade"], "required: RUN"),
         (["lint"], "tau lint: name a domain or a task file"),
         (["regrade", "x.json", "--grading", "kind"], "invalid choice: 'kind'"),

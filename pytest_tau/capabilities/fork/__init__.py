@@ -79,5 +79,5 @@ capability = Capability(
     hooks=deferred(f"{__name__}.plugin:make_fork"),
     facts=deferred(f"{__name__}.trial:ForkFacts"),
     head=deferred(f"{__name__}.trial:head"),
-    commands=(Command("fork", "work with runs", deferred(f"{__name__}.command:add_parser"), runs_pytest=True),),
+    commands=(Command("fork", "compare", deferred(f"{__name__}.command:add_parser"), runs_pytest=True),),
 )

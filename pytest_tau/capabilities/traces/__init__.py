@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from ...capability import Capability, Command, ExportFormat, deferred
 from ...settings import option
 
-_WORK_WITH_RUNS = "work with runs"
-
 
 @dataclass(frozen=True)
 class TraceSettings:
@@ -38,8 +36,8 @@ capability = Capability(
     failure=deferred(f"{__name__}.facts:failure"),
     page=deferred(f"{__name__}.facts:page"),
     commands=(
-        Command("import", _WORK_WITH_RUNS, deferred(f"{__name__}.reading.command:add_parser")),
-        Command("task-from", _WORK_WITH_RUNS, deferred(f"{__name__}.tasks.command:add_parser")),
+        Command("import", "start", deferred(f"{__name__}.reading.command:add_parser")),
+        Command("task-from", "start", deferred(f"{__name__}.tasks.command:add_parser")),
     ),
     exports=(
         ExportFormat(
