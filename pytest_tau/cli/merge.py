@@ -183,9 +183,10 @@ def _show(joined: JoinedRuns, result: Path | None, printer: Printer, stopped: di
     if joined.repeated:
         printer.line(f"duplicates: {plural(joined.repeated, 'line')} excluded")
     if joined.replaced:
-        what = "excluded, because another of the trial was complete first"
-        what = f"{plural(joined.replaced, 'simulation')} {what}" if joined.which == "first" else ""
-        printer.line(what or f"replaced by later ones: {plural(joined.replaced, 'simulation')}")
+        number = plural(len(joined.replaced), "simulation")
+        first = f"twice: {number} excluded, because another of the trial was complete first"
+        what = first if joined.which == "first" else f"replaced by later ones: {number}"
+        printer.line(f"{what}: {_excluded(joined)}")
     for domain, groups in sorted(outcomes.items()):
         printer.line(f"{domain}: {outcome_summary(groups)}")
         for name, part in split_variants(groups).items():
@@ -195,3 +196,13 @@ def _show(joined: JoinedRuns, result: Path | None, printer: Printer, stopped: di
         printer.line(text)
     where = f"{result}: " if result is not None else ""
     printer.line(f"{where}{plural(len(joined.trials), 'simulation')} of {plural(len(joined.files), 'file')}")
+
+
+def _excluded(joined: JoinedRuns) -> str:
+    """Return the names of the simulations that do not count, and where they are: in a store, in which part."""
+    from ..runs.parts import named
+
+    of_parts = joined.which == "first"
+    files = [f"{line.file.parent.name}/{line.file.name}" if of_parts else line.file for _, line in joined.replaced]
+    pairs = zip(joined.replaced, files, strict=True)
+    return named([f"{key.test or key} ({file}, line {line.number})" for (key, line), file in pairs])

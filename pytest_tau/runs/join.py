@@ -70,7 +70,7 @@ class JoinedRuns:
         files: The files that were read.
         trials: Each trial once.
         repeated: The number of lines that were dropped as identical copies of another one.
-        replaced: The number of simulations that a later one has replaced.
+        replaced: The simulations that do not count, because another one of the trial does.
         cut_off: Last lines that are not complete, because the process that wrote them was stopped.
         stored: The trials that each folder has.
         which: Which of two trials that differ was taken.
@@ -80,7 +80,7 @@ class JoinedRuns:
     which: Literal["last", "first"] | None = None
     trials: dict[TrialKey, JoinedTrial] = field(default_factory=dict)
     repeated: int = 0
-    replaced: int = 0
+    replaced: list[tuple[TrialKey, Place]] = field(default_factory=list)
     cut_off: list[Place] = field(default_factory=list)
     stored: dict[Path, set[TrialKey]] = field(default_factory=dict)
 
@@ -109,9 +109,12 @@ class JoinedRuns:
             if there is not None and which is None and not again:
                 differing.append(f"{key} occurs twice and differs: {there.line} and {trial.line}")
                 continue
-            joined.replaced += there is not None
-            keeps = which == "first" and there is not None and not again and there.order <= trial.order
-            joined.trials[key] = there if keeps and there is not None else trial
+            if there is None:
+                joined.trials[key] = trial
+                continue
+            keeps = which == "first" and not again and there.order <= trial.order
+            joined.trials[key], other = (there, trial) if keeps else (trial, there)
+            joined.replaced.append((key, other.line))
         if differing:
             others = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
             raise ConfigurationError(f"{differing[0]}{others}; add --last to use the later ones")

@@ -150,7 +150,7 @@ class JoinedParts:
                 counts = [plural(len(plan.trials), "trial") for plan in (self.plan, part.plan)]
                 found.append(f"trials of the whole run: {counts[0]} {words.then}, {counts[1]} {words.now}")
         if self.plan is not None and (others := sorted({*self._stored} - self.plan.trials.keys())):
-            found.append(f"not in the plan: {_named(others)}")
+            found.append(f"not in the plan: {named(others)}")
         return found
 
     def missing(self) -> list[str]:
@@ -162,7 +162,7 @@ class JoinedParts:
             return []
         lacking = [test for test in self.plan.trials if test not in self._stored]
         ended = [f"{part.name}: it has not ended" for part in self._known if part.manifest["finished"] is None]
-        return [f"{number:,} of {plural(len(self.plan.trials), 'trial')}: {_named(lacking)}", *ended]
+        return [f"{number:,} of {plural(len(self.plan.trials), 'trial')}: {named(lacking)}", *ended]
 
     @property
     def _missing_trials(self) -> int:
@@ -234,7 +234,8 @@ class JoinedParts:
         return {why: number for why, number in found.items() if number}
 
 
-def _named(tests: Sequence[str]) -> str:
+def named(tests: Sequence[str]) -> str:
+    """Return the first few names of tests, and how many more there are."""
     more = f" and {len(tests) - _MOST_NAMED} more" if len(tests) > _MOST_NAMED else ""
     return f"{', '.join(tests[:_MOST_NAMED])}{more}"
 

@@ -104,7 +104,7 @@ def soak(tmp_path, processes, trials, kills):
         process.wait()
     done = merged()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"mock: 16 tasks, {trials} trials" in done.stdout
+    assert f"mock: 16 tasks, {trials:,} trials" in done.stdout
     assert "missing" not in done.stdout
     assert killed > 0
 

@@ -190,11 +190,15 @@ class TestParts:
         assert out[-1].endswith("not decided, trials are missing")
         assert main(["compare", f"{RUNS}/night", f"{RUNS}/night", "--fail-on", "regression"]) == 1
         assert "not complete: 1 trial of other shards missing" in capsys.readouterr().out
+        before = set(stored(f"{RUNS}/night"))
         self.night(project, "--tau-select", "list.txt")
+        (again,) = (name for name in {*stored(f"{RUNS}/night")} - before if name.endswith("-0001.jsonl"))
         self.night(project, "--tau-shard", "2/3").outcomes(passed=1, deselected=2)
         assert main(["merge", f"{RUNS}/night", "--gate", "pass^1>=0.5", "-o", "whole"]) == 0
-        out = capsys.readouterr().out
-        assert "simulations excluded, because another of the trial was complete first" in out
+        out = " ".join(capsys.readouterr().out.split())
+        twice = "twice: 2 simulations excluded, because another of the trial was complete first: "
+        twice += f"mock::create-task[trial-0] ({again}, line 1), mock::transfer-deletion[trial-0] ({again}, line 2)"
+        assert twice in out
         assert "whole/simulations.jsonl: 3 simulations" in out
 
     def test_parts_of_other_settings_are_not_joined(self, project, capsys):

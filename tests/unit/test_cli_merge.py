@@ -179,7 +179,9 @@ def test_last_takes_the_later_one(tau: Tau) -> None:
     write("b.jsonl", old, kept("b"))
     write("a.jsonl", new)
     ran = tau("merge", "--last", "b.jsonl", "a.jsonl", "-o", "out")
-    assert ran.lines[0] == "replaced by later ones: 1 simulation"
+    assert (
+        ran.lines[0] == "replaced by later ones: 1 simulation: trial 0 of task 'a' of domain 'mock' (b.jsonl, line 1)"
+    )
     assert ran.lines[1] == "mock: 2 tasks, 2 trials; 2 passed; pass^1 1.000"
     assert merged() == [kept("b"), new]
     tau("merge", "--last", "a.jsonl", "b.jsonl", "-o", "other")

@@ -90,6 +90,8 @@ class Leases:
     _owners: dict[tuple[int, int], str] = field(default_factory=dict)
     _others: dict[str, _Other] = field(default_factory=dict)
     _order: list[int] = field(default_factory=list)
+    #: Pieces that this worker may have, as far as it knows: the store has not answered.
+    _unanswered: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         # Each begins elsewhere, so that they seldom want the same.
@@ -147,19 +149,22 @@ class Leases:
 
     def _new(self, most: int) -> Iterator[int]:
         while most and self._order and self.is_alive:
-            piece = self._order.pop()
-            if piece in self.done or piece in self._generations:
-                continue
-            if self._create(piece, 1):
+            piece = self._order[-1]
+            known = piece in self.done or piece in self._generations
+            taken = not known and self._create(piece, 1)
+            self._order.pop()  # once the store has answered
+            if taken:
                 most -= 1
                 yield piece
-            else:
+            elif not known:
                 self._look_at(piece // _BUCKET)  # others are in this bucket, too
 
     def _lost(self, most: int) -> Iterator[int]:
         """Take pieces of lost workers."""
         open_ = [piece for piece in self._generations if piece not in self.done and piece not in self.taken]
-        unknown = {_name(piece, self._generations[piece]): piece for piece in open_ if self._owner(piece) is None}
+        # Who has a piece matters once somebody is lost.
+        asked = open_ if any(self._is_lost(worker) for worker in self._others) else self._unanswered.intersection(open_)
+        unknown = {_name(piece, self._generations[piece]): piece for piece in asked if self._owner(piece) is None}
         for name, content in self.store.read(unknown):
             piece = unknown[name]
             self._owners[piece, self._generations[piece]] = content.decode()
@@ -184,8 +189,11 @@ class Leases:
         return self.clock() - seen.since >= self.seconds
 
     def _create(self, piece: int, generation: int) -> bool:
+        self._unanswered.add(piece)
+        created = self.store.create(_name(piece, generation), self.worker.encode())
+        self._unanswered.remove(piece)
         self._generations[piece] = generation
-        if not self.store.create(_name(piece, generation), self.worker.encode()):
+        if not created:
             return False
         self._owners[piece, generation] = self.worker
         self.taken.add(piece)
@@ -199,7 +207,8 @@ class Leases:
         """
         for bucket in sorted({piece // _BUCKET for piece in range(self.size) if piece not in self.done}):
             self._look_at(bucket)
-        for name, content in self.store.read(self.store.names(_WORKERS)):
+        own = f"{_WORKERS}{self.worker}"
+        for name, content in self.store.read(name for name in self.store.names(_WORKERS) if name != own):
             found, worker = parse_json(content), name.removeprefix(_WORKERS)
             self.done.update(found["done"])
             if worker not in self._others or self._others[worker].count != found["count"]:
@@ -223,7 +232,7 @@ class Leases:
     @property
     def workers(self) -> int:
         """Return how many workers there are, lost ones included."""
-        return len({*self._others, self.worker})
+        return len(self._others) + 1
 
 
 def _name(piece: int, generation: int) -> str:
