@@ -5,6 +5,7 @@ Every run of pytest imports this module, which imports nothing heavy.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import Field, dataclass, field
@@ -175,9 +176,14 @@ def complete(settings: type) -> None:
 
 def options_of(settings: Any) -> tuple[Option, ...]:
     """Return the options of a settings class, or of an object of one, in the order of its fields."""
+    return _options(settings if isinstance(settings, type) else type(settings))
+
+
+@functools.cache
+def _options(settings: type) -> tuple[Option, ...]:
     return tuple(
         row._replace(name=row.name or name.replace("_", "-"), field=name)
-        for name, each in _fields(settings if isinstance(settings, type) else type(settings)).items()
+        for name, each in _fields(settings).items()
         if (row := each.metadata.get(_OPTION))
     )
 

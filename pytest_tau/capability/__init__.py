@@ -201,18 +201,23 @@ class ActiveCapability(NamedTuple):
 
 
 def deferred(place: str) -> Callable[..., Any]:
-    """Return a function that imports ``module:attribute`` when it is called, and calls that.
+    """Return a function that imports ``module:attribute`` when it is first called, and calls that.
 
     It keeps the object of a bundled capability light, which every run of pytest imports.
     """
 
-    def call(*args: Any, **keywords: Any) -> Any:
+    @functools.cache
+    def imported() -> Any:
         module, _, name = place.partition(":")
-        return getattr(import_module(module), name)(*args, **keywords)
+        return getattr(import_module(module), name)
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        return imported()(*args, **keywords)
 
     return call
 
 
+@functools.cache
 def bundled() -> tuple[Capability, ...]:
     """Return the capabilities of this package."""
     home = "pytest_tau.capabilities"

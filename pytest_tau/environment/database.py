@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from ..errors import TaskFormatError, ToolError
 from ..models import clone
+from ..models.copying import with_values
 from ..models.problems import json_text, place_and_problems
 from .changes import Change, known_changes
 from .records import Record, canonical, plain, same
@@ -73,8 +74,9 @@ class Database(Record):
     def fork(self) -> Self:
         """Return an independent state with the same content, in microseconds."""
         values = vars(self).items()
-        forked = {name: value.fork() if type(value) is Table else _forked(value) for name, value in values}
-        return self.model_copy(update=forked)
+        return with_values(
+            self, {name: value.fork() if type(value) is Table else _forked(value) for name, value in values}
+        )
 
     def dump(self) -> dict[str, Any]:
         """Return the whole state as JSON values, in the shape of the database file."""

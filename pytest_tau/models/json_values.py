@@ -67,8 +67,10 @@ def not_json(value: Any, path: str = "") -> str | None:
     NaN and the infinities are none either: they would be executed as numbers, and stored as null.
     """
     if isinstance(value, dict | list | tuple):
-        parts = value.items() if isinstance(value, dict) else enumerate(value)
-        return next(filter(None, (not_json(part, f"{path}.{key}" if path else f"{key}") for key, part in parts)), None)
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            if type(part) is not str and (found := not_json(part, f"{path}.{key}" if path else f"{key}")):
+                return found
+        return None
     if isinstance(value, float) and not math.isfinite(value):
         name = json.dumps(value)
     elif value is None or isinstance(value, str | int | float):

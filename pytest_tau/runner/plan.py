@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ..models import Task
 
 _LONGEST = 60
+#: Characters that may not be safe.
+_OTHER = re.compile(r"[^A-Za-z0-9_.+-]")
 
 
 def trial_seeds(seed: int, trials: int) -> list[int]:
@@ -32,7 +34,7 @@ def item_id(task_id: str) -> str:
 
     Letters and digits of every script are safe.
     """
-    safe = "".join(each if _is_safe(each) else "\0" for each in task_id)
+    safe = _OTHER.sub(lambda found: found[0] if _is_safe(found[0]) else "\0", task_id)
     if task_id and "\0" not in safe and len(task_id) <= _LONGEST and task_id[0] not in ".-":
         return task_id
     short = digest(task_id)[:8]
@@ -41,7 +43,7 @@ def item_id(task_id: str) -> str:
 
 
 def _is_safe(character: str) -> bool:
-    return character in "_.+-" or unicodedata.category(character)[0] in "LMN"
+    return unicodedata.category(character)[0] in "LMN"
 
 
 def select(tasks: Sequence[Task], patterns: Iterable[str] = (), num_tasks: int | None = None) -> list[Task]:
