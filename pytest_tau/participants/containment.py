@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TaskFormatError, is_interrupt
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
 _LONGEST_TEXT = 20_000
 #: The participant whose code is running; None for code of this package.
 _OWNER: contextvars.ContextVar[object | None] = contextvars.ContextVar("tau_owner", default=None)
-
-
-#: The recursion limit of the process, below which no participant may set it: pytest and all other trials would fail.
-_RECURSION_LIMIT = sys.getrecursionlimit()
-_LOWERED = "the recursion limit of the process was lowered to {}; it was restored"
 
 
 class ForeignError(Exception):
@@ -138,30 +132,9 @@ async def run_contained(start: Callable[[], Coroutine[Any, Any, Any]], owner: ob
         ) from error
 
 
-def call_unchanged(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call code of a participant, and restore the recursion limit if it has lowered it.
-
-    Raises:
-        ForeignError: It has.
-        BaseException: Anything else that it raises.
-    """
-    try:
-        return function(*args, **kwargs)
-    finally:
-        # Without a further function, which might be too deep now.
-        if (lowered := sys.getrecursionlimit()) < _RECURSION_LIMIT:
-            sys.setrecursionlimit(_RECURSION_LIMIT)
-            raise ForeignError(RuntimeError(_LOWERED.format(lowered)))
-
-
 async def _contained(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     try:
-        try:
-            return await start()
-        finally:
-            if (lowered := sys.getrecursionlimit()) < _RECURSION_LIMIT:
-                sys.setrecursionlimit(_RECURSION_LIMIT)
-                raise ForeignError(RuntimeError(_LOWERED.format(lowered)))
+        return await start()
     except (Exception, asyncio.CancelledError):
         raise
     except BaseException as error:

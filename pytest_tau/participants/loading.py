@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
 import inspect
@@ -19,12 +18,12 @@ from .adapters import adapt, built_class, check_form, name_of, takes_model
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .base import BuiltIn
 from .clients import asks_for_endpoint, imported_names
-from .containment import call_unchanged, describe
+from .containment import describe
 from .own_loop.form import is_own_loop
 from .programs import PROGRAMS, is_program, program_factory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from .agents.faulty import FaultyAgent, ForeignRecords
     from .context import Participant, ParticipantContext, Side
@@ -228,11 +227,8 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
         path = folder / module_name
         if not path.is_file():
             raise ConfigurationError(f"{what} {spec!r}: no file {path}")
-        load: Callable[[], Any] = functools.partial(_import_file, path)
-    else:
-        load = functools.partial(importlib.import_module, module_name)
     try:
-        module = call_unchanged(load)
+        module = _import_file(path) if module_name.endswith(".py") else importlib.import_module(module_name)
     except BaseException as error:
         if is_interrupt(error):
             raise

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..chat import attribute_calls
 from ..errors import ModelError, ReplayError
-from .containment import ForeignError, call_unchanged, owned_by, run_contained
+from .containment import ForeignError, owned_by, run_contained
 
 if TYPE_CHECKING:
     from ..chat import Role, TrialModels
@@ -58,7 +58,7 @@ class BlockingCaller:
             Exception: Anything else that the function raises.
         """
         with self._own_errors(), owned_by(self):
-            return call_unchanged(function, *args)
+            return function(*args)
 
     @contextlib.contextmanager
     def _own_errors(self) -> Iterator[None]:
@@ -94,7 +94,7 @@ class BlockingCaller:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
         context = contextvars.copy_context()
-        self._jobs.put((loop, future, lambda: context.run(call_unchanged, function, *args, **kwargs)))
+        self._jobs.put((loop, future, lambda: context.run(function, *args, **kwargs)))
         return await future
 
 

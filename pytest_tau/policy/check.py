@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+import queue
+import threading
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import ConfigurationError, is_interrupt
 from ..text import one_line
+from .parts import Breach
 from .report import POLICY, PolicyReport, RecordedBreach
 from .rule import Rule
-from .running import run_rules
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -18,7 +21,61 @@ if TYPE_CHECKING:
     from ..environment import Domain, DomainSpec, Environment
     from ..environment.toolkit import ToolInfo
     from ..models import Message, Simulation, Task
-    from .parts import Breach
+
+
+#: Seconds for one rule and one conversation.
+SECONDS = 5.0
+#: Breaches of one rule in one conversation that are kept.
+MOST = 100
+
+#: The breaches that a rule found, or why it could not be checked.
+Found: TypeAlias = "list[Breach] | str"
+
+
+def run_rules(rules: Sequence[Rule], trajectory: Trajectory, seconds: float = SECONDS) -> list[Found]:
+    """Check rules and return for each its breaches, or why it could not be checked.
+
+    Args:
+        rules: The rules.
+        trajectory: The conversation.
+        seconds: The time for each that is not bounded.
+    """
+    return [_outcome(rule, trajectory) if rule.bounded else _in_time(rule, trajectory, seconds) for rule in rules]
+
+
+def _in_time(rule: Rule, trajectory: Trajectory, seconds: float) -> Found:
+    """Check a rule in a thread, which is left alone if the rule takes too long."""
+    found: queue.SimpleQueue[Found] = queue.SimpleQueue()
+    check = threading.Thread(target=lambda: found.put(_outcome(rule, trajectory)), daemon=True, name="tau-policy")
+    check.start()
+    try:
+        return found.get(timeout=seconds)
+    except queue.Empty:
+        return f"no end after {seconds:g} s"
+
+
+def _outcome(rule: Rule, trajectory: Trajectory) -> Found:
+    try:
+        return _checked(rule, trajectory)
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        # Code of a domain: whatever it raises is reported by its name.
+        return f"{type(error).__name__}: {error}"
+
+
+def _checked(rule: Rule, trajectory: Trajectory) -> Found:
+    result = rule.check(trajectory)
+    if isinstance(result, str | dict) or not hasattr(result, "__iter__"):
+        return f"expected breaches, got {result!r:.80}"
+    found = list(islice(result, MOST))
+    wrong = next((each for each in found if not _is_breach(each, trajectory)), None)
+    return found if wrong is None else f"expected a Breach with the number of a turn, got {wrong!r:.80}"
+
+
+def _is_breach(each: object, trajectory: Trajectory) -> bool:
+    return isinstance(each, Breach) and type(each.turn_number) is int and 1 <= each.turn_number <= len(trajectory.turns)
+
 
 #: Loaded rules, by the identity of their declaration, which is kept so that no other object gets it.
 _LOADED: dict[int, tuple[Any, tuple[Rule, ...]]] = {}

@@ -172,39 +172,6 @@ def test_whatever_a_participant_raises_is_its_own(project, a_task, side, args):
         assert simulations[way]["termination_reason"] == "user_stop", way
 
 
-@pytest.mark.parametrize("kind", ["def", "async def"])
-@pytest.mark.parametrize("side", ["agent", "user"])
-def test_a_lowered_recursion_limit_is_that_trials_failure(project, side, kind):
-    """Not that of pytest, nor of the trials that run at the same time."""
-    project.write(
-        "odd.py",
-        f"""
-        import sys
-
-        class Odd:
-            def __init__(self, task):
-                self.lowers = task.id == "create-task"
-
-            {kind} respond(self, message):
-                for limit in range(20, 500 if self.lowers else 0):
-                    try:
-                        sys.setrecursionlimit(limit)
-                        break
-                    except RecursionError:
-                        pass
-                return "Done." if {side == "agent"} else "###STOP###"
-        """,
-    )
-    run = project.run("--tau-domain", "mock", "--tau-num-tasks", "3", f"--tau-{side}", "odd.py:Odd")
-    run.lacks("INTERNALERROR")
-    run.line("RuntimeError: the recursion limit of the process was lowered to ")
-    lowered = [line for line in run.text.splitlines() if line.startswith(("FAILED", "ERROR")) and "recursion" in line]
-    assert [line.split()[:2] for line in lowered] == [
-        ["FAILED" if side == "agent" else "ERROR", "mock::create-task[trial-0]"]
-    ]
-    run.line("tau: mock: 3 tasks, 3 trials; ")
-
-
 def test_an_agent_that_stops_the_event_loop_ends_its_trial(project, a_task):
     project.tasks("mock/t.tau.json", [a_task("a"), a_task("stops"), a_task("c")])
     stopper = """

@@ -34,7 +34,7 @@ from pytest_tau.policy import (
     stated_details,
     transfer_notice,
 )
-from pytest_tau.policy.running import run_rules
+from pytest_tau.policy.check import run_rules
 
 from . import tiny
 
