@@ -18,7 +18,7 @@ import pytest_tau
 from pytest_tau.errors import TauError
 from pytest_tau.knowledge import KnowledgeBase
 from pytest_tau.knowledge.indexes.bm25 import BM25Index
-from pytest_tau.knowledge.indexes.grep import GrepIndex
+from pytest_tau.knowledge.indexes.pattern_search import GrepIndex
 from pytest_tau.knowledge.measure import AT, recall
 
 if TYPE_CHECKING:

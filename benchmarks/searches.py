@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_tau import load_domain
 from pytest_tau.knowledge import KnowledgeBase
 from pytest_tau.knowledge.indexes.bm25 import BM25Index
-from pytest_tau.knowledge.indexes.grep import GrepIndex
+from pytest_tau.knowledge.indexes.pattern_search import GrepIndex
 
 from .figures import Figure
 from .measuring import in_unit, timings

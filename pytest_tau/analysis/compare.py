@@ -14,8 +14,8 @@ from .comparability import differing_conditions
 from .measures.facts import fact_lines, rates_name
 from .measures.reviews import review_counts
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
-from .personas import persona_lines
 from .power import POWER
+from .scores import persona_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The rates of passing of some trials: pass^k with its interval, and the rates of an agent that does nothing."""
+"""The rates of passing of some trials: pass^k with its interval, by persona, of an idle agent; and flaky tasks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..runs.groups import distinguish
+from ..text import by_numbers, one_line, plural
 from .metrics import PassRate, pass_hat_k
 from .statistics import Interval, pass_hat_k_interval
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..runs.groups import Group
     from ..runs.record import TrialRecord
+
 
 #: So many of pass^1, pass^2 … are shown, and the last; only these get intervals, which take a while.
 _FIRST_RATES = 8
@@ -134,3 +137,78 @@ def _rates(results: list[tuple[int, int]]) -> Iterable[Rate]:
         value = pass_hat_k(results, k)
         if value is not None:
             yield Rate(k, value)
+
+
+#: Flaky tasks that are listed without -v, and characters of each name.
+_MOST, _LONGEST = 10, 60
+
+
+def flaky_lines(records: Iterable[TrialRecord], verbosity: int = 0) -> list[str]:
+    """Return the tasks some of whose trials passed and some failed, as lines of text, the most uneven last.
+
+    A task that several tests run counts for each of them.
+
+    Args:
+        records: The run's records; trials that ended in an error are not counted.
+        verbosity: pytest's: below 0 nothing is listed, above 0 every task is.
+    """
+    trials = outcomes_by_group(records)
+    counts = {group: (found["passed"], found["passed"] + found["failed"]) for group, found in trials.items()}
+    repeated = [group for group, (_, ran) in counts.items() if ran > 1]
+    flaky = [group for group in repeated if 0 < counts[group][0] < counts[group][1]]
+    if not flaky or verbosity < 0:
+        return []
+
+    def order(group: Group) -> tuple[float, str, tuple[object, ...], Group]:
+        passed, ran = counts[group]
+        return abs(passed / ran - 0.5), group.domain, by_numbers(group.task_id), group
+
+    flaky.sort(key=order)
+    shown = flaky if verbosity > 0 else flaky[:_MOST]
+    differences = distinguish(trials)
+    names = {group: _name(group, differences[group]) for group in shown}
+    width = max(map(len, names.values()))
+    lines = [f"flaky: {len(flaky)} of {plural(len(repeated), 'task')} with several trials both passed and failed"]
+    for group in shown:
+        passed, ran = counts[group]
+        lines.append(f"  {names[group]:<{width}}  {passed} of {ran} passed ({100 * passed / ran:.0f} %)")
+    left = len(flaky) - len(shown)
+    return [*lines, f"  and {left} more (-v lists them)"] if left else lines
+
+
+def _name(group: Group, difference: str) -> str:
+    return one_line(f"{group.domain}::{group.task_id}{f' [{difference}]' if difference else ''}", _LONGEST)
+
+
+#: The name of the users of a run without a persona.
+NO_PERSONA = "no persona"
+
+
+def persona_lines(before: Sequence[TrialRecord], after: Sequence[TrialRecord]) -> list[str]:
+    """Return pass^1 by persona, if a run has given its users one."""
+    names = sorted({_persona(record) for record in (*before, *after)})
+    if names in ([], [NO_PERSONA]):
+        return []
+    lines = []
+    for name in names:
+        rates = [_rate([record for record in side if _persona(record) == name]) for side in (before, after)]
+        lines.append(f"pass^1 with {name}: {' -> '.join(rates)}")
+    return lines
+
+
+def pass_1(trials: Iterable[tuple[TrialRecord, bool]]) -> float | None:
+    """Return pass^1 of trials, each with whether it counts as passed."""
+    tasks: dict[object, list[bool]] = {}
+    for record, passed in trials:
+        tasks.setdefault(record.group, []).append(passed)
+    return fmean(fmean(each) for each in tasks.values()) if tasks else None
+
+
+def _persona(record: TrialRecord) -> str:
+    drawn = (record.conditions or {}).get("persona")
+    return f"persona {', '.join(map(str, drawn.values()))}" if isinstance(drawn, dict) and drawn else NO_PERSONA
+
+
+def _rate(records: Sequence[TrialRecord]) -> str:
+    rate = pass_1((record, record.passed) for record in records if record.ran)
+    return "not run" if rate is None else f"{rate:.3f}"

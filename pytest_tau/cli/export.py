@@ -195,7 +195,7 @@ def _tau2_writer(
 ) -> Callable[[Path | None], int]:
     """Return the function that writes a domain in τ²-bench's format, as a file or as a folder."""
     from ..reports.export_tau2 import Tau2Options, write_tau2, write_tau2_folder
-    from ..reports.tau2_header import tau2_header
+    from ..reports.tau2_fields import tau2_header
 
     header = tau2_header(opened, domain, content, project)
     options = Tau2Options(errors_as_is=args.errors == "as-is", trim=args.trim)

@@ -167,7 +167,7 @@ def _found(name: str) -> Path:
 
 
 def _show(joined: JoinedRuns, result: Path | None, printer: Printer, stopped: dict[str, Any]) -> None:
-    from ..analysis.outcomes import outcome_summary
+    from ..analysis.metrics import outcome_summary
     from ..analysis.usage import UsageTotals
     from ..models import ModelUsage
     from ..runs.groups import Group, split_variants

@@ -14,8 +14,8 @@ from ..evaluation.outside import OUTSIDE
 from ..models import LIMITS, AssistantMessage, UserMessage, call_as_text
 from . import error_rules, user_rules
 from .divergence import first_divergence
+from .error_rules import contradicts_policy, forbidden_call
 from .facts import Attribution, Facts, Said, first_line, quoted
-from .forbidden import contradicts_policy, forbidden_call
 from .misunderstandings import misunderstood
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from ..background import BackgroundLoop
 from ..errors import ConfigurationError, TauError, install_extra
 from .formats.events import COMMENT, EVENT_STREAM, event
-from .problems import TRIAL_ENDED, Problem, problem_of, reply_to
 from .routes import ROUTES, not_served
 from .session import TOKEN_PREFIX, Address, mask_tokens
-from .wire import TrialState, WireReply, WireRequest
+from .wire import TRIAL_ENDED, Problem, TrialState, WireReply, WireRequest, problem_of, reply_to
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence

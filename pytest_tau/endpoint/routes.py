@@ -11,8 +11,7 @@ from ..documents import DocumentError, parse_json
 from . import mcp
 from .formats import FORMATS, UnservableRequest
 from .formats.events import CREATED, EVENT_STREAM
-from .problems import Problem, problem_of, reply_to
-from .wire import WireReply
+from .wire import Problem, WireReply, problem_of, reply_to
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

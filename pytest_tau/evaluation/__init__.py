@@ -3,11 +3,10 @@
 from .component import CustomComponent, Evaluator, RewardComponent
 from .component_reports import Check, Line
 from .components import COMPONENTS, components_of, known_components
-from .evaluate import Evaluation, aevaluate, evaluate
+from .evaluate import Evaluation, aevaluate, evaluate, passes_without_agent
 from .grading import GRADING_RULES, OFFICIAL, PROFILES, STRICT, Grading, profile_named
 from .judge import BUILT_IN_JUDGES, Judge, UniformJudge, Verdict
 from .llm_judge import LazyJudge, LLMJudge
-from .null_agent import passes_without_agent
 
 __all__ = [
     "BUILT_IN_JUDGES",

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, unknown_name
 from ..files import digest
-from .arguments import parse_arguments
 from .indexes.cache import Indexes
 from .measure import measure
 from .prompts import template_of, with_documents
 from .searching import Choice, Searcher
 from .shell.sandbox import check_sandbox
 from .tools import EVERY_TOOL, RetrievalTools, toolkit_type
-from .variants import ALIASES, DEFAULT_VARIANT, FULL, OWN_INDEX, VARIANTS
+from .variants import ALIASES, DEFAULT_VARIANT, FULL, OWN_INDEX, VARIANTS, parse_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

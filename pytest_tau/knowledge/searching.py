@@ -11,10 +11,10 @@ from ..chat.requests import public_arguments
 from ..errors import TauError, ToolError, ToolServerError
 from ..text import shorten
 from .indexes.bm25 import BM25Index
+from .indexes.cache import EmbeddingCache, cache_folder
 from .indexes.dense import DOCUMENTS, TOP_K, DenseIndex, ranking
-from .indexes.embedding_cache import EmbeddingCache, cache_folder
-from .indexes.grep import GrepIndex
 from .indexes.index import Hit, IndexFactory
+from .indexes.pattern_search import GrepIndex
 from .rerank import ARGUMENTS, MODEL, reranked
 from .shell.shell import Shell
 
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ..chat import TrialModels
-    from .arguments import RetrievalArguments
     from .documents import Document
     from .indexes.cache import Indexes
     from .indexes.index import Index
-    from .variants import Variant
+    from .variants import RetrievalArguments, Variant
 
 
 class Choice(NamedTuple):

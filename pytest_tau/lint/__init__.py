@@ -15,10 +15,8 @@ from .facts import FactChecker
 from .findings import SEVERITIES, Finding, LintReport, Severity
 from .history import check_history_results
 from .knowledge import check_documents, check_required
-from .scripts import check_script
-from .sets import check_duplicates, check_splits
-from .texts import check_ignored, check_phrases
-from .users import check_played, check_prose, script_for
+from .sets import check_duplicates, check_ignored, check_phrases, check_splits
+from .users import check_played, check_prose, check_script, script_for
 from .verdicts import accepting, check_gold, check_needed, check_null, check_stable
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import ConfigurationError, TaskFormatError
 from ..text import plural
 from .facts import FactChecker
-from .scripts import check_script
+from .users import check_script
 from .verdicts import check_solvable
 
 if TYPE_CHECKING:

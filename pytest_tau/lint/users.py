@@ -6,14 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from ..diagnosis.misunderstandings import misunderstood_in
-from ..errors import TauError
+from ..environment.validation import argument_problems
+from ..errors import TauError, unknown_name
 from ..models import AssistantMessage, ToolCall, UserMessage
 from ..participants import script_of, unread_prose
 from ..participants.scripted.user import STOP
 from ..runner.config import SimulationSettings
 from ..runner.simulate import asimulate
 from ..text import shorten
-from .actions import tools_of
+from .actions import toolkit_of, tools_of
 from .findings import Finding
 from .known import Known
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from ..participants.context import Incoming
     from .facts import FactChecker, Leaf
 
-    #: The agent's side of a conversation: yields what it says or calls, is sent what it hears.
     Talking: TypeAlias = Generator[AssistantMessage, str, None]
+
 
 #: How often the agent asks for the same, and offers more help.
 _TIMES, _OFFERS = 3, 12
@@ -134,3 +135,35 @@ class _AskingAgent:
             if _YES.search(reply) or STOP in reply:
                 return
         self.problems.append(f"asked to confirm {shorten(what, _WIDTH)}, it said {shorten(reply, _WIDTH)!r}")
+
+
+def check_script(task: Task, domain: Domain) -> Iterator[Finding]:
+    """Check ``bad-goal``: a goal of the script does not name a tool of the user, or has arguments that do not match it.
+
+    ``goal-met``: all goals are met from the start, so that the user would be content with nothing done.
+    """
+    script = task.user_scenario.script
+    if script is None or not script.goals:
+        return
+    tools = tools_of(domain, "user")
+    if task.user_tools is not None:
+        tools = {name: tool for name, tool in tools.items() if name in task.user_tools}
+    problems = []
+    for goal in script.goals:
+        if goal.tool not in tools:
+            problems.append(unknown_name("tool of the user", goal.tool, tools))
+        else:
+            wrong = argument_problems(goal.tool, goal.arguments, toolkit_of(domain, "user"))
+            problems += [f"{goal.tool}: {problem}" for problem in wrong]
+    yield from (Finding("bad-goal", "error", task.id, problem) for problem in problems)
+    if not problems and _all_met(task, domain):
+        yield Finding("goal-met", "warning", task.id, "the script's goals are met before anything is done")
+
+
+def _all_met(task: Task, domain: Domain) -> bool:
+    script, environment = task.user_scenario.script, domain.environment(task)
+    for goal in script.goals if script else ():
+        shown = (environment.call(goal.tool, goal.arguments, "user").content or "").lower()
+        if not all(expected.lower() in shown for expected in goal.expects):
+            return False
+    return True

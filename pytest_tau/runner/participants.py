@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..environment import Tool
+from ..environment import Tool, check_comparable
 from ..errors import ConfigurationError, ModelError, ReplayError, TaskFormatError, is_interrupt, unknown_name
+from ..evaluation import known_components
 from ..orchestrator import Ending, reason_of
 from ..participants import DONE
 from ..participants.base import BuiltIn
 from ..participants.containment import describe
 from ..participants.personas import BEHAVIOUR
+from ..policy import load_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
 
-    from ..models import TerminationReason
+    from ..environment import Domain
+    from ..models import Task, TerminationReason
     from ..participants import Participant, ParticipantContext, ParticipantSource
     from ..participants.behaviours import Behaviour
     from ..protocol import Texts
     from .config import SimulationSettings
+
 
 T = TypeVar("T")
 
@@ -152,3 +156,26 @@ def behaviour_of(persona: Mapping[str, str], settings: SimulationSettings) -> Be
     if name not in settings.behaviours:
         raise ConfigurationError(unknown_name("behaviour", name, settings.behaviours))
     return settings.behaviours[name]
+
+
+def check_requirements(task: Task, domain: Domain, settings: SimulationSettings) -> None:
+    """Check that a task can be run and graded with these settings.
+
+    Raises:
+        ConfigurationError: The run lacks what the task needs.
+        TaskFormatError: The task does not fit the domain.
+    """
+    evaluation = settings.evaluation
+    load_rules(domain.spec)
+    components = known_components(evaluation.evaluators)
+    for name in task.criteria.reward_basis:
+        if name not in components:
+            problem = unknown_name("reward basis", name, components)
+            raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
+    check_comparable(task, domain.spec)
+    if task.needs_judge and evaluation.judge is None:
+        raise ConfigurationError(
+            f"task {task.id!r} needs a judge for its NL assertions: add --tau-judge or --tau-judge-llm"
+        )
+    if settings.solo and not task.ticket:
+        raise ConfigurationError(f"task {task.id!r} has no ticket, which solo mode needs")

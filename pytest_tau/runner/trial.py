@@ -35,9 +35,8 @@ from .attack import make_injection, note_attack
 from .conditions import conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
 from .grading import grade_trial
-from .participants import behaviour_of, close_all, create, done_tool
+from .participants import behaviour_of, check_requirements, close_all, create, done_tool
 from .recording import end_recording
-from .requirements import check_requirements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ from ..errors import ConfigurationError
 from ..files import atomic_write
 from ..reports.export import survey
 from ..reports.export_tau2 import Tau2Options, check_content, write_tau2, write_tau2_folder
-from ..reports.tau2_header import tau2_header
+from ..reports.tau2_fields import tau2_header
 from ..runs.layout import RESULTS_FOLDER
 from ..runs.make_record import make_record
 from ..text import plural

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_tau.analysis.flaky import flaky_lines
+from pytest_tau.analysis.scores import flaky_lines
 from pytest_tau.plugin.report.run_counts import count_lines
 from pytest_tau.runs.groups import Group
 from pytest_tau.runs.record import TrialRecord

@@ -14,8 +14,7 @@ from pytest_tau.environment import Database, DomainSpec, Retrieval, Toolkit, too
 from pytest_tau.errors import ConfigurationError, ToolError, ToolServerError
 from pytest_tau.knowledge import Hit, Knowledge, read_documents
 from pytest_tau.knowledge.indexes.bm25 import BM25Index
-from pytest_tau.knowledge.indexes.grep import GrepIndex
-from pytest_tau.knowledge.indexes.pattern_search import PatternSearch
+from pytest_tau.knowledge.indexes.pattern_search import GrepIndex, PatternSearch
 from pytest_tau.models import Task
 from pytest_tau.runner import simulate
 

@@ -14,8 +14,8 @@ from ...chat import ChatReply, ChatRequest, Usage, current_attribution
 from ...chat.prices import cost_without_list
 from ...chat.refusals import fault_of, read_refusal
 from ...documents import DocumentError, parse_json
-from ...endpoint.problems import problem_of, reply_to
 from ...endpoint.session import TOKEN_PREFIX
+from ...endpoint.wire import problem_of, reply_to
 from ...errors import ConfigurationError, ModelError, TauError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...analysis.personas import pass_1
+from ...analysis.scores import pass_1
 from ...runs.groups import find_variants
 from ...text import plural
 from .facts import GAVE_UP, NOT_UNDERSTOOD

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import chat_completions, messages, response_events, responses
+from . import chat_completions, messages, responses
 from .requests import EndpointRequest, UnservableRequest
 from .responses import ResponseStore
 
@@ -43,7 +43,7 @@ FORMATS: dict[str, Format] = {
     "/v1/responses": Format(
         responses.read,
         responses.write,
-        lambda whole, _body: response_events.stream(whole),
+        lambda whole, _body: responses.stream(whole),
         chat_completions.error,
     ),
     "/v1/messages": Format(

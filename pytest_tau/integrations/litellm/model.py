@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...chat import LLM, ChatReply
 from ...chat.call_arguments import is_anthropic, with_defaults
-from ...chat.chat_messages import as_sent, filled_message
 from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES
 from ...chat.refusals import broken_off
-from ...chat.requests import read_usage
+from ...chat.requests import as_sent, filled_message, read_usage
 from ...models import clone
 from .anthropic import mark_for_cache, without_temperature
 from .client import LOOP, is_loaded, load

@@ -11,12 +11,11 @@ from urllib.request import getproxies, proxy_bypass
 
 from ...background import BackgroundLoop
 from ...chat import ChatReply
-from ...chat.chat_messages import filled_message
 from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES, cost_without_list
 from ...chat.refusals import broken_off, fault_of, read_refusal
-from ...chat.requests import read_usage
+from ...chat.requests import filled_message, read_usage
 from ...documents import DocumentError, parse_json
 from ...errors import ConfigurationError
 from .route import WITHOUT_CLIENT, Route, describe_key, lacks_key, route

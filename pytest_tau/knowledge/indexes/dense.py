@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ...chat import ChatModel
     from ..documents import Documents
-    from .embedding_cache import EmbeddingCache
+    from .cache import EmbeddingCache
 
 #: Texts of one call of the embedding model.
 _BATCH = 64

@@ -161,7 +161,7 @@ class TrialCounter:
         records, counts = records_of(self._config), self._counts
         if self._config.option.collectonly or not (counts.planned or records):
             return
-        from ...analysis.flaky import flaky_lines
+        from ...analysis.scores import flaky_lines
 
         # A test that asks for its simulation while it runs is a trial as well.
         planned = {**counts.planned, **{each.test: each.group for each in records if each.test not in counts.planned}}

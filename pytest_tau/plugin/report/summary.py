@@ -178,7 +178,7 @@ class Summary:
         return {**self._floors, **{task: _floor(spec) for task, spec in self._specs.items()}}
 
     def _domain_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
-        from ...analysis.outcomes import outcome_summary
+        from ...analysis.metrics import outcome_summary
         from ...analysis.scores import outcomes_by_group
         from ...reports.text import capability_lines, detail_lines, variant_lines
         from ...runs.groups import find_variants
@@ -245,7 +245,7 @@ class Summary:
         for problem in self._problems:
             yield SummaryLine(f"{_PREFIX} {problem}", {"red": True})
         if graded:
-            from ...analysis.outcomes import given_reference
+            from ...analysis.metrics import given_reference
 
             if given := given_reference(records_of(self._config)):
                 yield SummaryLine(f"{_PREFIX} given the reference actions: {given}")
@@ -272,7 +272,7 @@ class Summary:
         records, context = records_of(self._config), get_context(self._config)
         if not records:
             return
-        from ...analysis.outcomes import outside_tools
+        from ...analysis.metrics import outside_tools
         from ...analysis.unseen import silent_line, unseen_agents, unseen_line
         from ...analysis.usage import time_limit_line
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...analysis.attacks import rate_lines
 from ...analysis.comparability import comparability
 from ...analysis.measures.facts import changed_settings
-from ...analysis.metrics import Range
-from ...analysis.outcomes import given_reference
+from ...analysis.metrics import Range, given_reference
 from ...analysis.scores import Scores, outcomes_by_group
 from ...analysis.unseen import unseen_agents, unseen_line
 from ...analysis.variants import Variants, records_by_variant
