@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FIELDS = ("id", "title", "content")
+_FRONT_MATTER = re.compile(r"---\n(?P<fields>.*?\n)?---\n", re.DOTALL)
 #: Names of files that are not read, in a folder that people keep under version control.
 _NO_DOCUMENTS = {"readme.md", "license.md", "license.txt"}
 
@@ -74,7 +76,8 @@ def read_documents(folder: Path) -> Documents:
 
     A JSON file is an object with the texts ``id``, ``title`` and ``content``; other fields are ignored. A file that
     ends in ``.md`` or ``.txt`` is the content itself: its id is its path without the ending, its title is the first
-    heading of a Markdown file, else the id. A README and a LICENSE are not read.
+    heading of a Markdown file, else the id. A Markdown file may begin with front matter, lines between two ``---``:
+    its ``title`` is the title then, and the content is what follows. A README and a LICENSE are not read.
 
     Returns:
         The documents by path, in the order of code points.
@@ -111,7 +114,10 @@ def _read(path: Path, name: str) -> Document:
     except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
     document_id = PurePosixPath(name).with_suffix("").as_posix()
-    return Document(document_id, (_heading(text) if path.suffix == ".md" else "") or document_id, text)
+    title = ""
+    if path.suffix == ".md":
+        title, text = _titled(text)
+    return Document(document_id, title or document_id, text)
 
 
 def _from_json(value: object) -> Document:
@@ -130,6 +136,13 @@ def _from_json(value: object) -> Document:
     if not value["id"].strip():
         raise DocumentError("id: expected a text that is not blank")
     return Document(*(value[field] for field in _FIELDS))
+
+
+def _titled(text: str) -> tuple[str, str]:
+    """Return the title and the content of a Markdown file; without front matter that has a title, all is content."""
+    front = _FRONT_MATTER.match(text)
+    title = re.search(r"(?m)^title: *(\S.*)$", front["fields"] or "") if front else None
+    return (title[1], text[front.end() :].strip()) if front and title else (_heading(text), text)
 
 
 def _heading(text: str) -> str:

@@ -13,14 +13,14 @@ import pytest
 
 from pytest_tau import simulate
 from pytest_tau.errors import ConfigurationError, TaskFormatError
+from pytest_tau.knowledge import read_documents
 from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains.banking_knowledge import domain as spec
 from pytest_tau_domains.banking_knowledge.tables import BankDB
 from pytest_tau_domains.banking_knowledge.tasks.builder import build_tasks
+from pytest_tau_domains.banking_knowledge.tasks.documents import document_files
 from pytest_tau_domains.banking_knowledge.tasks.generator import SMALL, database_text, main, task_files
-from pytest_tau_domains.banking_knowledge.tasks.knowledge.accounts import CHECKING, SAVINGS
-from pytest_tau_domains.banking_knowledge.tasks.knowledge.cards import CARDS
-from pytest_tau_domains.banking_knowledge.tasks.knowledge.library import document_files, documents
+from pytest_tau_domains.banking_knowledge.tasks.products import CARDS, CHECKING, SAVINGS
 from pytest_tau_domains.banking_knowledge.tasks.scenarios import SCENARIOS
 from pytest_tau_domains.banking_knowledge.tasks.verify import environment_of, verify
 from pytest_tau_domains.banking_knowledge.tasks.world import World, records_of
@@ -39,7 +39,7 @@ DB = cast("BankDB", DOMAIN.environment().agent_db)
 RECORDS = records_of(DB)
 ALL = DOMAIN.tasks(split=None)
 TASKS = {task.id: task for task in ALL}
-DOCUMENTS = {document.id: document for document in documents()}
+DOCUMENTS = {document.id: document for document in read_documents(spec.folder / "documents")}
 HIDDEN = {info for info, tool in DOMAIN.environment().tool_infos.items() if tool.hidden}
 
 
@@ -77,8 +77,8 @@ def test_the_committed_files_are_what_the_generator_writes(tmp_path: Path) -> No
         assert (tmp_path / "tasks" / name).read_bytes() == (spec.tasks / name).read_bytes()
 
 
-def test_the_committed_documents_are_made_from_the_tables_and_texts() -> None:
-    written = {path.name: path.read_text("utf-8") for path in (spec.folder / "documents").iterdir()}
+def test_the_committed_documents_about_products_are_made_from_the_tables() -> None:
+    written = {path.name: path.read_text("utf-8") for path in (spec.folder / "documents").glob("*.json")}
     assert written == document_files()
 
 
@@ -114,7 +114,7 @@ def test_scenario_without_a_fitting_customer_is_reported() -> None:
 def test_files_are_small_enough_to_ship() -> None:
     assert (spec.folder / "db.json").stat().st_size < 500_000
     assert (spec.tasks / "tasks.json").stat().st_size < 500_000
-    assert sum(len(text) for text in document_files().values()) < 250_000
+    assert sum(path.stat().st_size for path in (spec.folder / "documents").iterdir()) < 250_000
 
 
 def test_splits() -> None:

@@ -199,6 +199,17 @@ def test_markdown_and_text_files_are_documents(tmp_path):
     ]
 
 
+def test_front_matter_names_the_title_and_is_no_content(tmp_path):
+    (tmp_path / "a.md").write_text("---\nlang: en\ntitle: Late parcels\n---\n\n# Wait\n", encoding="utf-8")
+    (tmp_path / "b.md").write_text("---\nlang: en\n---\n# Lost parcels\n", encoding="utf-8")
+    (tmp_path / "c.md").write_text("# Fees\n\n---\ntitle: x\n---\n", encoding="utf-8")
+    assert list(read_documents(tmp_path)) == [
+        ("a", "Late parcels", "# Wait"),
+        ("b", "Lost parcels", "---\nlang: en\n---\n# Lost parcels\n"),
+        ("c", "Fees", "# Fees\n\n---\ntitle: x\n---\n"),
+    ]
+
+
 def test_documents_are_in_order_of_file_names(folder):
     (folder / "documents" / "Zebra.json").write_text('{"id": "a", "title": "", "content": ""}')
     assert [each.id for each in read_documents(folder / "documents")] == ["a", "fees", "returns", "shipping"]

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..._kit.transfer import TRANSFER
-from .knowledge.rules import NOW
+from ..clock import NOW_TEXT
 
 if TYPE_CHECKING:
     from .world import Record
@@ -33,7 +33,7 @@ def look_up(user: Record) -> Call:
 def log(user: Record) -> Call:
     """Record that the customer was identified."""
     fields = ("name", "user_id", "address", "email", "phone_number", "date_of_birth")
-    return Call("log_verification", {**{field: user[field] for field in fields}, "time_verified": NOW})
+    return Call("log_verification", {**{field: user[field] for field in fields}, "time_verified": NOW_TEXT})
 
 
 def hidden(tool: str, **arguments: Any) -> list[Call]:

@@ -17,7 +17,7 @@ from ..._kit.cli import DEFAULT_SEED, task_json, train_and_test
 from ..tables import BankDB
 from .builder import build_tasks
 from .data.database import make_tables, tables_text
-from .knowledge.library import document_files
+from .documents import document_files
 from .scenarios import SCENARIOS
 from .verify import verify
 from .world import World, records_of

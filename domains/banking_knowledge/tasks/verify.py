@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from ..._kit.verify import check_effects, require
 from ..tools import BankTools
 from ..user_tools import BankUserTools
 from .calls import CALL, GIVE, UNLOCK, USE
-from .knowledge.library import documents
+from .documents import contents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,17 +54,12 @@ def environment_of(task: Task, db: BankDB) -> Environment:
     return environment
 
 
-@functools.cache
-def _texts() -> dict[str, str]:
-    return {one.id: one.content for one in documents()}
-
-
 def _check_documents(task: Task) -> None:
     """Check that the required documents exist, and that one of them names each hidden tool."""
     required = task.required_documents or []
-    missing = [name for name in required if name not in _texts()]
+    missing = [name for name in required if name not in contents()]
     require(not missing, task, f"required_documents: no such document: {missing}")
-    text = "\n".join(_texts()[name] for name in required)
+    text = "\n".join(contents()[name] for name in required)
     for action in task.criteria.actions or []:
         tool = {UNLOCK: "agent_tool_name", GIVE: "discoverable_tool_name"}.get(action.name)
         if tool:
@@ -76,7 +70,7 @@ def _check_documents(task: Task) -> None:
 def _check_knowledge(task: Task, environment: Environment) -> None:
     """Check that texts of the user, required documents or results give every argument, and that no action fails."""
     script = task.user_scenario.script
-    texts = [_texts()[name] for name in task.required_documents or []]
+    texts = [contents()[name] for name in task.required_documents or []]
     known = {"instructions": [str(task.user_scenario), *texts], "script": [str(script), *texts]}
     known = {source: parts for source, parts in known.items() if source != "script" or script}
     for action in task.criteria.actions or []:

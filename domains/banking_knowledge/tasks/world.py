@@ -6,7 +6,7 @@ import hashlib
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from .knowledge.rules import TODAY
+from ..clock import NOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -96,12 +96,12 @@ def money(text: str) -> float:
 
 def days_ago(days: int) -> str:
     """Return the date so many days before today, as the tables have it."""
-    return f"{TODAY - timedelta(days=days):%m/%d/%Y}"
+    return f"{NOW - timedelta(days=days):%m/%d/%Y}"
 
 
 def age(text: str) -> int:
     """Return the days from a date of a record until today."""
-    return (TODAY - datetime.strptime(text, "%m/%d/%Y").date()).days
+    return (NOW - datetime.strptime(text, "%m/%d/%Y")).days
 
 
 def new_id(prefix: str, *parts: object, length: int = 12) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ..knowledge.accounts import BUSINESS, CHECKING, SAVINGS, SAVINGS_BY_NAME
-from ..knowledge.rules import TODAY
+from ...clock import NOW
+from ..products import BUSINESS, CHECKING, SAVINGS, SAVINGS_ACCOUNT
 
 if TYPE_CHECKING:
     import random
@@ -45,7 +45,7 @@ def _add(
         "user_id": user_id,
         "class": kind,
         "level": level,
-        "date_opened": american(TODAY - timedelta(days=rng.randint(*age))),
+        "date_opened": american(NOW - timedelta(days=rng.randint(*age))),
         "status": "OPEN",
         "current_holdings": f"{rng.randint(300, 6400)}.{rng.randint(11, 99)}",
     }
@@ -59,7 +59,7 @@ def make_debit_cards(rng: random.Random, people: Table, accounts: Table) -> Tabl
         if account["class"] != "checking":
             continue
         card_id = account["account_id"].replace("chk", "dbc")
-        issued = TODAY - timedelta(days=rng.randint(30, 60))
+        issued = NOW - timedelta(days=rng.randint(30, 60))
         atm, purchase = limits[account["level"]]
         cards[card_id] = {
             "card_id": card_id,
@@ -90,7 +90,7 @@ def make_bank_transactions(rng: random.Random, accounts: Table) -> Table:
 
 
 def _interest(account: Record) -> list[Record]:
-    apy = SAVINGS_BY_NAME[account["level"]].apy
+    apy = SAVINGS_ACCOUNT[account["level"]].apy
     amount = round(float(account["current_holdings"]) * apy / 100 / 12, 2)
     return [
         {"date": f"{month:02d}/28/2025", "description": f"INTEREST CREDIT - APY {apy:g}%", "amount": amount,
@@ -102,7 +102,7 @@ def _interest(account: Record) -> list[Record]:
 def _payments(rng: random.Random, account: Record) -> list[Record]:
     del account
     return [
-        {"date": american(TODAY - timedelta(days=days)), "description": f"{shop} - DEBIT CARD",
+        {"date": american(NOW - timedelta(days=days)), "description": f"{shop} - DEBIT CARD",
          "amount": -round(rng.uniform(4, 160), 2), "type": "debit_card_purchase", "status": "posted"}
         for shop, days in zip(rng.sample(_SHOPS, 4), sorted(rng.sample(range(1, 30), 4)), strict=True)
     ]  # fmt: skip

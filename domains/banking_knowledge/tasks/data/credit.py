@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ..knowledge.cards import BY_NAME, CARDS, points_for
-from ..knowledge.rules import TODAY
+from ...clock import NOW
+from ..products import CARD, CARDS
 from .accounts import american
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def make_credit_cards(rng: random.Random, people: Table, accounts: Table) -> Tab
                 "user_id": user_id,
                 "card_type": card.name,
                 "status": "ACTIVE",
-                "date_of_account_open": american(TODAY - timedelta(days=rng.randint(240, 2200))),
+                "date_of_account_open": american(NOW - timedelta(days=rng.randint(240, 2200))),
                 "current_balance": f"${limit * rng.uniform(0.05, 0.35):,.2f}",
                 "reward_points": f"{rng.randint(400, 9000)} points",
                 "credit_limit": f"${limit:,.2f}",
@@ -78,7 +78,7 @@ def make_purchases(rng: random.Random, cards: Table) -> Table:
     """Make five purchases with every credit card, each at another merchant and with the right points."""
     purchases: Table = {}
     for account_id, account in cards.items():
-        card = BY_NAME[account["card_type"]]
+        card = CARD[account["card_type"]]
         for merchant, category in rng.sample(_MERCHANTS, 5):
             transaction_id = f"txn_{rng.randrange(16**12):012x}"
             amount = round(rng.uniform(18, 420), 2)
@@ -88,10 +88,10 @@ def make_purchases(rng: random.Random, cards: Table) -> Table:
                 "credit_card_type": card.name,
                 "merchant_name": merchant,
                 "transaction_amount": f"${amount:.2f}",
-                "transaction_date": american(TODAY - timedelta(days=rng.randint(3, 60))),
+                "transaction_date": american(NOW - timedelta(days=rng.randint(3, 60))),
                 "category": category,
                 "status": "COMPLETED",
-                "rewards_earned": f"{points_for(card, amount, category)} points",
+                "rewards_earned": f"{card.points_for(amount, category)} points",
                 "credit_card_account_id": account_id,
             }
     return purchases

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import hidden, overview
-from ..knowledge.cards import BY_NAME
-from ..knowledge.rules import WAIVER_UNTIL
+from ..documents import stated
+from ..products import CARD
 from ..world import age, days_ago, money, new_id
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _PAYING, _COURTESY = "credit_card_payment", "late_fee_courtesy"
 
 
 def _fees(card: Record) -> str:
-    return f"card_{BY_NAME[card['card_type']].key}_fees"
+    return f"card_{CARD[card['card_type']].key}_fees"
 
 
 # Replacing
@@ -48,7 +48,7 @@ def _replacement(
     """Yield drafts of a replacement; ``express`` says whether the card has free express, None for either."""
     wish = "You want it as fast as possible." if fast else "There is no hurry, standard shipping is fine."
     for user, card in world.each_credit_card():
-        if express is None or BY_NAME[card["card_type"]].express is express:
+        if express is None or CARD[card["card_type"]].express is express:
             yield Draft(
                 user,
                 reason=f"{story} It is your {card['card_type']}. You need a new one.",
@@ -153,7 +153,7 @@ def close_an_unused_card(world: World) -> Iterator[Draft]:
 def stay_without_annual_fee(world: World) -> Iterator[Draft]:
     """A customer of long standing who leaves because of the annual fee stays when it is waived."""
     for user, card in world.each_credit_card():
-        if BY_NAME[card["card_type"]].annual_fee and age(card["date_of_account_open"]) > 760:
+        if CARD[card["card_type"]].annual_fee and age(card["date_of_account_open"]) > 760:
             yield Draft(
                 user,
                 reason=f"You want to close your {card['card_type']}, the credit card.",
@@ -166,7 +166,7 @@ def stay_without_annual_fee(world: World) -> Iterator[Draft]:
                         credit_card_account_id=card["account_id"],
                         user_id=user["user_id"],
                         flag_type="annual_fee_waived",
-                        expiration_date=WAIVER_UNTIL,
+                        expiration_date=stated("annual_fee_waiver", "Offers of 2025 expire on"),
                         reason="retention_offer",
                     ),
                 ],
@@ -179,7 +179,7 @@ def stay_without_annual_fee(world: World) -> Iterator[Draft]:
 def no_waiver_for_a_new_customer(world: World) -> Iterator[Draft]:
     """The annual fee is the reason, but the card is too new for the offer: it is closed."""
     for user, card in world.each_credit_card():
-        if BY_NAME[card["card_type"]].annual_fee and age(card["date_of_account_open"]) < 700:
+        if CARD[card["card_type"]].annual_fee and age(card["date_of_account_open"]) < 700:
             yield Draft(
                 user,
                 reason=f"You want to close your {card['card_type']}, the credit card.",
@@ -301,7 +301,7 @@ def _history(card: Record) -> list[Call]:
 def late_fee_taken_back(world: World) -> Iterator[Draft]:
     """The first late payment after many on time; the amount is that of the card's document."""
     for user, card, tables in _late_fee(world, (10,)):
-        fee = BY_NAME[card["card_type"]].late_fee
+        fee = CARD[card["card_type"]].late_fee
         yield Draft(
             user,
             reason=f"You were charged a late fee on your {card['card_type']}, the credit card, and want it back.",
@@ -345,7 +345,7 @@ def second_late_fee_in_a_year(world: World) -> Iterator[Draft]:
             "credit_card_account_id": card["account_id"],
             "credit_card_type": "N/A",
             "merchant_name": "Rho-Bank Statement Credit",
-            "transaction_amount": f"-${BY_NAME[card['card_type']].late_fee:.2f}",
+            "transaction_amount": f"-${CARD[card['card_type']].late_fee:.2f}",
             "transaction_date": days_ago(150),
             "category": "Statement Credit",
             "status": "COMPLETED",

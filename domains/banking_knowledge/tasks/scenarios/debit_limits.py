@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import debit_cards, hidden, transfer
-from ..knowledge.accounts import CHECKING_BY_NAME, DELIVERY, DESIGN
+from ..products import CHECKING_ACCOUNT, DELIVERY, DESIGN
 from ..world import days_ago
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _ordering(
         free: Whether the order has to be free, None for either.
     """
     for user, account, card in world.each_debit_card():
-        product = CHECKING_BY_NAME[account["level"]]
+        product = CHECKING_ACCOUNT[account["level"]]
         fees = (product.delivery[delivery], product.design[design])
         if free is not None and free is bool(sum(fees)):
             continue

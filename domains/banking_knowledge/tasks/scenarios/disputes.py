@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import debit_cards, given, hidden
-from ..knowledge.cards import BY_NAME, points_for
-from ..knowledge.rules import PROVISIONAL_AGE, PROVISIONAL_FROM
+from ..products import CARD
 from ..world import age, days_ago, money, new_id
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from ..calls import Call
     from ..world import Record, World
 
+PROVISIONAL_FROM, PROVISIONAL_AGE = 80, 120
 _CREDIT, _DEBIT, _POINTS = "credit_card_dispute", "debit_card_dispute", "wrong_reward_points"
 
 
@@ -281,7 +281,7 @@ def _points(
 ) -> Iterator[tuple[Record, Record, Record, dict[str, dict[str, Record]]]]:
     """Yield purchases with special points, and the records that make them wrong and settle how disputes go."""
     for user, card, purchase in _purchases(world):
-        product = BY_NAME[card["card_type"]]
+        product = CARD[card["card_type"]]
         if purchase["category"] in product.special or (not product.special and product.points != 1):
             tables: dict[str, dict[str, Record]] = {
                 "task_config": {"dispute_settings": {"auto_resolve_disputes": resolved}}
@@ -309,8 +309,8 @@ def _dispute(user: Record, purchase: Record) -> list[Call]:
 def points_corrected(world: World) -> Iterator[Draft]:
     """Too few points: the customer's dispute is approved at once, and the points are corrected."""
     for user, card, purchase, tables in _points(world, wrong=True, resolved=True):
-        product = BY_NAME[card["card_type"]]
-        points = points_for(product, money(purchase["transaction_amount"]), purchase["category"])
+        product = CARD[card["card_type"]]
+        points = product.points_for(money(purchase["transaction_amount"]), purchase["category"])
         yield Draft(
             user,
             reason=_claim(card, purchase),
@@ -335,7 +335,7 @@ def points_under_review(world: World) -> Iterator[Draft]:
             user,
             reason=_claim(card, purchase),
             calls=_dispute(user, purchase),
-            documents=[_POINTS, f"card_{BY_NAME[card['card_type']].key}_rewards"],
+            documents=[_POINTS, f"card_{CARD[card['card_type']].key}_rewards"],
             tables=tables,
         )
 
@@ -348,7 +348,7 @@ def points_that_are_right(world: World) -> Iterator[Draft]:
             user,
             reason=_claim(card, purchase),
             calls=[],
-            documents=[_POINTS, f"card_{BY_NAME[card['card_type']].key}_rewards"],
+            documents=[_POINTS, f"card_{CARD[card['card_type']].key}_rewards"],
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import hidden, overview
-from ..knowledge.accounts import CHECKING_BY_NAME, SAVINGS_BY_NAME
+from ..products import CHECKING_ACCOUNT, SAVINGS_ACCOUNT
 from ..world import days_ago, new_id
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _interest(world: World, paid: float, balance: str, credited: bool | None) ->
         credited: Whether the difference is credited at once; None if there is none.
     """
     for user, _, savings in world.each_saver():
-        product = SAVINGS_BY_NAME[savings["level"]]
+        product = SAVINGS_ACCOUNT[savings["level"]]
         right = round(float(balance) * product.apy / 100 / 12, 2)
         actual = round(product.apy * paid, 2)
         amount = round(float(balance) * actual / 100 / 12, 2)
@@ -94,7 +94,7 @@ def interest_that_is_right(world: World) -> Iterator[Draft]:
 def _atm_fee(world: World, *, days: int, free: bool, refunded: bool) -> Iterator[Draft]:
     """Yield drafts about a fee of some days ago, of products that refund such fees or do not."""
     for user, account in world.each_checking():
-        product = CHECKING_BY_NAME[account["level"]]
+        product = CHECKING_ACCOUNT[account["level"]]
         if free is bool(product.foreign_atm):
             continue
         amount = product.foreign_atm or 2.75

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import hidden
-from ..knowledge.cards import BY_NAME
+from ..products import CARD
 from ..world import days_ago, money, new_id
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def _increase(
         largest: Whether the amount is relative to the largest increase of the card.
     """
     for user, card in world.each_credit_card():
-        wanted = amount + (BY_NAME[card["card_type"]].largest_increase if largest else 0)
-        if wanted > BY_NAME[card["card_type"]].largest_increase and not largest:
+        wanted = amount + (CARD[card["card_type"]].largest_increase if largest else 0)
+        if wanted > CARD[card["card_type"]].largest_increase and not largest:
             continue
         account_id = card["account_id"]
         tables = _filled(more or {}, account_id, user["user_id"])
@@ -51,7 +51,7 @@ def _increase(
             reason=f"You want the limit of your {card['card_type']} to be raised by ${wanted:,}.",
             details={"amount": f"It should be ${wanted:,} more than now."},
             calls=_decided({**card, **(card_changes or {})}, user, wanted, decision),
-            documents=[_RULE, f"card_{BY_NAME[card['card_type']].key}_credit_line"],
+            documents=[_RULE, f"card_{CARD[card['card_type']].key}_credit_line"],
             tables=tables,
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import hidden, overview
-from ..knowledge.accounts import CHECKING_BY_NAME
+from ..products import CHECKING_ACCOUNT
 from ..world import days_ago
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _closing(account: Record, **fields: str) -> dict[str, dict[str, Record]]:
 
 
 def _product(account: Record) -> str:
-    return f"checking_{CHECKING_BY_NAME[account['level']].key}_fees"
+    return f"checking_{CHECKING_ACCOUNT[account['level']].key}_fees"
 
 
 @scenario(_CLOSING)
@@ -140,7 +140,7 @@ def move_the_rest_and_close(world: World) -> Iterator[Draft]:
 def close_early_and_pay_the_fee(world: World) -> Iterator[Draft]:
     """A young account: what is above the early closure fee is moved, and the fee stays."""
     for user, account, savings in world.each_saver():
-        fee, days = CHECKING_BY_NAME[account["level"]].closing
+        fee, days = CHECKING_ACCOUNT[account["level"]].closing
         if fee:
             yield Draft(
                 user,
@@ -160,7 +160,7 @@ def close_early_with_an_older_account(world: World) -> Iterator[Draft]:
         checking = world.accounts(user, "checking")
         if len(checking) == 2 and checking[0]["level"] != checking[1]["level"]:
             for kept, closed in (checking, checking[::-1]):
-                fee, days = CHECKING_BY_NAME[closed["level"]].closing
+                fee, days = CHECKING_ACCOUNT[closed["level"]].closing
                 if fee:
                     tables = _closing(closed, current_holdings="0.00", date_opened=days_ago(days - 8))
                     tables["accounts"][kept["account_id"]] = {"date_opened": days_ago(900)}
@@ -177,7 +177,7 @@ def close_early_with_an_older_account(world: World) -> Iterator[Draft]:
 def no_free_early_closure(world: World) -> Iterator[Draft]:
     """A young account that holds nothing: the fee cannot be paid and is not waived, whatever the old document says."""
     for user, account, _ in world.each_saver():
-        fee, days = CHECKING_BY_NAME[account["level"]].closing
+        fee, days = CHECKING_ACCOUNT[account["level"]].closing
         if fee:
             yield Draft(
                 user,

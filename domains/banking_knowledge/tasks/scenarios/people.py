@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import Call, given, overview, transfer
-from ..knowledge.cards import BY_NAME
-from ..knowledge.rules import CHECK_LIMIT, REFERRALS_A_YEAR
+from ..products import CARD
 from ..world import new_id
 
 if TYPE_CHECKING:
@@ -22,6 +21,9 @@ _REFERRING, _APPLYING, _CHECKS, _PERSON = (
     "mobile_check_deposit",
     "human_transfer",
 )
+
+
+CHECK_LIMIT, REFERRALS_A_YEAR = 3_500, 4
 
 
 # The profile
@@ -208,7 +210,7 @@ def yield_of_an_account(world: World) -> Iterator[Draft]:
 @scenario(_REFERRING, personas.NEW_HERE)
 def bonus_for_a_referral(world: World) -> Iterator[Draft]:
     """A question about a card."""
-    bonus = BY_NAME["Silver Rewards Card"].referral_bonus
+    bonus = CARD["Silver Rewards Card"].referral_bonus
     question = "What is the bonus for a referral with the Silver Rewards Card?"
     yield from _question(world, question, str(bonus), "card_silver_joining")
 

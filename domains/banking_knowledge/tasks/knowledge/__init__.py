@@ -1,1 +1,0 @@
-"""The documents of the knowledge base, made from tables and texts."""
