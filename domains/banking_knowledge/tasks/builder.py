@@ -30,7 +30,7 @@ from .calls import UNLOCK, log, look_up
 from .personas import PATIENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from .calls import Call
     from .world import Record, Tables, World
@@ -49,8 +49,8 @@ class Draft:
     Attributes:
         caller: Who writes.
         reason: What the customer wants.
-        calls: The reference actions that follow the identification.
         documents: The ids of the documents that are needed, but for the one about the identification.
+        calls: The reference actions that follow the identification.
         details: What the customer says when asked, by the words of the question.
         instructions: How the customer reacts.
         fallback: What the customer wants if the request is refused.
@@ -65,8 +65,8 @@ class Draft:
 
     caller: Record
     reason: str
-    calls: Sequence[Call]
     documents: Sequence[str]
+    calls: Sequence[Call] = ()
     details: Mapping[str, str] = field(default_factory=dict)
     instructions: str = ""
     fallback: str = ""
@@ -96,20 +96,6 @@ class Scenario:
     purpose: str
     rule: str
     persona: str | None = None
-
-
-def scenario(rule: str, persona: str | None = None) -> Callable[[Callable[[World], Iterator[Draft]]], Scenario]:
-    """Make a scenario of a function that drafts it: its name becomes the task's id, its docstring the purpose.
-
-    Args:
-        rule: The document that the scenario is about.
-        persona: A way to write.
-    """
-
-    def made(drafts: Callable[[World], Iterator[Draft]]) -> Scenario:
-        return Scenario(drafts.__name__.replace("_", "-"), drafts, drafts.__doc__ or "", rule, persona)
-
-    return made
 
 
 def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:

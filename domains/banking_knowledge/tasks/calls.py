@@ -7,14 +7,31 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..._kit.transfer import TRANSFER
 from ..clock import NOW_TEXT
+from ..discoverable import parameters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .world import Record
 
 UNLOCK, CALL = "unlock_discoverable_agent_tool", "call_discoverable_agent_tool"
 GIVE, USE = "give_discoverable_user_tool", "call_discoverable_user_tool"
-OVERVIEW = "get_all_user_accounts_by_user_id_3847"
-DEBIT_CARDS = "get_debit_cards_by_account_id_7823"
+#: What required parameters of hidden tools are, where a step does not say it.
+_USUAL = {
+    "account_id": "{account[account_id]}",
+    "address": "{user[address]}",
+    "card_id": "{card[card_id]}",
+    "checking_account_id": "{account[account_id]}",
+    "credit_card_account_id": "{card[account_id]}",
+    "email": "{user[email]}",
+    "full_name": "{user[name]}",
+    "last_4_digits": "{card[last_4_digits]}",
+    "phone": "{user[phone_number]}",
+    "purchase_date": "{purchase[transaction_date]}",
+    "shipping_address": "{user[address]}",
+    "transaction_id": "{purchase[transaction_id]}",
+    "user_id": "{user[user_id]}",
+}
 
 
 class Call(NamedTuple):
@@ -23,6 +40,35 @@ class Call(NamedTuple):
     name: str
     arguments: dict[str, Any]
     requestor: Literal["assistant", "user"] = "assistant"
+
+
+class Step(NamedTuple):
+    """A step of a reference solution: a call of a tool, whose arguments are templates.
+
+    Attributes:
+        tool: The tool.
+        arguments: What it is called with; of a hidden tool, what differs from the usual.
+        requestor: Who calls it.
+        hidden: Whether it has to be unlocked, or given, before.
+    """
+
+    tool: str
+    arguments: dict[str, Any]
+    requestor: Literal["assistant", "user"] = "assistant"
+    hidden: bool = True
+
+    def calls(self, fill: Callable[[dict[str, Any]], dict[str, Any]]) -> list[Call]:
+        """Return the calls of the step, with arguments that are filled."""
+        if not self.hidden:
+            return [Call(self.tool, fill(self.arguments), self.requestor)]
+        required = [name for name, needed in (parameters_of(self.requestor, self.tool) or {}).items() if needed]
+        usual = {name: _USUAL[name] for name in required if name not in self.arguments}
+        arguments = json.dumps(fill(usual | self.arguments), sort_keys=True)
+        if self.requestor == "user":
+            used = {"discoverable_tool_name": self.tool, "arguments": arguments}
+            return [Call(GIVE, {"discoverable_tool_name": self.tool}), Call(USE, used, "user")]
+        called = {"agent_tool_name": self.tool, "arguments": arguments}
+        return [Call(UNLOCK, {"agent_tool_name": self.tool}), Call(CALL, called)]
 
 
 def look_up(user: Record) -> Call:
@@ -36,32 +82,31 @@ def log(user: Record) -> Call:
     return Call("log_verification", {**{field: user[field] for field in fields}, "time_verified": NOW_TEXT})
 
 
-def hidden(tool: str, **arguments: Any) -> list[Call]:
+def hidden(tool: str, /, **arguments: Any) -> Step:
     """Unlock a tool and call it; it is unlocked once, however often it is called."""
-    return [
-        Call(UNLOCK, {"agent_tool_name": tool}),
-        Call(CALL, {"agent_tool_name": tool, "arguments": json.dumps(arguments, sort_keys=True)}),
-    ]
+    return Step(tool, arguments)
 
 
-def given(tool: str, **arguments: Any) -> list[Call]:
+def given(tool: str, /, **arguments: Any) -> Step:
     """Give the customer a tool, which the customer calls."""
-    return [
-        Call(GIVE, {"discoverable_tool_name": tool}),
-        Call(USE, {"discoverable_tool_name": tool, "arguments": json.dumps(arguments, sort_keys=True)}, "user"),
-    ]
+    return Step(tool, arguments, "user")
 
 
-def overview(user: Record) -> list[Call]:
-    """Look at all accounts of the customer."""
-    return hidden(OVERVIEW, user_id=user["user_id"])
+def by_customer(tool: str, /, **arguments: Any) -> Step:
+    """Let the customer call a tool that customers always have."""
+    return Step(tool, arguments, "user", hidden=False)
 
 
-def debit_cards(user: Record, account: Record) -> list[Call]:
-    """Look at all accounts, and at the debit cards of one."""
-    return [*overview(user), *hidden(DEBIT_CARDS, account_id=account["account_id"])]
-
-
-def transfer(reason: str, summary: str) -> Call:
+def transfer(reason: str, summary: str) -> Step:
     """Hand over to a person."""
-    return Call(TRANSFER, {"summary": summary, "reason": reason})
+    return Step(TRANSFER, {"summary": summary, "reason": reason}, hidden=False)
+
+
+#: A look at all accounts of the customer.
+OVERVIEW = hidden("get_all_user_accounts_by_user_id_3847")
+#: A look at all accounts, and at the debit cards of one.
+DEBIT_CARDS = (OVERVIEW, hidden("get_debit_cards_by_account_id_7823"))
+#: A look at the transactions of an account.
+TRANSACTIONS = hidden("get_bank_account_transactions_9173")
+#: A look at the replacements of a credit card that are on their way.
+PENDING_ORDERS = hidden("get_pending_replacement_orders_5765")

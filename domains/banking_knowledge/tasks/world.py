@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..clock import NOW
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from pytest_tau.environment import Database
 
@@ -53,32 +53,6 @@ class World:
     def debit_card(self, account: Record) -> Record:
         """Return the debit card of a checking account."""
         return self._of("debit_cards", "account_id", account["account_id"])[0]
-
-    def each_credit_card(self) -> Iterator[tuple[Record, Record]]:
-        """Yield every customer with a single credit card, and that card."""
-        for user in self.users:
-            cards = self.credit_cards(user)
-            if len(cards) == 1:
-                yield user, cards[0]
-
-    def each_checking(self) -> Iterator[tuple[Record, Record]]:
-        """Yield every customer with a single personal checking account, and that account."""
-        for user in self.users:
-            accounts = self.accounts(user, "checking")
-            if len(accounts) == 1:
-                yield user, accounts[0]
-
-    def each_saver(self) -> Iterator[tuple[Record, Record, Record]]:
-        """Yield every customer with one personal checking account and one savings account, and these."""
-        for user, account in self.each_checking():
-            savings = self.accounts(user, "saving")
-            if len(savings) == 1:
-                yield user, account, savings[0]
-
-    def each_debit_card(self) -> Iterator[tuple[Record, Record, Record]]:
-        """Yield every customer with a single debit card, its account and the card."""
-        for user, account in self.each_checking():
-            yield user, account, self.debit_card(account)
 
     def _of(self, table: str, field: str, value: str) -> list[Record]:
         return [record for record in self.tables[table].values() if record.get(field) == value]

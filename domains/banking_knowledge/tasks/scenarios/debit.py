@@ -1,231 +1,221 @@
-"""Scenarios about debit cards."""
+"""Scenarios about debit cards: activation, PINs, blocks, orders, alerts, and limits for a day."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .. import personas
-from ..builder import Draft, scenario
-from ..calls import debit_cards, hidden
+from ..calls import DEBIT_CARDS, hidden, transfer
+from ..personas import BREEZY, BRIEF, CAREFUL, IMPATIENT, NEW_HERE
+from ..products import DELIVERY, DESIGN
+from ..templates import scenario
 from ..world import days_ago, new_id
+from .cases import DEBIT_CARD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from ..templates import Case
+    from ..world import Record
 
-    from ..world import Record, World
-
-_ACTIVATION, _PINS, _FREEZE = "debit_card_activation", "debit_card_pins", "debit_card_freeze"
-_ORDERING, _ALERTS, _LIMIT = "debit_card_ordering", "debit_card_fraud_alerts", "debit_card_temporary_limit"
 _FINDING = ("account_overview", "debit_card_overview")
-_DIGITS = "last four/4 digits"
+_DIGITS = {"last four/4 digits": "The last four digits are {digits}."}
+_CLOSED = ("lost", "stolen", "fraud")
+
+# Activation of a card that came by mail for the reason ``why``
 
 
-# Activation
+def _pending(case: Case) -> Record:
+    return {
+        **case.card,
+        "card_id": new_id("dbc_", case.why, case.account["account_id"]),
+        "last_4_digits": f"{int(case.card['last_4_digits']) % 8999 + 1001}",
+        "status": "PENDING",
+        "issue_date": days_ago(9),
+        "expiration_date": "10/31/2029",
+        "issue_reason": case.why,
+    }
 
 
-def _activation(world: World, reason: str, tool: str, *, digits: str = "", pin: str = "5082") -> Iterator[Draft]:
-    """Yield drafts of an activation; with other ``digits`` than those of the card nothing is done."""
-    for user, account, card in world.each_debit_card():
-        new = {
-            **card,
-            "card_id": new_id("dbc_", reason, account["account_id"]),
-            "last_4_digits": f"{int(card['last_4_digits']) % 8999 + 1001}",
-            "status": "PENDING",
-            "issue_date": days_ago(9),
-            "expiration_date": "10/31/2029",
-            "issue_reason": reason,
-        }
-        tables: dict[str, dict[str, Record]] = {"debit_cards": {new["card_id"]: new}}
-        if reason in ("lost", "stolen", "fraud"):
-            tables["debit_cards"][card["card_id"]] = {"status": "CLOSED", "closure_reason": reason}
-        said = digits or new["last_4_digits"]
-        calls = hidden(
-            tool,
-            card_id=new["card_id"],
-            last_4_digits=said,
-            expiration_date="10/29",
-            cvv=card["cvv"],
-            pin=pin,
-        )
-        yield Draft(
-            user,
-            reason="You want to activate the debit card that came by mail.",
-            details={
-                _DIGITS: f"The last four digits are {said}.",
-                "expiration/expiry": "It expires 10/29.",
-                "cvv": f"The CVV is {card['cvv']}.",
-                "pin": f"The PIN should be {pin}.",
-            },
-            calls=[*debit_cards(user, account), *([] if digits else calls)],
-            documents=[_ACTIVATION, _PINS, *_FINDING],
-            tables=tables,
-        )
+def _with_pending(case: Case) -> dict[str, Record]:
+    replaced = {case.card["card_id"]: {"status": "CLOSED", "closure_reason": case.why}} if case.why in _CLOSED else {}
+    return {case.new["card_id"]: case.new, **replaced}
 
 
-@scenario(_ACTIVATION)
-def activate_a_first_card(world: World) -> Iterator[Draft]:
-    """The first card of an account."""
-    yield from _activation(world, "first_card", "activate_debit_card_8291")
+_activate = partial(
+    scenario,
+    cases=DEBIT_CARD.let(new=_pending, digits=lambda c: c.new["last_4_digits"]),
+    pin="5082",
+    reason="You want to activate the debit card that came by mail.",
+    details={
+        **_DIGITS,
+        "expiration/expiry": "It expires 10/29.",
+        "cvv": "The CVV is {card[cvv]}.",
+        "pin": "The PIN should be {pin}.",
+    },
+    documents=("debit_card_activation", "debit_card_pins", *_FINDING),
+    tables={"debit_cards": _with_pending},
+)
 
 
-@scenario(_ACTIVATION, personas.CAREFUL)
-def activate_after_a_loss(world: World) -> Iterator[Draft]:
-    """A card that replaces a lost one."""
-    yield from _activation(world, "lost", "activate_debit_card_8292", pin="7316")
+def _activated(tool: str) -> tuple[Any, ...]:
+    said = {"card_id": "{new[card_id]}", "last_4_digits": "{digits}", "expiration_date": "10/29"}
+    return *DEBIT_CARDS, hidden(tool, **said, cvv="{card[cvv]}", pin="{pin}")
 
 
-@scenario(_ACTIVATION, personas.BRIEF)
-def activate_after_fraud(world: World) -> Iterator[Draft]:
-    """A card that replaces one that was copied."""
-    yield from _activation(world, "fraud", "activate_debit_card_8292", pin="2960")
-
-
-@scenario(_ACTIVATION)
-def activate_after_expiry(world: World) -> Iterator[Draft]:
-    """A card that follows an expired one; the old one stays for a day."""
-    yield from _activation(world, "expired", "activate_debit_card_8293", pin="6174")
-
-
-@scenario(_ACTIVATION, personas.NEW_HERE)
-def activate_a_card_of_the_bank_s_choice(world: World) -> Iterator[Draft]:
-    """A card that the bank reissued by itself."""
-    yield from _activation(world, "bank_reissue", "activate_debit_card_8293", pin="8402")
-
-
-@scenario(_ACTIVATION)
-def activate_with_wrong_digits(world: World) -> Iterator[Draft]:
-    """The digits are not those of the card: the tool is not called."""
-    yield from _activation(world, "first_card", "activate_debit_card_8291", digits="0037")
-
+_ACTIVATION = (
+    _activate("activate-a-first-card", "The first card of an account.",
+              why="first_card", calls=_activated("activate_debit_card_8291")),
+    _activate("activate-after-a-loss", "A card that replaces a lost one.", CAREFUL,
+              why="lost", calls=_activated("activate_debit_card_8292"), pin="7316"),
+    _activate("activate-after-fraud", "A card that replaces one that was copied.", BRIEF,
+              why="fraud", calls=_activated("activate_debit_card_8292"), pin="2960"),
+    _activate("activate-after-expiry", "A card that follows an expired one; the old one stays for a day.",
+              why="expired", calls=_activated("activate_debit_card_8293"), pin="6174"),
+    _activate("activate-a-card-of-the-bank-s-choice", "A card that the bank reissued by itself.", NEW_HERE,
+              why="bank_reissue", calls=_activated("activate_debit_card_8293"), pin="8402"),
+    _activate("activate-with-wrong-digits", "The digits are not those of the card: the tool is not called.",
+              why="first_card", calls=DEBIT_CARDS, digits="0037"),
+)  # fmt: skip
 
 # PINs
 
-
-def _wishes(pin: str, first: str) -> dict[str, str]:
-    """Return what the customer says about the new PIN; ``first`` is one that the bank does not allow."""
-    if not first:
-        return {"new pin": f"The new PIN should be {pin}."}
-    return {"new pin": f"The new PIN should be {first}.", "another pin": f"Otherwise it should be {pin}."}
-
-
-def _pin_reset(world: World, pin: str, first: str = "") -> Iterator[Draft]:
-    for user, account, card in world.each_debit_card():
-        yield Draft(
-            user,
-            reason="You forgot the PIN of your debit card and want to reset it.",
-            details={
-                _DIGITS: f"The last four digits are {card['last_4_digits']}.",
-                **_wishes(pin, first),
-            },
-            calls=[
-                *debit_cards(user, account),
-                *hidden(
-                    "reset_debit_card_pin_6284",
-                    card_id=card["card_id"],
-                    last_4_digits=card["last_4_digits"],
-                    new_pin=pin,
-                ),
-            ],
-            documents=[_PINS, *_FINDING],
-        )
-
-
-@scenario(_PINS)
-def forgotten_pin(world: World) -> Iterator[Draft]:
-    """A forgotten PIN is reset."""
-    yield from _pin_reset(world, "4907")
-
-
-@scenario(_PINS, personas.IMPATIENT)
-def too_simple_a_pin(world: World) -> Iterator[Draft]:
-    """The first choice is a row of digits; the second one counts."""
-    yield from _pin_reset(world, "9316", first="4567")
-
-
-@scenario(_PINS, personas.CAREFUL)
-def another_pin(world: World) -> Iterator[Draft]:
-    """The present PIN is known: it is changed, not reset."""
-    for user, account, card in world.each_debit_card():
-        yield Draft(
-            user,
-            reason="You know the PIN of your debit card and want to change it.",
-            details={"current/present pin": "The current PIN is 6038.", "new pin": "The new PIN should be 2759."},
-            calls=[
-                *debit_cards(user, account),
-                *hidden("change_debit_card_pin_6285", card_id=card["card_id"], current_pin="6038", new_pin="2759"),
-            ],
-            documents=[_PINS, *_FINDING],
-        )
-
-
-# Freezing and closing
-
-
-def _one_card(
-    world: World, story: str, tool: str, documents: list[str], status: str = "ACTIVE", **arguments: Any
-) -> Iterator[Draft]:
-    """Yield drafts in which one call with the card is all."""
-    for user, account, card in world.each_debit_card():
-        tables = {} if status == "ACTIVE" else {"debit_cards": {card["card_id"]: {"status": status}}}
-        yield Draft(
-            user,
-            reason=story,
-            calls=[*debit_cards(user, account), *hidden(tool, card_id=card["card_id"], **arguments)],
-            documents=[*documents, *_FINDING],
-            tables=tables,
-            declines=["order new", "new card", "replacement"],
-        )
-
-
-@scenario(_FREEZE)
-def freeze_a_misplaced_card(world: World) -> Iterator[Draft]:
-    """A card that may be found again is frozen, not closed."""
-    reason = "You misplaced your debit card somewhere at home and want it to be blocked until you find it."
-    yield from _one_card(world, reason, "freeze_debit_card_3892", [_FREEZE])
-
-
-@scenario(_FREEZE, personas.BREEZY)
-def release_a_found_card(world: World) -> Iterator[Draft]:
-    """A frozen card was found."""
-    reason = "You found your debit card and want to unfreeze it."
-    yield from _one_card(world, reason, "unfreeze_debit_card_3893", [_FREEZE], status="FROZEN")
-
-
-@scenario("debit_card_closing")
-def close_a_stolen_debit_card(world: World) -> Iterator[Draft]:
-    """A stolen card is closed, not frozen; the customer wants no new one."""
-    reason = "Your debit card was stolen and you want to close it. You do not need a new one now."
-    yield from _one_card(world, reason, "close_debit_card_4721", ["debit_card_closing"], reason="stolen")
-
-
-@scenario("debit_card_closing", personas.BRIEF)
-def close_an_unwanted_debit_card(world: World) -> Iterator[Draft]:
-    """A card that is not needed any more."""
-    reason = "You do not need your debit card any longer and want to close it."
-    yield from _one_card(world, reason, "close_debit_card_4721", ["debit_card_closing"], reason="no_longer_needed")
-
-
-@scenario("debit_card_recurring")
-def block_subscriptions(world: World) -> Iterator[Draft]:
-    """All recurring payments are declined from now on."""
-    reason = "You want to block all recurring payments of your debit card, as the subscriptions got out of hand."
-    documents = ["debit_card_recurring"]
-    yield from _one_card(world, reason, "set_debit_card_recurring_block_7382", documents, block_recurring=True)
-
-
-DEBIT = (
-    activate_a_first_card,
-    activate_after_a_loss,
-    activate_after_fraud,
-    activate_after_expiry,
-    activate_a_card_of_the_bank_s_choice,
-    activate_with_wrong_digits,
-    forgotten_pin,
-    too_simple_a_pin,
-    another_pin,
-    freeze_a_misplaced_card,
-    release_a_found_card,
-    close_a_stolen_debit_card,
-    close_an_unwanted_debit_card,
-    block_subscriptions,
+_pin = partial(scenario, cases=DEBIT_CARD, documents=("debit_card_pins", *_FINDING))
+_reset_pin = partial(
+    _pin,
+    cases=DEBIT_CARD.let(digits=lambda c: c.card["last_4_digits"]),
+    reason="You forgot the PIN of your debit card and want to reset it.",
+    details={**_DIGITS, "new pin": "The new PIN should be {pin}."},
+    calls=(*DEBIT_CARDS, hidden("reset_debit_card_pin_6284", new_pin="{pin}")),
 )
+_PINS = (
+    _reset_pin("forgotten-pin", "A forgotten PIN is reset.", pin="4907"),
+    _reset_pin("too-simple-a-pin", "The first choice is a row of digits; the second one counts.", IMPATIENT,
+               details={**_DIGITS, "new pin": "The new PIN should be 4567.",
+                        "another pin": "Otherwise it should be {pin}."}, pin="9316"),
+    _pin("another-pin", "The present PIN is known: it is changed, not reset.", CAREFUL,
+         reason="You know the PIN of your debit card and want to change it.",
+         details={"current/present pin": "The current PIN is 6038.", "new pin": "The new PIN should be 2759."},
+         calls=(*DEBIT_CARDS, hidden("change_debit_card_pin_6285", current_pin="6038", new_pin="2759"))),
+)  # fmt: skip
+
+# One call with the card is all
+
+_one_call = partial(scenario, cases=DEBIT_CARD, declines=("order new", "new card", "replacement"))
+_BLOCKS = (
+    _one_call("freeze-a-misplaced-card", "A card that may be found again is frozen, not closed.",
+              reason="You misplaced your debit card somewhere at home and want it to be blocked until you find it.",
+              calls=(*DEBIT_CARDS, hidden("freeze_debit_card_3892")), documents=("debit_card_freeze", *_FINDING)),
+    _one_call("release-a-found-card", "A frozen card was found.", BREEZY,
+              reason="You found your debit card and want to unfreeze it.",
+              calls=(*DEBIT_CARDS, hidden("unfreeze_debit_card_3893")), documents=("debit_card_freeze", *_FINDING),
+              tables={"debit_cards": {"{card[card_id]}": {"status": "FROZEN"}}}),
+    _one_call("close-a-stolen-debit-card", "A stolen card is closed, not frozen; the customer wants no new one.",
+              reason="Your debit card was stolen and you want to close it. You do not need a new one now.",
+              calls=(*DEBIT_CARDS, hidden("close_debit_card_4721", reason="stolen")),
+              documents=("debit_card_closing", *_FINDING)),
+    _one_call("close-an-unwanted-debit-card", "A card that is not needed any more.", BRIEF,
+              reason="You do not need your debit card any longer and want to close it.",
+              calls=(*DEBIT_CARDS, hidden("close_debit_card_4721", reason="no_longer_needed")),
+              documents=("debit_card_closing", *_FINDING)),
+    _one_call("block-subscriptions", "All recurring payments are declined from now on.",
+              reason="You want to block all recurring payments of your debit card, as the subscriptions got out of "
+              "hand.",
+              calls=(*DEBIT_CARDS, hidden("set_debit_card_recurring_block_7382", block_recurring=True)),
+              documents=("debit_card_recurring", *_FINDING)),
+)  # fmt: skip
+
+# Orders of customers whose only card is closed: ``delivery`` and ``design`` are positions of options
+
+_order = partial(
+    scenario,
+    cases=DEBIT_CARD.let(
+        delivery_fee=lambda c: c.product.delivery[c.delivery], design_fee=lambda c: c.product.design[c.design]
+    ).where(lambda c: c.free is None or c.free is not bool(c.delivery_fee + c.design_fee)),
+    delivery=0,
+    design=0,
+    free=None,
+    reason="You want to order a debit card for your {account[level]}.",
+    details={"delivery/shipping": "Standard delivery is fine.", "design": "The classic design is fine."},
+    calls=(
+        *DEBIT_CARDS,
+        hidden(
+            "order_debit_card_5739",
+            delivery_option=lambda c: DELIVERY[c.delivery],
+            delivery_fee="{delivery_fee}",
+            card_design=lambda c: DESIGN[c.design],
+            design_fee="{design_fee}",
+        ),
+    ),
+    documents=("debit_card_ordering", "checking_{product.key}_debit_card", *_FINDING),
+    tables={"debit_cards": {"{card[card_id]}": {"status": "CLOSED", "closure_reason": "damaged"}}},
+)
+_ORDERS = (
+    _order("order-a-plain-card",
+           "Standard delivery and the classic design, which are free; by the outdated document they are not."),
+    _order("order-a-card-in-a-hurry", "Rush delivery, for which the product has a fee of its own.", IMPATIENT,
+           delivery=2, free=False,
+           details={"delivery/shipping": "You want rush delivery.", "design": "The classic design is fine."}),
+    _order("order-a-pretty-card", "Expedited delivery and the custom design: two fees.", BREEZY,
+           delivery=1, design=2, free=False,
+           details={"delivery/shipping": "You want expedited delivery.", "design": "You want the custom design."}),
+    _order("order-without-enough-money", "The account holds too little for an order.",
+           calls=DEBIT_CARDS,
+           tables={"debit_cards": {"{card[card_id]}": {"status": "CLOSED", "closure_reason": "damaged"}},
+                   "accounts": {"{account[account_id]}": {"current_holdings": "18.40"}}}),
+)  # fmt: skip
+
+# Alerts
+
+_alert = partial(
+    scenario,
+    cases=DEBIT_CARD,
+    reason="Your debit card is declined because of {block}. The payments were your own.",
+    block="a fraud alert",
+    details={"payment/payments own/yours": "Yes, all of the payments were your own."},
+    documents=("debit_card_fraud_alerts", *_FINDING),
+    tables={"debit_cards": {"{card[card_id]}": "{state}"}},
+)
+_clear = partial(hidden, "clear_debit_card_fraud_alert_4892")
+_ALERTS = (
+    _alert("alert-of-the-customer", "An alert that the customer set off is cleared.",
+           state={"fraud_alert_active": True, "alert_source": "customer_initiated"},
+           calls=(*DEBIT_CARDS, _clear(reason="customer_verified"))),
+    _alert("many-payments-in-a-row", "A block after many payments is cleared for another reason.", BRIEF,
+           state={"velocity_blocked": True, "fraud_alert_active": False}, block="a block after many payments",
+           calls=(*DEBIT_CARDS, _clear(reason="velocity_clear"))),
+    _alert("alert-of-the-bank", "An alert of the bank is not cleared by an agent: a person takes over.", IMPATIENT,
+           state={"fraud_alert_active": True, "alert_source": "bank_initiated"},
+           calls=(*DEBIT_CARDS,
+                  transfer("fraud_or_security_concern", "The bank flagged the customer's debit card."))),
+)  # fmt: skip
+
+# Limits for a day, in parts of the present one: ``factor`` is what is asked for, and ``allowed`` what is possible
+
+_ASKED = "the daily limit of your debit card for {what} to"
+_day_limit = partial(
+    scenario,
+    cases=DEBIT_CARD.where(lambda c: c.account["level"] != "Light Green Account").let(
+        now=lambda c: c.card[f"daily_{c.kind}_limit"],
+        asked=lambda c: int(c.now * c.factor),
+        possible=lambda c: int(c.now * c.allowed),
+    ),
+    reason=f"You want {_ASKED} be raised to ${{asked}} for today.",
+    kind="atm",
+    what="ATM withdrawals",
+    calls=(
+        *DEBIT_CARDS,
+        hidden("request_temporary_debit_card_limit_increase_8374", limit_type="{kind}", new_limit="{possible}"),
+    ),
+    documents=("debit_card_temporary_limit", *_FINDING),
+)
+_DAY_LIMITS = (
+    _day_limit("more-cash-for-a-day", "A higher limit for withdrawals, within what is allowed.",
+               factor=1.4, allowed=1.4),
+    _day_limit("too-much-for-a-day", "Twice the limit is too much; one and a half times is not.", BREEZY,
+               factor=2, allowed=1.5, kind="purchase", what="purchases",
+               fallback=f"Then raise {_ASKED} ${{possible}} for today."),
+    _day_limit("higher-limit-of-a-young-account", "The account is too young for a higher limit.",
+               factor=1.2, allowed=0, calls=DEBIT_CARDS,
+               tables={"accounts": {"{account[account_id]}": {"date_opened": days_ago(40)}}}),
+)  # fmt: skip
+
+DEBIT = (*_ACTIVATION, *_PINS, *_BLOCKS, *_ORDERS, *_ALERTS, *_DAY_LIMITS)

@@ -2,106 +2,68 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from .. import personas
-from ..builder import Draft, scenario
-from ..calls import Call, given, overview, transfer
-from ..products import CARD
+from ..calls import OVERVIEW, Step, by_customer, given, transfer
+from ..personas import BREEZY, BRIEF, CAREFUL, IMPATIENT, NEW_HERE
+from ..templates import Cases, scenario
 from ..world import new_id
+from .cases import CHECKING, CREDIT_CARD, CUSTOMER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from ..templates import Case
+    from ..world import Record
 
-    from ..world import Record, World
+#: Completed referrals in a calendar year, and the largest check of the app, in USD.
+_REFERRALS_A_YEAR, _CHECK_LIMIT = 4, 3_500
 
-_REFERRING, _APPLYING, _CHECKS, _PERSON = (
-    "referral_rules",
-    "card_application",
-    "mobile_check_deposit",
-    "human_transfer",
+# Profiles, and applications
+
+_PROFILES = (
+    scenario("new-email-address", "A new email address.",
+             cases=CUSTOMER.let(
+                 new=lambda c: f"{c.user['name'].split()[-1]}.{c.user['user_id'][:3]}@example.org".lower()),
+             reason="You want to change your email address to {new}.",
+             calls=(Step("change_user_email", {"user_id": "{user[user_id]}", "new_email": "{new}"}, hidden=False),),
+             documents=("email_change",)),
+    scenario("new-phone-number", "Phone numbers are changed in the app, by nobody in a chat.", BRIEF,
+             cases=CUSTOMER,
+             reason="You want to change your phone number to 555-0177, the new one of your office.",
+             documents=("email_change",)),
+)  # fmt: skip
+_apply = partial(
+    scenario,
+    cases=CUSTOMER.where(lambda c: not c.world.credit_cards(c.user)),
+    reason="You want to apply for the {first}.",
+    details={"income": "Your annual income is ${income:,}."},
+    calls=(
+        by_customer(
+            "apply_for_credit_card", card_type="{card}", customer_name="{user[name]}", annual_income="{income}"
+        ),
+    ),
 )
+_APPLICATIONS = (
+    _apply("apply-with-enough-income", "The income reaches what the card asks for: the customer applies.",
+           first="Gold Rewards Card", card="Gold Rewards Card", income=71_000,
+           documents=("card_application", "card_gold_joining")),
+    _apply("apply-with-too-little-income", "The income does not reach what the card asks for; then another card.",
+           NEW_HERE, first="Platinum Rewards Card", card="EcoCard", income=39_500,
+           fallback="Then you want to apply for the {card}.",
+           documents=("card_application", "card_platinum_joining", "card_eco_joining")),
+)  # fmt: skip
+
+# Referrals, after ``count`` of them this year
 
 
-CHECK_LIMIT, REFERRALS_A_YEAR = 3_500, 4
-
-
-# The profile
-
-
-@scenario("email_change")
-def new_email_address(world: World) -> Iterator[Draft]:
-    """A new email address."""
-    for user in world.users:
-        new = f"{user['name'].split()[-1]}.{user['user_id'][:3]}@example.org".lower()
-        yield Draft(
-            user,
-            reason=f"You want to change your email address to {new}.",
-            calls=[Call("change_user_email", {"user_id": user["user_id"], "new_email": new})],
-            documents=["email_change"],
-        )
-
-
-@scenario("email_change", personas.BRIEF)
-def new_phone_number(world: World) -> Iterator[Draft]:
-    """Phone numbers are changed in the app, by nobody in a chat."""
-    for user in world.users:
-        yield Draft(
-            user,
-            reason="You want to change your phone number to 555-0177, the new one of your office.",
-            calls=[],
-            documents=["email_change"],
-        )
-
-
-# Applications
-
-
-def _application(user: Record, card: str, income: int) -> Call:
-    arguments = {"card_type": card, "customer_name": user["name"], "annual_income": income}
-    return Call("apply_for_credit_card", arguments, "user")
-
-
-@scenario(_APPLYING)
-def apply_with_enough_income(world: World) -> Iterator[Draft]:
-    """The income reaches what the card asks for: the customer applies."""
-    for user in world.users:
-        if not world.credit_cards(user):
-            yield Draft(
-                user,
-                reason="You want to apply for the Gold Rewards Card.",
-                details={"income": "Your annual income is $71,000."},
-                calls=[_application(user, "Gold Rewards Card", 71_000)],
-                documents=[_APPLYING, "card_gold_joining"],
-            )
-
-
-@scenario(_APPLYING, personas.NEW_HERE)
-def apply_with_too_little_income(world: World) -> Iterator[Draft]:
-    """The income does not reach what the card asks for; then another card."""
-    for user in world.users:
-        if not world.credit_cards(user):
-            yield Draft(
-                user,
-                reason="You want to apply for the Platinum Rewards Card.",
-                details={"income": "Your annual income is $39,500."},
-                fallback="Then you want to apply for the EcoCard.",
-                calls=[_application(user, "EcoCard", 39_500)],
-                documents=[_APPLYING, "card_platinum_joining", "card_eco_joining"],
-            )
-
-
-# Referrals
-
-
-def _referred(user: Record, count: int) -> dict[str, dict[str, Record]]:
-    """Return completed referrals of this year."""
+def _referrals(case: Case) -> dict[str, dict[str, Record]]:
     found = {}
-    for number in range(count):
-        referral_id = new_id("", "referral", user["user_id"], number, length=16)
+    for number in range(case.count):
+        referral_id = new_id("", "referral", case.user["user_id"], number, length=16)
         found[referral_id] = {
             "referral_id": referral_id,
-            "referrer_id": user["user_id"],
+            "referrer_id": case.user["user_id"],
             "referred_account_type": "Bronze Rewards Card",
             "referral_status": "COMPLETE",
             "date": f"0{number + 2}/14/2025",
@@ -109,177 +71,76 @@ def _referred(user: Record, count: int) -> dict[str, dict[str, Record]]:
     return {"referrals": found} if found else {}
 
 
-def _link(world: World, count: int, *, allowed: bool) -> Iterator[Draft]:
-    for user, card in world.each_credit_card():
-        if not world.referrals(user):
-            link = given("get_referral_link", user_id=user["user_id"], card_name=card["card_type"])
-            yield Draft(
-                user,
-                reason=f"You want a referral link for the {card['card_type']} for a friend.",
-                calls=link if allowed else [],
-                documents=[_REFERRING],
-                tables=_referred(user, count),
-            )
-
-
-@scenario(_REFERRING)
-def referral_link(world: World) -> Iterator[Draft]:
-    """A link, which the customer makes with a tool that is given."""
-    yield from _link(world, 0, allowed=True)
-
-
-@scenario(_REFERRING, personas.BREEZY)
-def referral_link_after_some(world: World) -> Iterator[Draft]:
-    """One below the yearly number; by the outdated document that is too many."""
-    yield from _link(world, REFERRALS_A_YEAR - 1, allowed=True)
-
-
-@scenario(_REFERRING, personas.IMPATIENT)
-def too_many_referrals(world: World) -> Iterator[Draft]:
-    """The yearly number is reached."""
-    yield from _link(world, REFERRALS_A_YEAR, allowed=False)
-
-
-@scenario(_REFERRING)
-def refer_for_an_account(world: World) -> Iterator[Draft]:
-    """A referral for a bank account, which the customer submits with a tool of their own."""
-    for user in world.users:
-        if not world.referrals(user):
-            arguments = {"user_id": user["user_id"], "account_type": "Blue Account"}
-            yield Draft(
-                user,
-                reason="You want to refer a friend for the Blue Account.",
-                calls=[Call("submit_referral", arguments, "user")],
-                documents=[_REFERRING],
-            )
-
+_refer = partial(scenario, documents=("referral_rules",))
+_refer_for_card = partial(
+    _refer,
+    cases=CREDIT_CARD.where(lambda c: not c.world.referrals(c.user)),
+    reason="You want a referral link for the {card[card_type]} for a friend.",
+    calls=(given("get_referral_link", card_name="{card[card_type]}"),),
+    tables=_referrals,
+)
+_REFERRALS = (
+    _refer_for_card("referral-link", "A link, which the customer makes with a tool that is given.", count=0),
+    _refer_for_card("referral-link-after-some", "One below the yearly number; by the outdated document that is too "
+                    "many.", BREEZY, count=_REFERRALS_A_YEAR - 1),
+    _refer_for_card("too-many-referrals", "The yearly number is reached.", IMPATIENT,
+                    count=_REFERRALS_A_YEAR, calls=()),
+    _refer("refer-for-an-account",
+           "A referral for a bank account, which the customer submits with a tool of their own.",
+           cases=CUSTOMER.where(lambda c: not c.world.referrals(c.user)),
+           reason="You want to refer a friend for the Blue Account.",
+           calls=(by_customer("submit_referral", user_id="{user[user_id]}", account_type="Blue Account"),)),
+)  # fmt: skip
 
 # Checks
 
-
-def _check(world: World, amount: int) -> Iterator[Draft]:
-    for user, account in world.each_checking():
-        deposit = given("deposit_check_3847", account_id=account["account_id"], check_amount=amount)
-        yield Draft(
-            user,
-            reason=f"You want to deposit a check of ${amount:,} to your {account['level']} by the app.",
-            calls=[*overview(user), *deposit] if amount <= CHECK_LIMIT else [],
-            documents=[_CHECKS, "account_overview"],
-        )
-
-
-@scenario(_CHECKS)
-def deposit_a_check(world: World) -> Iterator[Draft]:
-    """A check that the app takes."""
-    yield from _check(world, 480)
-
-
-@scenario(_CHECKS, personas.CAREFUL)
-def deposit_the_largest_check(world: World) -> Iterator[Draft]:
-    """A check of exactly the largest amount."""
-    yield from _check(world, CHECK_LIMIT)
-
-
-@scenario(_CHECKS, personas.BRIEF)
-def deposit_too_large_a_check(world: World) -> Iterator[Draft]:
-    """A check that belongs to a branch."""
-    yield from _check(world, CHECK_LIMIT + 100)
-
-
-# Questions
-
-
-def _question(world: World, question: str, answer: str, document: str) -> Iterator[Draft]:
-    for user in world.users:
-        yield Draft(user, reason=question, calls=[], documents=[document], communicate=[answer], identified=False)
-
-
-@scenario("wire_transfers")
-def price_of_a_wire(world: World) -> Iterator[Draft]:
-    """A question that one document answers; nobody has to be identified."""
-    yield from _question(world, "What is the fee for a wire abroad?", "37", "wire_transfers")
-
-
-@scenario("wrong_interest", personas.CAREFUL)
-def yield_of_an_account(world: World) -> Iterator[Draft]:
-    """A question about a product."""
-    question = "What is the APY of the Gold Plus Account?"
-    yield from _question(world, question, "3.1", "savings_gold_plus_interest")
-
-
-@scenario(_REFERRING, personas.NEW_HERE)
-def bonus_for_a_referral(world: World) -> Iterator[Draft]:
-    """A question about a card."""
-    bonus = CARD["Silver Rewards Card"].referral_bonus
-    question = "What is the bonus for a referral with the Silver Rewards Card?"
-    yield from _question(world, question, str(bonus), "card_silver_joining")
-
-
-@scenario("credit_limit_increase")
-def waiting_time_for_an_increase(world: World) -> Iterator[Draft]:
-    """A question that an outdated document answers differently."""
-    question = "What is the waiting time after a decision about raising a credit limit?"
-    yield from _question(world, question, "120", "credit_limit_increase")
-
-
-# Transfers to a person
-
-
-@scenario(_PERSON)
-def a_customer_has_died(world: World) -> Iterator[Draft]:
-    """A relative reports a death: nobody is identified, and a person takes over."""
-    for user in world.users:
-        yield Draft(
-            user,
-            reason="Your mother has died, and you want to know what happens to her account.",
-            calls=[transfer("deceased_account_holder", "A relative reports the death of an account holder.")],
-            documents=[_PERSON],
-            identified=False,
-        )
-
-
-@scenario(_PERSON, personas.CAREFUL)
-def a_letter_from_a_court(world: World) -> Iterator[Draft]:
-    """A letter from a court belongs to a person, once the customer is identified."""
-    for user in world.users:
-        yield Draft(
-            user,
-            reason="You received a letter from a court about your account and want to know what the bank does.",
-            calls=[transfer("legal_or_regulatory_matter", "The customer has a letter from a court.")],
-            documents=[_PERSON],
-        )
-
-
-@scenario(_PERSON, personas.IMPATIENT)
-def somebody_else_s_account(world: World) -> Iterator[Draft]:
-    """Somebody who asks about the account of another person is transferred."""
-    for user, other in zip(world.users, world.users[1:], strict=False):
-        yield Draft(
-            user,
-            reason=f"You want to know what is on the account of another person, {other['name']}, who works for you.",
-            calls=[transfer("third_party_inquiry", "Somebody asks about the account of another person.")],
-            documents=[_PERSON],
-            identified=False,
-        )
-
-
-PEOPLE = (
-    new_email_address,
-    new_phone_number,
-    apply_with_enough_income,
-    apply_with_too_little_income,
-    referral_link,
-    referral_link_after_some,
-    too_many_referrals,
-    refer_for_an_account,
-    deposit_a_check,
-    deposit_the_largest_check,
-    deposit_too_large_a_check,
-    price_of_a_wire,
-    yield_of_an_account,
-    bonus_for_a_referral,
-    waiting_time_for_an_increase,
-    a_customer_has_died,
-    a_letter_from_a_court,
-    somebody_else_s_account,
+_deposit = partial(
+    scenario,
+    cases=CHECKING,
+    reason="You want to deposit a check of ${amount:,} to your {account[level]} by the app.",
+    calls=(OVERVIEW, given("deposit_check_3847", check_amount="{amount}")),
+    documents=("mobile_check_deposit", "account_overview"),
 )
+_CHECKS = (
+    _deposit("deposit-a-check", "A check that the app takes.", amount=480),
+    _deposit("deposit-the-largest-check", "A check of exactly the largest amount.", CAREFUL, amount=_CHECK_LIMIT),
+    _deposit("deposit-too-large-a-check", "A check that belongs to a branch.", BRIEF,
+             amount=_CHECK_LIMIT + 100, calls=()),
+)  # fmt: skip
+
+# Questions, and transfers to a person
+
+_anybody = partial(scenario, cases=CUSTOMER, identified=False)
+_QUESTIONS = (
+    _anybody("price-of-a-wire", "A question that one document answers; nobody has to be identified.",
+             reason="What is the fee for a wire abroad?", communicate=("37",), documents=("wire_transfers",)),
+    _anybody("yield-of-an-account", "A question about a product.", CAREFUL,
+             reason="What is the APY of the Gold Plus Account?", communicate=("3.1",),
+             documents=("savings_gold_plus_interest",), rule="wrong_interest"),
+    _anybody("bonus-for-a-referral", "A question about a card.", NEW_HERE,
+             reason="What is the bonus for a referral with the Silver Rewards Card?", communicate=("35",),
+             documents=("card_silver_joining",), rule="referral_rules"),
+    _anybody("waiting-time-for-an-increase", "A question that an outdated document answers differently.",
+             reason="What is the waiting time after a decision about raising a credit limit?", communicate=("120",),
+             documents=("credit_limit_increase",)),
+)  # fmt: skip
+_TRANSFERS = (
+    _anybody("a-customer-has-died", "A relative reports a death: nobody is identified, and a person takes over.",
+             reason="Your mother has died, and you want to know what happens to her account.",
+             calls=(transfer("deceased_account_holder", "A relative reports the death of an account holder."),),
+             documents=("human_transfer",)),
+    scenario("a-letter-from-a-court",
+             "A letter from a court belongs to a person, once the customer is identified.", CAREFUL,
+             cases=CUSTOMER,
+             reason="You received a letter from a court about your account and want to know what the bank does.",
+             calls=(transfer("legal_or_regulatory_matter", "The customer has a letter from a court."),),
+             documents=("human_transfer",)),
+    _anybody("somebody-else-s-account", "Somebody who asks about the account of another person is transferred.",
+             IMPATIENT,
+             cases=Cases(lambda world: ({"user": user, "other": other} for user, other in pairwise(world.users))),
+             reason="You want to know what is on the account of another person, {other[name]}, who works for you.",
+             calls=(transfer("third_party_inquiry", "Somebody asks about the account of another person."),),
+             documents=("human_transfer",)),
+)  # fmt: skip
+
+PEOPLE = (*_PROFILES, *_APPLICATIONS, *_REFERRALS, *_CHECKS, *_QUESTIONS, *_TRANSFERS)
