@@ -4,6 +4,7 @@ from .attribution import annotate_failure, attribute
 from .divergence import Divergence, first_divergence
 from .explain import explain, message_lines, plain_text, verdict
 from .facts import Attribution
+from .turning_point import in_brief
 
 __all__ = [
     "Attribution",
@@ -12,6 +13,7 @@ __all__ = [
     "attribute",
     "explain",
     "first_divergence",
+    "in_brief",
     "message_lines",
     "plain_text",
     "verdict",

@@ -17,6 +17,7 @@ from .divergence import first_divergence
 from .error_rules import contradicts_policy, forbidden_call
 from .facts import Attribution, Facts, Said, first_line, quoted
 from .misunderstandings import misunderstood
+from .turning_point import HANDED_OVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +183,7 @@ def _handed_over(facts: Facts) -> Attribution | None:
     text = call_as_text(transfer.call.name, transfer.call.arguments)
     return Attribution(
         "agent",
-        "it transferred the user instead of making a required call",
+        HANDED_OVER,
         transfer.message_idx,
         f"{divergence.text}; {text}",
     )

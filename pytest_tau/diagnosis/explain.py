@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..attacks import AttackFacts
 from ..capability import installed
 from ..capability.calls import failure_lines
 from ..evaluation import components_of
-from ..evaluation.component_reports import BY_USER, NEAREST, NOT_MADE, Line
+from ..evaluation.component_reports import BY_USER, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
 from ..models import LATE_CALLS, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
 from ..text import counted, has_traceback, plural, shorten
 from .attacks import attack_report
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
 from .misunderstandings import misunderstood_lines
+from .turning_point import HANDED_OVER, point_lines, without_carried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
     from ..models import Message, RewardInfo, Simulation, ToolCall
 
 #: Messages that are shown of the end of the conversation.
-_LAST_MESSAGES = 6
+_LAST_MESSAGES = 3
 #: Lines of an error that are shown.
 _LONGEST_ERROR = 48
-#: Calls with a fault of their tool that are named.
 _COMMANDS = ("record again: ", "record it: ")
 
 
@@ -98,11 +98,11 @@ def explain(
     lines += _cut_off(simulation)
     lines += [Line("note", line) for line in failure_lines(capabilities or installed(), simulation, asked)]
     lines += _late_calls(simulation)
-    lines = _diagnosis(simulation, lines)
+    said = _last_messages(simulation) if last_messages else []
+    lines += _fault(simulation, [*lines, *said])
     lines += _review(simulation)
     lines += [Line("note", hint)] if hint else []
-    lines += _replay(simulation)
-    lines += _last_messages(simulation) if last_messages else []
+    lines += [*_replay(simulation), *said]
     if again:
         lines.append(Line("command", f"again: {again}"))
     return lines
@@ -118,9 +118,11 @@ def _of_verdict(simulation: Simulation, info: RewardInfo, evaluators: Sequence[E
     if _ended_early(info):
         lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
     if not _broke_off(simulation):
+        lines += point_lines(simulation, info)
         lines += _judge(info)
+        left = without_carried(simulation, info)
         for component in components_of(info, evaluators):
-            lines += component.explain(info, simulation.calls)
+            lines += component.explain(left, simulation.calls)
     return lines
 
 
@@ -166,24 +168,18 @@ def _judge(info: RewardInfo) -> list[Line]:
     return []
 
 
-def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
-    """Return the lines above with the turning point, and whose fault it looks like; no text is repeated."""
-    info = simulation.info or {}
-    point = None if _broke_off(simulation) else info.get("turning_point")
-    lines = _with_turning_point(above, point) if point else list(above)
-    problem, fault = info.get("turning_point_problem"), info.get("blame")
-    lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
-    if fault and not (simulation.outcome == "error" and fault["party"] == "agent"):  # it has no verdict
-        neither = fault["reason"] in (NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY)
-        whose = "neither side failed" if neither else f"looks like the {fault['party']}'s fault"
-        text = f"{whose}: {fault['reason']}"
-        text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
-        known = "\n".join([*(line.text for line in lines), simulation.error or ""])
-        # What is missing comes first in the evidence, then the call that was made instead.
-        shown = f"{NEAREST} {fault['message_idx']}:" in known
-        new = [] if shown else [each for each in fault["evidence"].split("; ") if not _is_in(each, known)]
-        lines.append(Line("note", f"{text}: {_one_line('; '.join(new))}" if new else text))
-    return lines
+def _fault(simulation: Simulation, known: Iterable[Line]) -> list[Line]:
+    """Return the line about whose fault it looks like, if the other lines do not show that the agent failed."""
+    fault = (simulation.info or {}).get("blame")
+    if not fault or (fault["party"] == "agent" and fault["reason"] != HANDED_OVER):
+        return []
+    neither = fault["reason"] in (NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY)
+    whose = "neither side failed" if neither else f"looks like the {fault['party']}'s fault"
+    text = f"{whose}: {fault['reason']}"
+    text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
+    shown = "\n".join([*(line.text for line in known), simulation.error or ""])
+    new = [each for each in fault["evidence"].split("; ") if not _is_in(each, shown)]
+    return [Line("note", f"{text}: {_one_line('; '.join(new))}" if new else text)]
 
 
 def _review(simulation: Simulation) -> list[Line]:
@@ -206,23 +202,6 @@ def _review(simulation: Simulation) -> list[Line]:
     return lines
 
 
-def _with_turning_point(lines: list[Line], divergence: dict[str, Any]) -> list[Line]:
-    """Return the lines with the turning point: marked where missing calls are listed, else as a line of its own."""
-    missing = [divergence["call"], *divergence.get("also_missing", ())] if divergence["kind"] == "missing" else []
-    texts = [call_as_text(call["name"], call["arguments"]) for call in missing]
-    places = [next((n for n, line in enumerate(lines) if _is_action(line, text)), None) for text in texts]
-    if not places or None in places:
-        return [*lines, Line("head", f"turning point: {divergence['text']}")]
-    return [
-        Line(kind, f"turning point: {text}" if number == places[0] else text)
-        for number, (kind, text) in enumerate(lines)
-    ]
-
-
-def _is_action(line: Line, call: str) -> bool:
-    return line.text.startswith(NOT_MADE) and call in line.text
-
-
 def _is_in(evidence: str, known: str) -> bool:
     """Return whether everything that a text lists after its first colon is known, or the text itself."""
     listed = evidence.partition(": ")[2] or evidence
@@ -240,7 +219,10 @@ def _replay(simulation: Simulation) -> list[Line]:
 
 
 def _last_messages(simulation: Simulation) -> list[Line]:
-    messages = simulation.messages[-_LAST_MESSAGES:]
+    start = max(len(simulation.messages) - _LAST_MESSAGES, 0)
+    while start and isinstance(simulation.messages[start], ToolMessage):  # a result is shown with its call
+        start -= 1
+    messages = simulation.messages[start:]
     lines = [Line("head", "last messages")] if messages else []
     return lines + [line for message in messages for line in message_lines(message, _one_line)]
 

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 LineKind: TypeAlias = Literal["verdict", "passed", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
 
 
-#: The beginning of the line about a reference action that was not made, and of the one about the call next to it, which
-#: the number of a message follows.
-NOT_MADE, NEAREST = "reference action not made", "nearest call, message"
+#: The beginning of the line about the call next to an action that was not made; the number of its message follows.
+NEAREST = "nearest call, message"
 #: What is added to a call that the user was to make.
 BY_USER = " (by the user)"
 

@@ -59,9 +59,9 @@ def test_the_saboteur_does_what_the_first_page_shows(
     result = pytester.runpytest("-pno:asyncio", "--tau-domain", "retail", "--tau-split", "small", agent)
     result.assert_outcomes(passed=1, failed=11)
     shown = next(block for block in blocks("docs/get_started.md", "console") if "saboteur" in block)
-    begun = ("reward 0", "database", "  orders", "turning point", "looks like", "  agent", "  user", "tau: retail:")
+    begun = ("reward 0", "turning point", "policy", "  agent", "  user", "tau: retail:")
     lines = [line for line in shown.splitlines() if line.startswith(begun)]
-    assert len(lines) == 10
+    assert len(lines) == 7
     written = result.stdout.str()
     for line in lines:
         assert line in written
@@ -291,7 +291,7 @@ def test_the_picture_of_the_failure_shows_what_is_printed() -> None:
     assert pictures.stale_line() is None
     shown = pictures.picture_lines((ROOT / "docs" / "images" / "failure.svg").read_text(encoding="utf-8"))
     assert shown[0] == f"$ {pictures.COMMAND}"
-    assert any(line.startswith("turning point: reference action not made: cancel_pending_order(") for line in shown)
+    assert any(line.startswith("turning point: never called cancel_pending_order(") for line in shown)
 
 
 def test_a_picture_that_shows_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

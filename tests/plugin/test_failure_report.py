@@ -39,15 +39,32 @@ def failing(project, a_task, scripted):
 class TestContent:
     """The content of the report."""
 
-    def test_database_differences_of_both_sides(self, failing):
-        criteria = {"actions": [CREATE, DISMISS], "reward_basis": ["DB"]}
-        run = failing(criteria, '"Done."', args=["--tau-user", "noop"])
+    def test_database_differences_of_both_sides(self, failing, scripted):
+        criteria = {"actions": [], "reward_basis": ["DB"]}
+        dismiss = 'call("dismiss_notification", notification_id="notif_1")'
+        user = scripted('"Hi"', dismiss, '"###STOP###"', file="by_user.py")
+        create = 'call("create_task", user_id="user_1", title="X")'
+        run = failing(criteria, create, '"Done."', args=["--tau-user", user])
         run.line("reward 0 = DB 0")
         run.line("database, agent side: 2 differences")
-        run.line("tasks/task_3", "expected {", "missing")
-        run.line("users/user_1/tasks/2", 'expected "task_3"', "missing")
+        run.line("tasks/task_3", "not expected", "got {")
+        run.line("users/user_1/tasks/2", "not expected", 'got "task_3"')
         run.line("database, user side: 1 difference")
-        run.line("notifications/notif_1/status", 'expected "read"', 'got "unread"')
+        run.line("notifications/notif_1/status", 'expected "unread"', 'got "read"')
+
+    def test_missing_writes_stand_for_what_lacks_without_them(self, failing):
+        unmet = _assertion("assert_number_of_tasks", user_id="user_1", expected_number=3)
+        criteria = {
+            "actions": [CREATE, DISMISS],
+            "env_assertions": [unmet],
+            "reward_basis": ["DB", "ENV_ASSERTION", "ACTION"],
+        }
+        run = failing(criteria, '"Done."', args=["--tau-user", "noop"])
+        run.line("reward 0 = DB 0 x ENV_ASSERTION 0 x ACTION 0")
+        run.line("turning point: never called create_task(")
+        for part in ("database", "not met, ", "not made", "looks like the agent"):
+            run.lacks(part)
+        assert run.text.count("dismiss_notification") == 2  # once here, once in the short test summary
 
     def test_different_field_is_shown_with_its_path(self, failing):
         criteria = {"actions": [CREATE], "reward_basis": ["DB"]}
@@ -66,7 +83,7 @@ class TestContent:
         near = 'call("create_task", user_id="user_9", title="Buy milk", description="Two litres")'
         run = failing({"actions": [CREATE], "reward_basis": ["ACTION"]}, far, near, '"Done."')
         run.line("reward 0 = ACTION 0")
-        run.line("reference action not made: create_task", '"Buy milk"')
+        run.line("not made: create_task", '"Buy milk"')
         run.line(
             "nearest call, message 4: user_id  expected", '"user_1"', 'got "user_9"', "-> Error: User user_9 not found"
         )
@@ -74,12 +91,11 @@ class TestContent:
     def test_missing_action_that_was_never_called(self, failing):
         criteria = {"actions": [CREATE], "reward_basis": ["ACTION"]}
         run = failing(criteria, 'call("get_users")', '"Done."')
-        run.line("reference action not made: create_task")
-        run.line("never called")
+        run.line("never called create_task(")
 
     def test_missing_action_of_the_user(self, failing):
         run = failing({"actions": [DISMISS], "reward_basis": ["ACTION"]}, '"Done."', args=["--tau-user", "noop"])
-        run.line("reference action not made (by the user): dismiss_notification")
+        run.line("never called (by the user) dismiss_notification")
 
     def test_unmet_assertions(self, failing):
         unmet = _assertion("assert_task_status", task_id="task_1", expected_status="completed", message="watered")
@@ -130,7 +146,7 @@ class TestContent:
 
     def test_the_one_line_summary(self, failing):
         run = failing({"actions": [CREATE]}, '"Done."')
-        run.line("FAILED mock/t.tau.json::buy-milk[trial-0] - reward 0 = DB 0 x COMMUNICATE 1")
+        run.line("FAILED mock/t.tau.json::buy-milk[trial-0] - never called create_task")
 
     def test_no_python_traceback(self, failing):
         run = failing({"actions": [CREATE]}, '"Done."', args=["--tb=long"])
@@ -180,8 +196,8 @@ class TestLooks:
 
     @pytest.mark.parametrize("style", ["auto", "long", "short", "line", "native"])
     def test_traceback_styles_do_not_hide_it(self, failing, style):
-        run = failing({"actions": [CREATE]}, '"Done."', args=[f"--tb={style}"])
-        run.line("reward 0 = DB 0 x COMMUNICATE 1")
+        run = failing({"actions": [CREATE]}, '"Done."', args=[f"--tb={style}", "-rN"])
+        run.line("never called create_task")
 
     def test_tb_no(self, failing):
         failing({"actions": [CREATE]}, '"Done."', args=["--tb=no"]).lacks("last messages")

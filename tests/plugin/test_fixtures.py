@@ -83,7 +83,7 @@ class TestOfOnesOwn:
         run.outcomes(failed=1)
         run.line("tau simulation")
         run.line("reward 0 = DB 0 x COMMUNICATE 1")
-        run.line("reference action not made: create_task(")
+        run.line("never called create_task(")
         run.line("FAILED test_agent.py::test_it[create-task-trial-0]")
 
     def test_a_passing_test_shows_nothing(self, project):

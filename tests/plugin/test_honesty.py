@@ -123,13 +123,10 @@ class TestUnseenCalls:
             run.lacks("model calls of the agent's own")
             run.lacks("the agent's fault")
 
-    def test_a_failed_replay_names_the_client_below_the_blame(self, own):
+    def test_a_failed_replay_names_the_client(self, own):
         run = own(OWN, "--tau-replay")
         run.outcomes(failed=1)
-        lines = run.text.splitlines()
-        blame = lines.index(run.line("looks like the agent's fault: it failed with an error"))
-        hint = f"model calls of the agent's own are not replayed; give its client (openai) {CURE}"
-        assert hint.startswith(lines[blame + 1].strip())
+        run.line(f"model calls of the agent's own are not replayed; give its client (openai) {CURE}"[:100])
         own(OWN, "--tau-record").lacks("model calls of the agent's own")
 
     def test_agents_that_fixtures_make(self, project, own):

@@ -19,7 +19,7 @@ class TestDomains:
     def test_it_fails_like_any_other(self, shelf):
         run = shelf.run("--tau-domain", "shelf", "--tau-agent", "noop")
         run.outcomes(failed=2)
-        run.line("books/Emma/lent  expected true   got false")
+        run.line('turning point: never called lend(title="Emma")')
 
     def test_it_is_known_in_messages(self, shelf):
         shelf.run("--tau-domain", "shelv").usage_error("unknown domain 'shelv'; did you mean 'shelf'?", "mock, ")

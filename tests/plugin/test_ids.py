@@ -174,7 +174,7 @@ def test_verbose_and_quiet(tasks):
 def test_summary_names_the_failed(tasks):
     run = tasks.run("-rA")
     run.line("PASSED mock/t.tau.json::good-1[trial-0]")
-    run.line("FAILED mock/t.tau.json::bad-1[trial-0] - reward 0 = DB 0 x COMMUNICATE 1")
+    run.line("FAILED mock/t.tau.json::bad-1[trial-0] - never called create_task")
 
 
 class TestJunitXml:
@@ -189,8 +189,8 @@ class TestJunitXml:
         suite, cases = self._cases(tasks, "-o", "junit_family=xunit1")
         assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "2", "0")
         failure = cases["bad-1[trial-0]"].find("failure")
-        assert failure.get("message") == "reward 0 = DB 0 x COMMUNICATE 1"
-        assert "reference action not made: create_task" in failure.text
+        assert failure.get("message") == "never called create_task"
+        assert "never called create_task(" in failure.text
         assert cases["good-1[trial-0]"].find("failure") is None
         assert cases["good-1[trial-0]"].get("classname") == "mock.t.tau.json"
 

@@ -148,8 +148,10 @@ def test_nothing_is_shown_if_every_rule_is_kept(run_shop):
 def test_failures_have_their_breaches_in_their_report(run_shop):
     run = run_shop(ids=("bad-failed",))
     run.outcomes(failed=1)
-    run.line('policy: named, message 2: fill(item="bad"): not named before')
+    run.line("policy: broke named (message 2)")
+    run.lacks("not named before")
     run.lacks("rules broken in")
+    run_shop("-v", ids=("bad-failed",)).line('policy: named, message 2: fill(item="bad"): not named before')
 
 
 def test_few_trials_are_shown_and_all_with_v(run_shop):

@@ -65,7 +65,7 @@ class TestMakers:
         )
         run = folders.run("a")
         run.outcomes(failed=1)
-        run.line("reference action not made: create_task")
+        run.line("never called create_task(")
         run.lacks("Traceback")
 
     @pytest.mark.parametrize("made", ["3", "object", "lambda: 'no arguments'"])

@@ -72,7 +72,7 @@ def test_outcomes_and_reports_are_those_of_one_process(project, a_task):
         run.line("agent  Seed 373753.")
         run.line("ConnectionError: provider down")
         run.line("again: pytest 'mock/t.tau.json::bad[trial-1]'")
-        run.line("FAILED mock/t.tau.json::bad[trial-0] - reward 0 = DB 0 x COMMUNICATE 1")
+        run.line("FAILED mock/t.tau.json::bad[trial-0] - never called create_task")
         run.line("ERROR mock/t.tau.json::lost[trial-1]")
         run.line("tau: mock: 3 tasks, 6 trials; 2 passed, 2 failed, 2 errors; pass^1 0.500 pass^2 0.500")
         run.lacks("INTERNALERROR")

@@ -11,6 +11,7 @@ from pytest_tau.diagnosis.attribution import RULES, annotate_failure, attribute
 from pytest_tau.diagnosis.divergence import Divergence, first_divergence
 from pytest_tau.diagnosis.explain import explain
 from pytest_tau.diagnosis.facts import Attribution
+from pytest_tau.diagnosis.turning_point import in_brief
 from pytest_tau.evaluation import evaluate
 from pytest_tau.models import Simulation, Task, ToolCall, ToolMessage
 from pytest_tau.policy import Rule
@@ -467,12 +468,12 @@ def test_failed_trial_has_turning_point_and_blame(domain: Domain) -> None:
     assert failed.info["blame"]["party"] == "agent"
     assert failed.info["turning_point"]["message_idx"] == failed.info["blame"]["message_idx"] == 2
     texts = [line.text for line in explain(failed)]
-    point = next(text for text in texts if text.startswith("turning point: "))
-    assert point.startswith('turning point: message 2, agent called remove(item_id="desk"): after it ')
-    # What the line above says is not said again.
-    assert (
-        "looks like the agent's fault: after its call, the expected final state was out of reach (message 2)" in texts
+    assert texts[1] == (
+        'turning point: message 2, agent called remove(item_id="desk"): after it, the right final state was out of reach'
     )
+    assert in_brief(failed) == "wrong call remove (message 2)"
+    # The turning point shows that the agent failed.
+    assert "fault" not in "".join(texts)
     assert Simulation.model_validate_json(failed.model_dump_json()).info == failed.info
 
 
@@ -487,12 +488,10 @@ def test_missing_calls_that_are_listed_are_not_repeated(domain: Domain) -> None:
     actions = [action("rename", item_id="lamp", name="Light"), action("price", item_id="lamp", price=3)]
     look = {"tool_calls": [call("look", item_id="lamp")]}
     texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), look)
-    first = texts.index(
-        'turning point: reference action not made: rename(item_id="lamp", name="Light")  (never called)'
-    )
-    assert texts[first + 1 : first + 3] == [
-        'reference action not made: price(item_id="lamp", price=3)  (never called)',
-        "looks like the agent's fault: it did not make a required call",
+    assert texts[1:4] == [
+        'turning point: never called rename(item_id="lamp", name="Light")',
+        'never called price(item_id="lamp", price=3)',
+        "last messages",
     ]
 
 
@@ -500,38 +499,39 @@ def test_a_missing_call_of_the_user_is_shown_once(domain: Domain) -> None:
     actions = [action("write_note", "user", note_id="n", text="x")]
     texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}))
     assert [text for text in texts if "write_note" in text] == [
-        'turning point: reference action not made (by the user): write_note(note_id="n", text="x")  (never called)'
+        'turning point: never called (by the user) write_note(note_id="n", text="x")'
     ]
-    assert "looks like the agent's fault: it did not get the user to make a required call" in texts
 
 
-def test_missing_calls_that_are_not_listed_are_the_turning_point(domain: Domain) -> None:
+def test_a_call_that_undoes_another_is_the_turning_point(domain: Domain) -> None:
     # The action was made, and undone: it is met, but missing in the end.
     actions = [action("rename", item_id="lamp", name="Light")]
     there = {"tool_calls": [call("rename", item_id="lamp", name="Light")]}
     back = {"tool_calls": [call("rename", item_id="lamp", name="Lamp")]}
     texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), there, back)
     points = [text for text in texts if text.startswith("turning point: ")]
-    assert len(points) == 1
-    assert "reference action not made" not in "".join(texts)
+    assert points == [
+        'turning point: message 4, agent called rename(item_id="lamp", name="Lamp"): after it, the right final state was '
+        "out of reach"
+    ]
+    assert "not made" not in "".join(texts)
 
 
 def test_the_call_with_other_arguments_is_shown_once(domain: Domain) -> None:
     actions = [action("rename", item_id="lamp", name="Light")]
     other = {"tool_calls": [call("rename", item_id="lamp", name="Torch")]}
     texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), other)
-    assert '  nearest call, message 2: name  expected "Light"   got "Torch"' in texts
-    assert "looks like the agent's fault: it called the tool with other arguments (message 2)" in texts
+    assert texts[1:4] == [
+        'turning point: not made: rename(item_id="lamp", name="Light")',
+        '  nearest call, message 2: name  expected "Light"   got "Torch"',
+        "last messages",
+    ]
 
 
 def test_a_reason_does_not_repeat_the_checks_above(domain: Domain) -> None:
     wanted = task({"communicate_info": ["42", "lamp"], "reward_basis": ["COMMUNICATE"]})
     texts = explained(domain, wanted)
-    assert texts[1:4] == [
-        "never said: '42'",
-        "never said: 'lamp'",
-        "looks like the agent's fault: it did not say a required text",
-    ]
+    assert texts[1:3] == ["never said: '42', 'lamp'", "last messages"]
 
 
 def test_a_trial_that_a_user_broke_has_a_blame_and_no_turning_point(domain: Domain) -> None:

@@ -120,7 +120,6 @@ def test_after_an_exception_of_the_agent_the_checks_are_one_line(domain: Domain)
     assert about(done) == [
         "  KeyError: 'b'",
         "only a stop can earn more than 0; the checks would give DB 0 x COMMUNICATE 0",
-        "looks like the agent's fault: it failed with an error",
     ]
 
 
@@ -235,14 +234,11 @@ LIGHT = action("rename", item_id="lamp", name="Light")
 
 def test_a_missing_action_and_that_it_was_never_called(domain: Domain) -> None:
     lines = actions_about(domain, [LIGHT])
-    assert has_line(lines, 'reference action not made: rename(item_id="lamp", name="Light")')
-    assert has_line(lines, "never called")
+    assert lines == ['never called rename(item_id="lamp", name="Light")']
 
 
 def test_a_missing_action_of_the_user_s(domain: Domain) -> None:
-    assert has_line(
-        actions_about(domain, [action("switch", "user")]), "reference action not made (by the user): switch()"
-    )
+    assert actions_about(domain, [action("switch", "user")]) == ["never called (by the user) switch()"]
 
 
 def test_nearest_call_is_shown_with_its_message_and_arguments(domain: Domain) -> None:
@@ -319,19 +315,10 @@ def test_strict_blames_no_malformed_arguments_where_there_are_none(
     assert "malformed" not in "\n".join(lines)
 
 
-def test_where_no_tool_was_called_the_actions_are_listed_in_one_line(domain: Domain) -> None:
-    actions = [action("count"), action("rename"), action("count")]
-    assert actions_about(domain, actions, agent("No.")) == [
-        "none of 3 reference actions made, no tool was called: count, rename"
-    ]
-    called = actions_about(domain, actions, agent(call("look", item_id="lamp")))
-    assert sum("reference action not made" in line for line in called) == 3
-
-
 def test_many_actions_are_capped(domain: Domain) -> None:
     lines = actions_about(domain, [action("tag", item_id="lamp", tag=str(n)) for n in range(7)], agent(call("count")))
-    assert sum("reference action not made" in line for line in lines) == 5
-    assert lines[-1] == "  and 2 more"
+    assert sum("never called" in line for line in lines) == 3
+    assert lines[-1] == "  and 4 more"
 
 
 # Phrases and statements
@@ -340,7 +327,7 @@ def test_many_actions_are_capped(domain: Domain) -> None:
 def test_phrases_never_said(domain: Domain) -> None:
     wanted = task({"communicate_info": [str(n) for n in range(100, 108)], "reward_basis": ["COMMUNICATE"]})
     lines = about(failed(domain, wanted, agent("100")))
-    assert lines == [*(f"never said: '{n}'" for n in range(101, 106)), "  and 2 more"]
+    assert lines == ["never said: '101', '102', '103', '104', '105' and 2 more"]
 
 
 def test_phrases_that_do_not_gate_are_not_shown(domain: Domain) -> None:
@@ -378,12 +365,10 @@ def test_what_a_replay_found() -> None:
 def test_the_last_turns() -> None:
     messages = [
         agent("left out"),
+        user("left out"),
         agent("Wait\n  a moment", call("look", item_id="lamp")),
         ToolMessage(content="x" * 300),
-        agent(ToolCall(name="look", malformed="{item")),
-        ToolMessage(content=None),
-        agent("word " * 80),
-        user("Bye. ###STOP###"),
+        agent("word " * 80, ToolCall(name="look", malformed="{item")),
     ]
     lines = explain(simulation(RewardInfo(reward=0.0), messages=messages))[1:]
     assert lines[0] == Line("head", "last messages")
@@ -391,10 +376,8 @@ def test_the_last_turns() -> None:
         Line("agent", "  agent  Wait a moment"),
         Line("agent", '  agent  > look(item_id="lamp")'),
         Line("tool", "         = " + "x" * 239 + "…"),
-        Line("agent", "  agent  > look({item)"),
-        Line("tool", "         = "),
         Line("agent", "  agent  " + ("word " * 80)[:239] + "…"),
-        Line("user", "  user   Bye. ###STOP###"),
+        Line("agent", "  agent  > look({item)"),
     ]
 
 

@@ -57,20 +57,12 @@ def wanted_names(domain: Domain, *names: str, grading: Any = OFFICIAL) -> Reward
 class TestActions:
     """Reference actions that were not made."""
 
-    def test_five_are_shown_and_the_others_counted(self, domain: Domain) -> None:
-        six = wanted_names(domain, *"abcdef")
-        lines = texts(ACTION, six, made(call("count")))
-        assert lines[0] == 'reference action not made: rename(item_id="a", name="x")  (never called)'
-        assert len(lines) == 6
+    def test_three_are_shown_and_the_others_counted(self, domain: Domain) -> None:
+        lines = texts(ACTION, wanted_names(domain, *"abcd"), made(call("count")))
+        assert lines[0] == 'never called rename(item_id="a", name="x")'
+        assert len(lines) == 4
         assert lines[-1] == "  and 1 more"
-        assert len(texts(ACTION, wanted_names(domain, *"abcde"), made(call("count")))) == 5
-
-    def test_without_any_call_two_or_more_are_one_line(self, domain: Domain) -> None:
-        two = texts(ACTION, wanted_names(domain, "a", "b"))
-        assert two == ["none of 2 reference actions made, no tool was called: rename"]
-        assert texts(ACTION, wanted_names(domain, "a")) == [
-            'reference action not made: rename(item_id="a", name="x")  (never called)'
-        ]
+        assert len(texts(ACTION, wanted_names(domain, *"abc"))) == 3
 
     def test_one_that_was_made_keeps_the_others_apart(self, domain: Domain) -> None:
         info = wanted_names(domain, "a", "b", "c")
@@ -80,7 +72,7 @@ class TestActions:
 
     def test_that_of_the_user_is_named_so(self, domain: Domain) -> None:
         info = graded(domain, task({"actions": [action("switch", "user")], "reward_basis": ["ACTION"]}))
-        assert texts(ACTION, info) == ["reference action not made (by the user): switch()  (never called)"]
+        assert texts(ACTION, info) == ["never called (by the user) switch()"]
         assert [each.text for each in ACTION.checks(info)] == ["user: switch()"]
         omission = ACTION.omission(info)
         assert omission is not None
@@ -98,7 +90,7 @@ class TestActions:
         )
         assert ACTION.omission(info) == (
             "it did not make required calls",
-            "not called as in the reference: count, switch, look",
+            "not made: count, switch, look",
         )
 
     def test_the_nearest_call_is_the_one_with_the_fewest_differences(self, domain: Domain) -> None:
@@ -106,7 +98,7 @@ class TestActions:
         far, near = call("rename", item_id="desk", name="y"), call("rename", item_id="lamp", name="y")
         broken = ToolCall(name="rename", arguments={}, malformed="{")
         (head, line) = texts(ACTION, info, made(broken, far, near, far))
-        assert head == 'reference action not made: rename(item_id="lamp", name="x")'
+        assert head == 'not made: rename(item_id="lamp", name="x")'
         assert line.startswith("  nearest call, message 3: name  ")
         assert "item_id" not in line
         (_, line) = texts(ACTION, info, made(broken))
@@ -127,9 +119,7 @@ class TestActions:
     def test_an_equal_call_was_made_by_another_or_for_another(self, domain: Domain) -> None:
         info = wanted_names(domain, "lamp", grading=STRICT)
         same = call("rename", "user", item_id="lamp", name="x")
-        assert texts(ACTION, info, made(same))[1] == (
-            "  nearest call, message 1: made by the user, or counted for another reference action"
-        )
+        assert texts(ACTION, info, made(same))[1] == "  nearest call, message 1: the same, made by the user"
 
     def test_arguments_that_are_missing_differ_in_strict_grading_only(self, domain: Domain) -> None:
         less = made(call("rename", item_id="desk"))
@@ -183,8 +173,8 @@ class TestPhrases:
 
     def test_five_are_shown_and_three_are_the_reason(self, domain: Domain) -> None:
         six = self.unsaid(domain, *"abcdef")
-        assert texts(COMMUNICATE, six) == [*(f"never said: {each!r}" for each in "abcde"), "  and 1 more"]
-        assert len(texts(COMMUNICATE, self.unsaid(domain, *"abcde"))) == 5
+        assert texts(COMMUNICATE, six) == ["never said: 'a', 'b', 'c', 'd', 'e' and 1 more"]
+        assert texts(COMMUNICATE, self.unsaid(domain, *"abcde")) == ["never said: 'a', 'b', 'c', 'd', 'e'"]
         assert COMMUNICATE.omission(six) == ("it did not say a required text", "never said: 'a', 'b', 'c'")
 
     def test_they_are_shown_if_they_decide(self, domain: Domain) -> None:

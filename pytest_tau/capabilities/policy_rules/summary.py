@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...analysis.statistics import share_interval
 from ...capability.views import Detail, PageBlock, PageItem
 from ...policy import PolicyReport
-from ...text import one_line, plural
+from ...text import listed, one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Trials, and breaches of each, that the terminal shows of trials that passed.
 _TRIALS, _BREACHES = 3, 3
-#: Breaches that the report of a failure shows.
+#: Breaches whose evidence the report of a failure shows.
 _MOST = 10
 #: Characters of an id, and of the reason why a rule could not be checked.
 _LONGEST_ID, _PROBLEM = 80, 200
@@ -169,10 +169,19 @@ def _of_trial(trial: Measured) -> Iterator[str]:
 
 
 def failure(facts: PolicyReport, _simulation: Simulation) -> Iterator[str]:
-    """Yield each breach, and what could not be checked."""
-    yield from (f"{each.rule}, {each.line()}" for each in facts.breaches[:_MOST])
+    """Yield the rules that were broken, each with its messages; the evidence as details; what could not be checked."""
+    broken: dict[str, list[str]] = {}
+    for each in facts.breaches:
+        broken.setdefault(each.rule, []).append(str(each.message_idx))
+    if broken:
+        rules = (
+            f"{rule} (message{'s' * (len(numbers) > 1)} {listed(numbers, _BREACHES)})"
+            for rule, numbers in broken.items()
+        )
+        yield f"broke {', '.join(rules)}"
+    yield from (Detail(f"{each.rule}, {each.line()}") for each in facts.breaches[:_MOST])
     if len(facts.breaches) > _MOST:
-        yield f"and {len(facts.breaches) - _MOST} more"
+        yield Detail(f"and {len(facts.breaches) - _MOST} more")
     yield from (f"rule {name!r} could not be checked: {why}" for name, why in facts.problems.items())
 
 

@@ -12,7 +12,6 @@ from ..component import RewardComponent
 from ..component_reports import (
     BY_USER,
     NEAREST,
-    NOT_MADE,
     Check,
     Line,
     Omission,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from ..grading import Grading
 
 #: Actions that a failure report shows, and that a reason names.
-_MOST, _MOST_NAMES = 5, 3
+_MOST, _MOST_NAMES = 3, 3
 #: Characters of an argument from which on only the place that differs is shown.
 _LONG = 60
 
@@ -102,6 +101,24 @@ def _assign(candidates: list[list[int]]) -> list[bool]:
     return [place(action, set()) for action in range(len(candidates))]
 
 
+def missing_lines(missing: Sequence[Action], calls: Sequence[Call], *, strict: bool = False) -> list[Line]:
+    """Return the lines about actions that are missing, each with the nearest call of its tool.
+
+    Args:
+        missing: The actions.
+        calls: The calls that were made.
+        strict: Whether all arguments of an action are compared.
+    """
+    lines = []
+    for action in missing[:_MOST]:
+        nearest = _nearest(action, calls, strict=strict)
+        by = "" if action.requestor == "assistant" else BY_USER
+        called = call_as_text(action.name, action.arguments)
+        lines.append(Line("head", f"{f'not made{by}:' if nearest else f'never called{by}'} {called}"))
+        lines += [Line("bad", f"  {nearest}")] if nearest else []
+    return lines + more_line(missing, _MOST)
+
+
 class ActionComponent(RewardComponent):
     """Each reference action was made."""
 
@@ -136,21 +153,8 @@ class ActionComponent(RewardComponent):
 
     def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
         """Return the actions that were not made, each with the nearest call, also if they do not gate."""
-        checks = verdict.action_checks or []
-        missing = [check.action for check in checks if not check.action_match]
-        if len(missing) == len(checks) and not calls and len(missing) > 1:
-            names = shorten(", ".join(dict.fromkeys(action.name for action in missing)), 200)
-            return [Line("head", f"none of {len(missing)} reference actions made, no tool was called: {names}")]
-        strict = (verdict.info or {}).get("grading") == "strict"
-        lines = []
-        for action in missing[:_MOST]:
-            by = "" if action.requestor == "assistant" else BY_USER
-            nearest = _nearest(action, calls, strict=strict)
-            note = "" if nearest else "  (never called)"
-            called = call_as_text(action.name, action.arguments)
-            lines.append(Line("head", f"{NOT_MADE}{by}: {called}{note}"))
-            lines += [Line("bad", f"  {nearest}")] if nearest else []
-        return lines + more_line(missing, _MOST)
+        missing = [check.action for check in verdict.action_checks or [] if not check.action_match]
+        return missing_lines(missing, calls, strict=(verdict.info or {}).get("grading") == "strict")
 
     def omission(self, verdict: RewardInfo) -> Omission | None:
         """Return the calls that were not made."""
@@ -160,7 +164,7 @@ class ActionComponent(RewardComponent):
         names = ", ".join(action.name for action in missing[:_MOST_NAMES])
         by_agent = any(action.requestor == "assistant" for action in missing)
         reason = "it did not make required calls" if by_agent else "it did not get the user to make a required call"
-        return Omission(reason, f"not called as in the reference: {names}")
+        return Omission(reason, f"not made: {names}")
 
     def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
         """Return each check with the call next to the action."""
@@ -201,7 +205,7 @@ def _nearest(action: Action, calls: Sequence[Call], *, strict: bool) -> str | No
     if nearest.call.malformed is not None:
         differences, width = [malformed_text(nearest.call.malformed)], 160
     elif not differences:
-        differences = [f"made by the {nearest.call.requestor}, or counted for another reference action"]
+        differences = [f"the same, made by the {nearest.call.requestor}"]
     result = f"  -> {shorten(nearest.result.content or '', width)}" if nearest.result and nearest.result.error else ""
     return f"{NEAREST} {nearest.message_idx}: {'; '.join(differences)}{result}"
 

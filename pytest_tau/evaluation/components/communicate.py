@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ...models import CommunicateCheck
+from ...text import listed
 from ..component import RewardComponent
-from ..component_reports import Check, Line, Omission, more_line
+from ..component_reports import Check, Line, Omission
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,9 +91,8 @@ class CommunicateComponent(RewardComponent):
     def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
         """Return the phrases that were not said, if they decide over the reward."""
         del calls
-        unsaid = [check for check in verdict.communicate_checks or [] if not check.met] if self.gates(verdict) else []
-        lines = [Line("bad", f"never said: {check.info!r}") for check in unsaid[:_MOST]]
-        return lines + more_line(unsaid, _MOST)
+        unsaid = [repr(each.info) for each in verdict.communicate_checks or [] if not each.met]
+        return [Line("bad", f"never said: {listed(unsaid, _MOST)}")] if unsaid and self.gates(verdict) else []
 
     def omission(self, verdict: RewardInfo) -> Omission | None:
         """Return the phrases that were not said."""

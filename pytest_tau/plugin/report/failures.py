@@ -29,7 +29,9 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
     if isinstance(error, TrialFailed | HarnessError):
         rerun = rerun_command(item, recorded=error.simulation.outcome != "error")
         hint = _unseen_calls(item, error.simulation)
-        asked = {each.capability.name for each in active_capabilities(item.config) if each.is_asked_for}
+        everything = item.config.get_verbosity() > 0
+        active = active_capabilities(item.config)
+        asked = {each.capability.name for each in active if everything or each.is_asked_for}
         evaluators, capabilities = require_context(item.config).evaluators, capabilities_of(item.config)
         lines = explain(error.simulation, rerun, evaluators, hint, capabilities=capabilities, asked=asked)
         renamed = error.simulation.task_id not in item.name

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
-from ...diagnosis import verdict
+from ...diagnosis import in_brief, verdict
 from ...errors import TauError
 from ...models import FAULTS
 from ...participants.containment import raised_by
@@ -27,8 +27,7 @@ class TrialFailed(AssertionError):  # noqa: N818 - it is the test's assertion
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
-        error = simulation.error if simulation.termination_reason == "agent_error" else None
-        super().__init__(f"agent: {error.splitlines()[0]}" if error else verdict(simulation))
+        super().__init__(in_brief(simulation) or verdict(simulation))
 
 
 def result_of(item: pytest.Item, simulation: Simulation) -> Simulation:

@@ -1,0 +1,99 @@
+"""What went wrong, in the words of reports: the turning point with all that follows from it, and a failure in brief."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..evaluation import components_of
+from ..evaluation.component_reports import Line
+from ..evaluation.components.action import missing_lines
+from ..models import Action, call_as_text
+from ..text import error_line, listed, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..models import RewardInfo, Simulation
+
+#: The reason of a failure whose missing call an agent has left to others.
+HANDED_OVER = "it transferred the user instead of making a required call"
+#: Characters of a call, and names of checks and calls, that are shown.
+_WIDTH, _MOST = 240, 2
+
+
+def point_lines(simulation: Simulation, info: RewardInfo) -> list[Line]:
+    """Return the lines about the turning point: the missing writes, or the call that put the right state out of reach.
+
+    Args:
+        simulation: A failed simulation.
+        info: Its verdict.
+    """
+    found = simulation.info or {}
+    point = found.get("turning_point")
+    if missing := _missing(point):
+        strict = (info.info or {}).get("grading") == "strict"
+        first, *others = missing_lines([_action(call) for call in missing], simulation.calls, strict=strict)
+        return [first._replace(text=f"turning point: {first.text}"), *others]
+    if point:
+        who = "user" if point["call"]["requestor"] == "user" else "agent"
+        called = shorten(call_as_text(point["call"]["name"], point["call"]["arguments"]), _WIDTH)
+        then = "after it, the right final state was out of reach"
+        return [Line("head", f"turning point: message {point['message_idx']}, {who} called {called}: {then}")]
+    problem = found.get("turning_point_problem")
+    return [Line("note", f"turning point: not found, {problem}")] if problem else []
+
+
+def without_carried(simulation: Simulation, info: RewardInfo) -> RewardInfo:
+    """Return a verdict without the checks of the state that the missing writes of the turning point would meet."""
+    missing = _missing((simulation.info or {}).get("turning_point"))
+    if not missing:
+        return info
+    basis = info.reward_basis or ()
+    listed_calls = [(call["name"], call["arguments"]) for call in missing]
+    actions = [
+        each for each in info.action_checks or [] if (each.action.name, each.action.arguments) not in listed_calls
+    ]
+    return info.model_copy(
+        update={
+            "db_diff": [],
+            "env_assertions": [] if "ENV_ASSERTION" in basis else info.env_assertions,
+            "action_checks": actions if "ACTION" in basis else [],
+        }
+    )
+
+
+def in_brief(simulation: Simulation) -> str | None:
+    """Return what went wrong in a few words, such as ``never called cancel_order``; None if nothing is known.
+
+    Args:
+        simulation: A graded simulation that did not pass.
+    """
+    found, info = simulation.info or {}, simulation.reward_info
+    fault, point = found.get("blame"), found.get("turning_point")
+    if fault and fault["party"] != "agent":
+        return f"{fault['party']}: {fault['reason']}"
+    if simulation.termination_reason == "agent_error" and simulation.error:
+        return f"agent: {error_line(simulation.error)}"
+    if info is None or "ended_early" in (info.info or {}):
+        return None
+    if missing := _missing(point):
+        return _never_called((call["name"] for call in missing), simulation)
+    if point:
+        return f"wrong call {point['call']['name']} (message {point['message_idx']})"
+    gating = [each for each in components_of(info) if each.gates(info)]
+    omitted = next((omission for each in reversed(gating) if (omission := each.omission(info))), None)
+    unmet = [check for each in gating for check in each.failed_checks(info)]
+    return omitted.evidence if omitted else f"not met: {listed(unmet, _MOST)}" if unmet else None
+
+
+def _never_called(names: Iterable[str], simulation: Simulation) -> str:
+    wanted, called = list(dict.fromkeys(names)), {made.call.name for made in simulation.calls}
+    return f"{'not made:' if called & {*wanted} else 'never called'} {listed(wanted, _MOST)}"
+
+
+def _missing(point: dict[str, Any] | None) -> list[dict[str, Any]]:
+    return [point["call"], *point.get("also_missing", ())] if point and point["kind"] == "missing" else []
+
+
+def _action(call: dict[str, Any]) -> Action:
+    return Action(action_id="missing", **call)
