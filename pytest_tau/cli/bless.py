@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, TauError
 from ..text import plural
 from .options import add_options
 from .settings import RECORDS_HELP, Printer
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+
+    from ..runs.reader import Run
+    from ..runs.record import TrialRecord
 
 _SHOWN = 5
 
@@ -23,13 +27,14 @@ def add_parser(commands: Any) -> None:
         help="make a run the baseline",
         description="Store the outcomes of a run, without its conversations, as the baseline for --tau-baseline and "
         "tau compare. No other command changes a baseline.",
-        statuses={0: "the baseline was written", 2: "the command cannot be used"},
+        statuses={0: "the baseline was written", 2: "it was not, or the command cannot be used"},
     )
     parser.add_argument("source", metavar="RUN", nargs="?", help=f"{RECORDS_HELP} (default: the latest run)")
     group = parser.add_argument_group("output")
     add_options(
         group, "out", help="the folder to write, for example one under version control (default: .tau/baseline)"
     )
+    add_options(group, "force", help="replace the baseline although the tasks of both pass less often in this run")
     parser.set_defaults(run=run)
 
 
@@ -37,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status.
 
     Raises:
-        ConfigurationError: There is no such run, or it has no trials, or the folder is of another kind.
+        ConfigurationError: There is no such run, or it has no trials, or the folder is of another kind, or the run is
+            worse than the baseline.
         OSError: A file cannot be opened or written.
     """
     from ..chat import without_secrets
@@ -52,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
     planned = sum(sum(tasks.values()) for tasks in source.info.get("planned", {}).values())
     missing = planned - len(records)
     folder = Path(args.out) if args.out else BASELINE
+    if not args.force:
+        _check_rates(folder, source, records)
     write_baseline(folder, records, {**without_secrets(source.info), "blessed": source.name})
     printer = Printer()
     for problem in source.problems[:_SHOWN]:
@@ -60,7 +68,45 @@ def run(args: argparse.Namespace) -> int:
         printer.line(f"and {len(source.problems) - _SHOWN} more excluded")
     if missing > 0:
         printer.line(f"{missing:,} of {plural(planned, 'planned trial')} {'is' if missing == 1 else 'are'} missing")
-    printer.line(f"{folder}: the baseline is {source.name}, {plural(len(records), 'trial')}")
+    rates = _rates(records)
+    head = f"{folder}: the baseline is {source.name}, {plural(len(records), 'trial')}"
+    printer.together(f"{head}," if rates else head, ", ".join(rates))
     given = "baseline" if not args.out else str(folder)
     printer.line(f"compare with it: pytest --tau-baseline {given}, or tau compare {given} RUN")
     return 0
+
+
+def _rates(records: Sequence[TrialRecord]) -> list[str]:
+    """Return pass^1 of each variant, as far as it has trials with a verdict."""
+    from ..analysis.scores import Scores
+    from ..analysis.variants import records_by_variant
+
+    scores = [Scores.of(name, of_variant) for name, of_variant in records_by_variant(records).items()]
+    return [
+        f"pass^1 {each.rates[0].value:.3f}{f' ({each.name})' if each.name else ''}" for each in scores if each.rates
+    ]
+
+
+def _check_rates(folder: Path, source: Run, records: Sequence[TrialRecord]) -> None:
+    """Check that no variant passes less often than in the baseline, on the tasks of both.
+
+    Raises:
+        ConfigurationError: One does, or the baseline cannot be read.
+    """
+    from ..analysis.compare import Comparison, RunRecords
+    from ..runs.layout import RECORDS
+    from ..runs.reader import open_run
+
+    if not (folder / RECORDS).is_file():
+        return
+    try:
+        old = RunRecords.of(open_run(folder))
+    except TauError as error:
+        raise ConfigurationError(f"{error}; --force replaces the baseline") from error
+    for name, paired in Comparison(old, RunRecords.of(source, records)).variants.items():
+        if paired.difference < 0:
+            variant = f" ({name})" if name else ""
+            raise ConfigurationError(
+                f"{source.name} is worse than {old.name}: pass^1 {paired.before:.3f} -> {paired.after:.3f}{variant} on "
+                f"{plural(len(paired.pairs), 'task')} of both; --force makes it the baseline nevertheless"
+            )

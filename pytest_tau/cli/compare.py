@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError
 from ..text import plural, printable
 from .options import add_options
-from .settings import RECORDS_HELP, Printer, print_json
+from .settings import RECORDS_HELP, Printer, open_page, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +39,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("after", metavar="B", nargs="*", default=[], help="later runs (default: the latest)")
     outcome = parser.add_argument_group("outcome")
     add_options(outcome, "fail-on", "all-pairs")
-    add_options(parser.add_argument_group("output"), "compare-format", "out")
+    add_options(parser.add_argument_group("output"), "compare-format", "out", "open")
     parser.set_defaults(run=run)
 
 
@@ -47,11 +47,14 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status.
 
     Raises:
-        ConfigurationError: There is no such run, or a run is named twice.
+        ConfigurationError: There is no such run, a run is named twice, or there is no page to open.
         OSError: A file cannot be opened or written.
     """
     from ..garbage import without_collections
     from ..runs.reader import open_run
+
+    if args.open and (args.out is None or args.format != "html"):
+        raise ConfigurationError("--open shows the page: expected --format html -o FILE with it")
 
     runs = [open_run(spec) for spec in (args.before, *(args.after or [None]))]
     with without_collections():
@@ -90,6 +93,8 @@ def _run_many(runs: list[Run], args: argparse.Namespace) -> int:
     }
     if args.out is not None:
         atomic_write(Path(args.out), pages[args.format]())
+        if args.open:
+            open_page(Path(args.out))
     elif args.format == "json":
         print_json({**many.as_dict(), "problems": _problems(runs)})
     elif args.format == "text":

@@ -41,6 +41,13 @@ def data_dir(given: str | None) -> Path | None:
     return found
 
 
+def open_page(file: Path) -> None:
+    """Open a page in the user's browser."""
+    import webbrowser
+
+    webbrowser.open(file.resolve().as_uri())
+
+
 class Printer:
     """Prints lines that fit the terminal."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..text import plural, printable
 from .options import add_options
 from .project import Project, add_project_options
-from .settings import RECORDS_HELP, Printer, data_dir
+from .settings import RECORDS_HELP, Printer, data_dir, open_page
 
 if TYPE_CHECKING:
     import argparse
@@ -69,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     printer.line(f"{plural(written.simulations, 'simulation')} of {' and '.join(each.name for each in runs)}:")
     print(printable(str(file)))  # noqa: T201 - this is a command; the path in one piece, whatever its length
     if args.open:
-        webbrowser.open(file.resolve().as_uri())
+        open_page(file)
     return 0
 
 

@@ -99,7 +99,8 @@ def test_tools_are_listed_and_searched(tau: Tau) -> None:
         (("tools", "retial"), "unknown domain 'retial'"),
         (("domain", "retial"), "unknown domain 'retial'"),
         (("tasks", "retail", "--split", "smal"), "unknown split 'smal'"),
-        (("domain", "mock", "--format", "json", "--open"), "--open shows the page: expected --format html"),
+        (("domain", "mock", "--open"), "--open shows the page: expected -o FILE.html with it"),
+        (("domain", "mock", "-o", "m.json", "--open"), "--open shows the page: expected -o FILE.html with it"),
         (("domain", "mock", "--format", "pdf"), "invalid choice: 'pdf'"),
         (("domain", "mock", "--data", "."), "--data: expected a folder with domains/<name>/ in it"),
     ],
@@ -176,17 +177,32 @@ def test_the_examples_of_bundled_domains_succeed(name: str) -> None:
 
 
 def test_the_description_is_written_in_each_format(tau: Tau, tmp_path: Path) -> None:
-    ran = tau("domain", "mock")
-    assert (ran.status, ran.out) == (0, "mock.html\n")
+    assert tau("domain", "mock", "-o", "mock.html").out == "mock.html\n"
     page = (tmp_path / "mock.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "http" not in page.replace("http-equiv", "").replace("https://example", "")
-    assert tau("domain", "mock", "-o", "out/m.json", "--format", "json").out == "out/m.json\n"
+    assert tau("domain", "mock", "-o", "out/m.json").out == "out/m.json\n"
     stored = json.loads((tmp_path / "out/m.json").read_text(encoding="utf-8"))
     assert stored == tau("domain", "mock", "--format", "json").json
-    markdown = tau("domain", "mock", "--format", "markdown").out
-    assert markdown.startswith("# mock\n\n## Policy\n")
-    assert "\n### create\\_task\n" in markdown
+    tau("domain", "mock", "-o", "mock.md")
+    assert (tmp_path / "mock.md").read_text(encoding="utf-8").startswith("# mock\n")
+    assert tau("domain", "mock", "--format", "html").out.startswith("<!doctype html>")
+
+
+def test_the_description_is_printed_unless_a_file_is_named(tau: Tau, tmp_path: Path) -> None:
+    printed = tau("domain", "mock").out
+    assert printed.startswith("# mock\n\n## Policy\n")
+    assert "\n### create\\_task\n" in printed
+    assert list(tmp_path.glob("mock*")) == []
+
+
+def test_the_page_is_opened_when_asked(tau: Tau, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    tau("domain", "mock", "-o", "mock.html")
+    assert opened == []
+    tau("domain", "mock", "-o", "mock.html", "--open")
+    assert opened == [(tmp_path / "mock.html").resolve().as_uri()]
 
 
 # Texts of others

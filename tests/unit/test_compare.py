@@ -378,7 +378,7 @@ class TestBlessCommand:
     def test_a_blessed_run_is_the_baseline(self, tau, runs, tmp_path):
         status, out = tau("bless", runs[0])
         assert status == 0
-        assert ".tau/baseline: the baseline is good, 12 trials" in out
+        assert ".tau/baseline: the baseline is good, 12 trials, pass^1 1.000\n" in out
         assert (tmp_path / ".tau" / ".gitignore").read_text() == "*\n"
         status, out = tau("compare", "baseline", runs[1])
         assert "bad compared with baseline (good): 12 tasks in both" in out
@@ -388,8 +388,27 @@ class TestBlessCommand:
         tau("bless", runs[0])
         tau("compare", runs[1], runs[2])
         assert "compared with baseline (good)" in tau("compare", "baseline", runs[1])[1]
-        tau("bless", runs[1])
+        tau("bless", runs[1], "--force")
         assert "compared with baseline (bad)" in tau("compare", "baseline", runs[0])[1]
+
+    def test_a_lower_rate_is_not_the_baseline_unless_it_is_forced(self, tau, runs, tmp_path):
+        tau("bless", runs[0])
+        before = (tmp_path / ".tau/baseline/records.jsonl").read_text()
+        status, out = tau("bless", runs[1])
+        assert status == 2
+        assert "bad is worse than baseline (good): pass^1 1.000 -> 0.000 on 12 tasks of both; --force makes" in out
+        assert (tmp_path / ".tau/baseline/records.jsonl").read_text() == before
+        status, out = tau("bless", runs[1], "--force")
+        assert (status, "the baseline is bad, 12 trials, pass^1 0.000" in out) == (0, True)
+        assert tau("bless", runs[0])[0] == 0
+
+    def test_a_baseline_that_cannot_be_read_is_replaced_by_force(self, tau, runs, tmp_path):
+        (tmp_path / ".tau/baseline").mkdir(parents=True)
+        (tmp_path / ".tau/baseline/records.jsonl").write_text("{}\n")
+        status, out = tau("bless", runs[0])
+        assert status == 2
+        assert "; --force replaces the baseline" in out
+        assert tau("bless", runs[0], "--force")[0] == 0
 
     def test_it_can_be_kept_where_it_is_committed(self, tau, runs, tmp_path):
         status, out = tau("bless", runs[0], "-o", "tests/agent")

@@ -265,6 +265,16 @@ class TestCommand:
         assert main(["compare", "a", "c", "--format", kind, "-o", "page"]) == 0
         assert (tmp_path / "page").read_text().startswith(beginning)
 
+    def test_the_page_is_opened_when_asked(
+        self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        opened: list[str] = []
+        monkeypatch.setattr("webbrowser.open", opened.append)
+        assert main(["compare", "a", "b", "--open"]) == 2
+        assert "--open shows the page: expected --format html -o FILE with it" in capsys.readouterr().err
+        assert main(["compare", "a", "b", "--format", "html", "-o", "page.html", "--open"]) == 0
+        assert opened == [(tmp_path / "page.html").resolve().as_uri()]
+
     def test_a_run_named_twice_is_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["compare", "a", "b", "a"]) == 2
         assert "is named twice: expected different runs" in capsys.readouterr().err

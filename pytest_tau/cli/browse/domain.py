@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError
-from ...files import atomic_open, file_name_of
+from ...files import atomic_open
+from ...terminal import print_paged
 from ...text import printable
 from ..options import add_options
 from ..project import Project, add_project_options
-from ..settings import data_dir, print_json
+from ..settings import data_dir, open_page, print_json
 
 if TYPE_CHECKING:
     import argparse
+
+#: The format of a file by the end of its name; of another one it is html.
+_FORMATS = {".md": "markdown", ".json": "json"}
 
 
 def add_parser(commands: Any) -> None:
@@ -23,20 +25,19 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "domain",
         help="describe a domain: policy, tools, data and tasks",
-        description="Write the description of a domain: its policies, the tools of both sides with an example call "
-        "and its result, the tables of its databases, its tasks, and the tools that no task uses. The page is one HTML "
-        "file that needs no network. No model is called.",
-        statuses={0: "the description was written", 2: "the command cannot be used"},
+        description="Print the description of a domain: its policies, the tools of both sides with an example call "
+        "and its result, the tables of its databases, its tasks, and the tools that no task uses. With -o FILE, write "
+        "it; the page is one HTML file that needs no network. No model is called.",
+        statuses={0: "the description was printed or written", 2: "the command cannot be used"},
         examples=[
-            ("tau domain retail --open", "the page, in a browser"),
+            ("tau domain retail", "in the terminal"),
+            ("tau domain retail -o retail.html --open", "the page, in a browser"),
             ("tau domain retail --format json", "all of it as JSON, printed"),
         ],
     )
     parser.add_argument("name", metavar="NAME", help="the domain")
     group = parser.add_argument_group("output")
-    add_options(
-        group, "out", help="the file to write (default: NAME.html in the current folder; other formats are printed)"
-    )
+    add_options(group, "out", help="the file to write (default: standard output)")
     add_options(group, "domain-format", "open")
     add_project_options(parser)
     parser.set_defaults(run=run)
@@ -49,24 +50,23 @@ def run(args: argparse.Namespace) -> int:
         TauError: There is no such domain, or its data, policies or tasks cannot be read.
         OSError: The file cannot be written.
     """
-    if args.open and args.format != "html":
-        raise ConfigurationError(f"--open shows the page: expected --format html with it, got {args.format}")
+    kind = args.format or _FORMATS.get(Path(args.out).suffix, "html") if args.out else args.format or "markdown"
+    if args.open and (args.out is None or kind != "html"):
+        raise ConfigurationError("--open shows the page: expected -o FILE.html with it")
     domain = Project(data_dir(args.data), args.plugins, args.rootdir).load(args.name)
     from ...reports.domain import describe_domain, domain_markdown, domain_page
 
     found = describe_domain(domain)
-    if args.out is None and args.format == "json":
-        print_json(found)
-        return 0
-    if args.out is None and args.format == "markdown":
-        sys.stdout.write(domain_markdown(found))
-        return 0
-    file = Path(args.out or f"{file_name_of(args.name)}.html")
     texts = {"html": domain_page, "markdown": domain_markdown, "json": _json}
-    _write(file, texts[args.format](found))
-    print(printable(str(file)))  # noqa: T201 - this is a command
-    if args.open:
-        webbrowser.open(file.resolve().as_uri())
+    if args.out is not None:
+        _write(Path(args.out), texts[kind](found))
+        print(printable(args.out))  # noqa: T201 - this is a command
+        if args.open:
+            open_page(Path(args.out))
+    elif kind == "json":
+        print_json(found)
+    else:
+        print_paged(texts[kind](found).splitlines())
     return 0
 
 
