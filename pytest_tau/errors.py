@@ -4,7 +4,7 @@ TauError
 ├── ConfigurationError      an option, a domain, an agent or a data folder that cannot be used
 ├── TaskFormatError         a task file that does not follow the format
 ├── ToolError               a tool refuses a call; a result for the caller, never a crash
-├── AttackError             an attack raised an exception or returned something unusable
+├── CapabilityError         a capability cannot do its part in a trial
 ├── ToolServerError         a tool server did not start, ended, or did not answer
 ├── ParticipantError        an agent or a user broke its side of the conversation
 ├── EpisodeError            an episode was used in a way that it does not allow, such as a step after its end
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = [
-    "AttackError",
     "BudgetError",
+    "CapabilityError",
     "ConfigurationError",
     "ContextWindowError",
     "DomainError",
@@ -104,8 +104,8 @@ class ToolError(TauError):
     """A tool refuses a call. The caller reads ``Error: <text>``."""
 
 
-class AttackError(TauError):
-    """An attack raised an exception, did not answer in time, or returned something unusable; never counted."""
+class CapabilityError(TauError):
+    """A capability cannot do its part in a trial, which then has no verdict, such as an attack that raises."""
 
 
 class ToolServerError(TauError):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from .capability import PROBLEM, stored_facts
 from .capability.views import TrialStages
+from .errors import CapabilityError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -16,7 +18,11 @@ if TYPE_CHECKING:
 
 
 class StageCalls:
-    """The stages of a trial, of all capabilities: those that override a stage, by the stage."""
+    """The stages of a trial, of all capabilities: those that override a stage, by the stage.
+
+    Attributes:
+        fault: Why the facts that the verdict needs are not known; None if they are.
+    """
 
     def __init__(self, active: Iterable[ActiveCapability], view: Callable[..., TrialView]) -> None:
         made = [
@@ -25,6 +31,7 @@ class StageCalls:
             if each.capability.trial
         ]
         self._made = made
+        self.fault: CapabilityError | None = None
         self.begin, self.message = self._overriding("begin"), self._overriding("message")
         self.ended: list[Callable[[Simulation], Ruling | None]] = self._overriding("ended")
         leaders = self._overriding("converse")
@@ -45,15 +52,19 @@ class StageCalls:
         """Return the beginning of the stored conversation that the trial continues; None for one of its own."""
         return next((found for each in self._overriding("beginning") if (found := each()) is not None), None)
 
-    def facts(self, simulation: Simulation) -> dict[str, Any]:
+    async def facts(self, simulation: Simulation) -> dict[str, Any]:
         """Return the facts of a graded trial in their stored form, by capability.
 
-        An exception does not lose the trial: the facts are then the problem, which reports show.
+        An exception does not lose the trial: the facts are then the problem, which reports show. A
+        ``CapabilityError`` is the ``fault`` as well.
         """
         found = {}
         for capability, made in self._made:
             try:
                 facts = made.graded(simulation)
+                facts = await facts if isawaitable(facts) else facts
+            except CapabilityError as error:
+                self.fault, facts = error, {PROBLEM: str(error)}
             except Exception as error:  # noqa: BLE001 - code of others
                 facts = {PROBLEM: f"{type(error).__name__}: {error}"}
             if facts is not None:

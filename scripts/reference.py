@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 import pytest_tau.plugin
+from pytest_tau.capabilities import attacks
 from pytest_tau.capability import bundled
 from pytest_tau.cli import all_commands, command_parser
 from pytest_tau.plugin import hookspecs
@@ -42,7 +43,7 @@ MODULES = {
     "pytest_tau": "load domains, simulate and grade, without pytest",
     "pytest_tau.environment": "write a domain: records, databases, toolkits",
     "pytest_tau.knowledge": "give a domain a knowledge base",
-    "pytest_tau.attacks": "attacks by text in tool results: own attacks, goals",
+    "pytest_tau.capabilities.attacks": "attacks by text in tool results: own attacks, goals",
     "pytest_tau.policy": "rules of a policy that are checked in conversations",
     "pytest_tau.models": "messages, tasks, simulations, rewards",
     "pytest_tau.evaluation": "grading, reward components of your own, judges",
@@ -166,7 +167,8 @@ def elsewhere(module: str, name: str) -> str:
         return ""
     found = getattr(importlib.import_module(module), name)
     for other in list(MODULES)[1:]:
-        if getattr(importlib.import_module(other), name, None) is found:
+        public = importlib.import_module(other)
+        if name in public.__all__ and getattr(public, name) is found:
             return f"See [`{other}.{name}`]({page_of(other)}#{anchor(name)}).\n"
     return ""
 
@@ -196,7 +198,12 @@ def function_text(name: str, found: Any) -> str:
 
 def hooks_chapter() -> str:
     """Describe the hooks and the classes that they receive."""
-    hooks = {name: hook for name, hook in vars(hookspecs).items() if name.startswith("pytest_tau_")}
+    hooks = {
+        name: getattr(each, name)
+        for each in (hookspecs, attacks.HookSpecs)
+        for name in vars(each)
+        if name.startswith("pytest_tau_")
+    }
     parts = [summary(hookspecs), *(f"## `{name}`\n\n{hook_text(name, hook)}" for name, hook in hooks.items())]
     return "\n".join([*parts, *(module_chapter(module, names) for module, names in ARGUMENTS.items())])
 

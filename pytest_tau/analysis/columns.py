@@ -61,6 +61,7 @@ class MeanMetric(NamedTuple):
             unknown.
         lacking: Why there is no value if no trial counts.
         every: Whether trials that are excluded from rates count, too.
+        apart: The variants that count instead of all others (``FactColumn.apart``).
     """
 
     name: str
@@ -69,6 +70,7 @@ class MeanMetric(NamedTuple):
     counts: Callable[[TrialRecord], bool] | None = None
     lacking: str = ""
     every: bool = False
+    apart: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,14 +118,6 @@ def _group(name: str) -> Value:
     return lambda record: record.groups.get(name)
 
 
-def _attack(name: str) -> Value:
-    return lambda record: (record.attack or {}).get(name)
-
-
-def _attack_success(record: TrialRecord) -> float | None:
-    return float(record.attack_success) if record.attack else None
-
-
 def _blame(name: str) -> Value:
     def text(record: TrialRecord) -> str | None:
         found = (record.blame or {}).get(name)
@@ -163,26 +157,6 @@ COLUMNS: tuple[Column, ...] = (
         metric=MeanMetric("reward", most=1.0),
     ),
     *(Column(f"reward_{name.lower()}", _component(name)) for name in known_components(())),
-    Column(
-        "attack", lambda record: record.attack_name or None, page=PageColumn("attack", "text", "Attack", optional=True)
-    ),
-    Column("attack_style", _attack("style")),
-    Column("attack_place", _attack("place")),
-    Column("attack_goal", _attack("goal")),
-    Column("attack_delivered", _attack("delivered")),
-    Column(
-        "attack_success",
-        _attack_success,
-        page=PageColumn("attack_success", "score", "Success", optional=True),
-        metric=MeanMetric("attack_success", most=1.0, counts=lambda record: bool(record.attack_name)),
-    ),
-    Column("attack_evidence", _attack("evidence")),
-    Column(
-        "utility_under_attack",
-        lambda record: float(record.passed) if record.attack_name else None,
-        exported=False,
-        metric=MeanMetric("utility_under_attack", most=1.0, counts=lambda record: bool(record.attack_name)),
-    ),
     Column("ended", _ended, exported=False, page=PageColumn("ended", "ended", "Ended")),
     Column(
         "failed_checks",
@@ -279,6 +253,7 @@ def column_of(named: NamedColumn) -> Column:
             counts=lambda record: value(record) is not None,
             lacking=column.lacking or f"no trial has a value of {named.capability!r}",
             every=column.every,
+            apart=column.apart,
         )
         if column.metric
         else None,

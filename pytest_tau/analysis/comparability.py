@@ -169,7 +169,7 @@ def _of_conditions(found: Mapping[str, Any]) -> list[str]:
     deviations += ["--tau-agent-one-call"] if found.get("one_call") else []
     persona = {name: value for name, value in (found.get("persona") or {}).items() if value != _PERSONA.get(name)}
     deviations += [f"persona {' '.join(f'{name}={value}' for name, value in persona.items())}"] if persona else []
-    deviations += [f"attack {found['attack']}"] if found.get("attack") else []
+    deviations += [f"variant {found['variant']}"] if found.get("variant") else []
     deviations += [f"grading {found['grading']}"] if found.get("grading") != "official" else []
     deviations += _changed(found)
     judge = found.get("judge")

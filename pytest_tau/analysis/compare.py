@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..runs.groups import count_tasks, distinguish, match_groups, split_variants
 from ..runs.manifest import why_incomplete
 from ..text import listed, one_line, plural
-from .attacks import attack_differences
 from .comparability import differing_conditions
 from .measures.facts import fact_lines, rates_name
 from .measures.reviews import review_counts
@@ -190,8 +189,7 @@ class Comparison:
                 lines += [difference, *([said] if said else [])]
         if len(self.variants) == 1 and len(domains := self.domains) > 1:
             lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
-        lines += attack_differences([*self._records.values()])
-        lines += fact_lines(self.before, self.after, [*self._records.values()] if len(self.variants) == 1 else [])
+        lines += fact_lines(self.before, self.after, [*self._records.values()], variants=len(self.variants) > 1)
         lines += persona_lines(self.before.records, self.after.records)
         lines += self._reviews()
         for word, tasks in (("worse", self.worse), ("better", self.better)):

@@ -88,12 +88,9 @@ class Variants:
 def _are_comparable(before: Sequence[TrialRecord], after: Sequence[TrialRecord]) -> bool:
     """Return whether two variants are of one test, so that they differ by their trials and not by what is asserted."""
     one_test = before[0].group.variant.test == after[0].group.variant.test
-    return one_test and not (_is_attacked(before) and _is_attacked(after)) and _inputs(before) == _inputs(after)
-
-
-def _is_attacked(records: Sequence[TrialRecord]) -> bool:
-    # An attack is compared with no attack, and not with other attacks.
-    return any(record.group.is_attacked for record in records)
+    # A variant that is counted apart, such as an attack, is compared with none, and not with others.
+    apart = before[0].group.apart and after[0].group.apart
+    return one_test and not apart and _inputs(before) == _inputs(after)
 
 
 def _inputs(records: Sequence[TrialRecord]) -> Mapping[str, str]:

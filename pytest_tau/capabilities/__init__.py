@@ -2,6 +2,7 @@
 
 #: The capabilities in the order in which they are called.
 BUNDLED = (
+    "attacks",
     "tool_faults",
     "user_validity",
     "partial_credit",

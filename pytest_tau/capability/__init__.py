@@ -54,6 +54,8 @@ class FactColumn(NamedTuple):
         most: The largest value that a trial can have.
         every: Whether the metric has trials that are excluded from rates, too.
         lacking: Why the metric has no value if no trial has one.
+        apart: The beginning of the parameter of variants of tasks (``TrialView.variant``): the metric is over their
+            trials, which count for no other metric but errors. Only columns of installed capabilities have it.
     """
 
     name: str
@@ -64,6 +66,7 @@ class FactColumn(NamedTuple):
     most: float = inf
     every: bool = False
     lacking: str = ""
+    apart: str = ""
 
 
 class Command(NamedTuple):
@@ -234,6 +237,12 @@ def bundled_by_default() -> list[ActiveCapability]:
     """Return the capabilities of this package that their defaults switch on."""
     made = (ActiveCapability(each, each.settings() if each.settings else None) for each in bundled())
     return [each for each in made if each.capability.is_on(each.settings)]
+
+
+@functools.cache
+def counted_apart() -> tuple[str, ...]:
+    """Return the beginnings of the parameters of variants that are counted apart (``FactColumn.apart``)."""
+    return tuple({column.apart: None for each in installed() for column in each.columns if column.apart})
 
 
 @functools.cache

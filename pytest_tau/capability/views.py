@@ -99,7 +99,8 @@ class LintView(NamedTuple):
 class TrialStages:
     """What a capability does in one trial: each method is a stage, and those that are not overridden cost nothing.
 
-    An object is made for each trial. The capabilities are called in the order of their registration.
+    An object is made for each trial. The capabilities are called in the order of their registration. A
+    ``CapabilityError`` of a stage of the conversation ends it without a verdict.
     """
 
     def beginning(self) -> Any:
@@ -141,7 +142,11 @@ class TrialStages:
     def graded(self, simulation: Simulation) -> Any:
         """Return the facts of a trial whose verdict is known: an object of ``Capability.facts``; None for none.
 
-        The verdict cannot be changed. Also called for a trial that ended in an error.
+        May be ``async``, such as to ask a model. The verdict cannot be changed. Also called for a trial that ended in
+        an error.
+
+        Raises:
+            CapabilityError: The trial has no verdict without the facts.
         """
 
     def ended(self, simulation: Simulation) -> Ruling | None:
@@ -263,9 +268,11 @@ class Compared(NamedTuple):
     Attributes:
         before: The trials of the earlier run.
         after: The trials of the later one.
-        tasks: The trials of each task that both have, of both runs; empty if there are variants of the tests.
+        tasks: The trials of each task that both have, of both runs; those of each variant of the tests alone.
+        variants: Whether there are variants of the tests, which are not to be pooled.
     """
 
     before: Sequence[Measured]
     after: Sequence[Measured]
     tasks: Sequence[tuple[Sequence[Measured], Sequence[Measured]]]
+    variants: bool = False

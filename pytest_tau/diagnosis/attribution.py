@@ -139,7 +139,7 @@ def _changed_outside(facts: Facts) -> Attribution | None:
 def _reference_failed(facts: Facts) -> Attribution | None:
     """Apply if the reference actions were carried out, and nothing but the task and its domain can have failed them."""
     conditions = facts.simulation.conditions or {}
-    disturbed = conditions.get("attack") or conditions.get("changed")
+    disturbed = conditions.get("variant") or conditions.get("changed")
     if conditions.get("agent") != "gold" or conditions.get("user") not in ("gold", "scripted") or disturbed:
         return None
     verdict = facts.simulation.reward_info
@@ -256,7 +256,7 @@ RULES = (
         _changed_outside,
     ),
     Rule(
-        "the agent is `gold`, its user is `gold` or `scripted`, and no tool fault or attack interfered",
+        "the agent is `gold`, its user is `gold` or `scripted`, and nothing was changed on purpose",
         _reference_failed,
     ),
     Rule(

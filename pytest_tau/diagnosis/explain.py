@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from ..attacks import AttackFacts
 from ..capability import installed
 from ..capability.calls import failure_lines
 from ..evaluation import components_of
@@ -12,7 +11,6 @@ from ..evaluation.component_reports import BY_USER, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
 from ..models import LATE_CALLS, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
 from ..text import counted, has_traceback, plural, shorten
-from .attacks import attack_report
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
 from .misunderstandings import misunderstood_lines
 from .turning_point import HANDED_OVER, point_lines, without_carried
@@ -91,8 +89,6 @@ def explain(
         lines += _error(simulation.error)
     if outside := (simulation.info or {}).get(OUTSIDE):
         lines += outside_lines(outside)
-    if attack := AttackFacts.read(simulation.info):
-        lines += attack_report(attack)
     if info is not None and simulation.outcome != "error":
         lines += _of_verdict(simulation, info, evaluators)
     lines += _cut_off(simulation)

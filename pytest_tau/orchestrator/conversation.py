@@ -88,9 +88,6 @@ class ConversationSetup:
         enforces_protocol: A message with both text and tool calls ends it, as an error of its sender.
         one_call: Only the first call of a message of the agent is made.
         stages: The stages of the trial's capabilities; None for none.
-        alter_result: Returns the result that the agent is sent instead of the one of a call, given the call, the result
-            and the trajectory so far; None to send results as they are.
-        result_fault: Returns the error of ``alter_result``, which ends the conversation; None if there was none.
     """
 
     limits: Limits
@@ -101,8 +98,6 @@ class ConversationSetup:
     enforces_protocol: bool = False
     one_call: bool = False
     stages: StageCalls | None = None
-    alter_result: Callable[[ToolCall, ToolMessage, list[Message]], Awaitable[ToolMessage]] | None = None
-    result_fault: Callable[[], Exception | None] | None = None
 
 
 class Conversation:
@@ -302,8 +297,6 @@ class Conversation:
         results = [await self._run_tool(call) for call in message.tool_calls or []]
         for result in results:
             self.record(result)
-        if self._setup.result_fault is not None and (broken := self._setup.result_fault()) is not None:
-            raise _Ended(Ending("infrastructure_error", error=str(broken))) from broken
         if self._environment.fault is not None:
             fault = self._environment.fault
             raise _Ended(Ending("infrastructure_error", error=fault)) from ToolServerError(fault)
@@ -332,9 +325,7 @@ class Conversation:
         else:
             result = self._environment.answer(call)
         self._calling = None
-        return (
-            result if self._setup.alter_result is None else await self._setup.alter_result(call, result, self.messages)
-        )
+        return result
 
     async def ask(self, side: Side, message: Incoming | None) -> Reply:
         """Give a side a message, and return its reply, which is not yet a part of the trajectory."""

@@ -155,8 +155,6 @@ def _begin(config: pytest.Config) -> None:
     _register(config, "report.capabilities_end")
     _register(config, "collect.selection")
     # Registered after the selection, which some of them read in a run that names a domain.
-    _register_if_given(config, "attacks.variants", "attack")
-    _register_if_given(config, "attacks.summary", "attack")
     _register_if_given(config, "report.verdicts.gates", "gate", "fail_on")
     _register_if_given(config, "report.baseline", "baseline")
     _register_if_given(config, "collect.resume", "resume")

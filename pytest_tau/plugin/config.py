@@ -63,7 +63,6 @@ def run_config(config: pytest.Config) -> RunConfig:
         **values.of(ParticipantSettings),
         data_dir=data_dir,
         written=tuple(kind(**values.of(kind)) for kind in (DomainSettings, PromptingSettings)),
-        attack_only=values.get("attack_only"),
         review=_review(values),
         folder=values.folder("agent"),
         models=_models(values),

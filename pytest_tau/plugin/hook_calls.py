@@ -19,16 +19,11 @@ from . import hookspecs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..attacks import Attack
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
     from ..knowledge import IndexFactory
     from ..models import Task
     from ..participants.behaviours import Behaviour
-
-
-#: Names that are parts of node ids, of options and of file names.
-_ATTACK_NAME = re.compile(r"[A-Za-z0-9_+-]{1,60}")
 
 
 class HookCall(NamedTuple):
@@ -126,7 +121,7 @@ def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
 
     found: dict[str, DomainSpec] = {}
     for call in call_each(config, config.hook.pytest_tau_domains, config=config):
-        for spec in _listed(call, DomainSpec, "a list of DomainSpec"):
+        for spec in listed_result(call, DomainSpec, "a list of DomainSpec"):
             _check_name(call, spec.name)
             found[spec.name] = spec
     return found
@@ -137,7 +132,7 @@ def late_domain(config: pytest.Config, name: str) -> str | None:
     from ..environment import DomainSpec
 
     for call in call_each(config, config.hook.pytest_tau_domains, config=config):
-        if any(spec.name == name for spec in _listed(call, DomainSpec, "a list of DomainSpec")):
+        if any(spec.name == name for spec in listed_result(call, DomainSpec, "a list of DomainSpec")):
             folder = shlex.quote(str(Path(call.place.rpartition(":")[0]).parent))
             return (
                 f"the domain {name!r} ({call.place}) was loaded after the domains of this run were read: name the "
@@ -152,29 +147,6 @@ def _check_name(call: HookCall, name: str) -> None:
     if not name or printable(name).strip() != name or "\n" in name or "::" in name:
         expected = "a name of visible characters, without '::' and commands for CI services"
         raise pytest.UsageError(call.mistake(f"a domain called {name!r}", expected))
-
-
-def attacks_of_plugins(config: pytest.Config) -> dict[str, Attack]:
-    """Return the attacks of plugins and conftest.py files, by name.
-
-    Raises:
-        pytest.UsageError: An implementation raised an exception, or returned something else, or an attack whose name
-            cannot be a part of node ids.
-    """
-    from ..attacks import Attack
-
-    found: dict[str, Attack] = {}
-    for call in call_each(config, config.hook.pytest_tau_attacks, config=config):
-        for attack in _listed(call, Attack, "a list of objects of classes that derive from Attack"):
-            if not isinstance(attack.name, str) or not _ATTACK_NAME.fullmatch(attack.name) or attack.name == "all":
-                expected = "a name of letters, digits and _+- other than 'all'"
-                raise pytest.UsageError(call.mistake(f"an attack called {attack.name!r}", expected))
-            for kind in attack.goals:
-                if kind not in ("write", "leak"):
-                    problem = f"the attack {attack.name!r} with the goal {kind!r}"
-                    raise pytest.UsageError(call.mistake(problem, "goals of the kinds 'write' and 'leak'"))
-            found[attack.name] = attack
-    return found
 
 
 def indexes_of_plugins(config: pytest.Config) -> dict[str, IndexFactory]:
@@ -206,7 +178,7 @@ def behaviours_of_plugins(config: pytest.Config) -> dict[str, Behaviour]:
 
     found: dict[str, Behaviour] = {}
     for call in call_each(config, config.hook.pytest_tau_behaviours, config=config):
-        for behaviour in _listed(call, Behaviour, "a list of Behaviour"):
+        for behaviour in listed_result(call, Behaviour, "a list of Behaviour"):
             name = behaviour.name
             if name in BEHAVIOURS or re.fullmatch(r"[A-Za-z0-9_.-]+", name) is None:
                 expected = "another name than those of the built-in ones, of letters, digits and _.-"
@@ -226,7 +198,7 @@ def evaluators_of_plugins(config: pytest.Config) -> tuple[Evaluator, ...]:
     built_in = {component.name for component in COMPONENTS}
     found: dict[str, Evaluator] = {}
     for call in call_each(config, config.hook.pytest_tau_evaluators, config=config):
-        for evaluator in _listed(call, object, "a list of evaluators, objects with name and evaluate"):
+        for evaluator in listed_result(call, object, "a list of evaluators, objects with name and evaluate"):
             _check_evaluator(call, evaluator)
             if evaluator.name in built_in:
                 raise pytest.UsageError(
@@ -272,7 +244,7 @@ def modify_tasks(config: pytest.Config, domain: Domain, tasks: list[Task]) -> No
                 raise pytest.UsageError(call.mistake(f"{shown(task)} in the list tasks", "a Task: Task(id=…, …)"))
 
 
-def _listed(call: HookCall, kind: type, expected: str) -> Iterator[Any]:
+def listed_result(call: HookCall, kind: type, expected: str) -> Iterator[Any]:
     """Yield what an implementation has returned in a list.
 
     Raises:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from ..attacks import Attack
     from ..capability import Capability
     from ..chat import LLM, ChatModel, Role
     from ..environment import Domain, DomainSpec
@@ -100,21 +99,6 @@ def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
     Use in conftest plugins: any conftest.py that pytest loads before the first task or domain is needed. These are the
     root one, those next to the command line's paths, and if neither command line nor ini names a domain, those of the
     folders that are collected up to the first with tasks.
-    """
-
-
-@pytest.hookspec
-def pytest_tau_attacks(config: pytest.Config) -> list[Attack] | None:
-    """Add attacks; collect-all. Called once in each process, if ``--tau-attack`` is given.
-
-    Args:
-        config: pytest's configuration.
-
-    Returns:
-        Attacks, or None: objects of classes that derive from ``pytest_tau.attacks.Attack``. They take precedence over
-        built-in ones of the same name.
-
-    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
     """
 
 

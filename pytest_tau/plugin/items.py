@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -45,6 +45,12 @@ class TaskSpec(NamedTuple):
     domain: Domain
     config: RunConfig
     ambiguous: bool = False
+
+    @property
+    def parameters(self) -> list[str]:
+        """Return the parameter of the variant in the ids of its items; none for the task itself."""
+        variant = self.config.simulation.variant
+        return [variant] if variant else []
 
 
 @dataclass
@@ -147,14 +153,21 @@ def marker_arguments(test: pytest.Item) -> dict[str, Any]:
     return merged
 
 
-def attack_parameter(spec: TaskSpec) -> list[str]:
-    """Return the parameter in the ids of a task's items under attack: ``attack.NAME``; none without an attack."""
-    attack = spec.config.simulation.attack
-    if attack is None:
-        return []
-    from ..attacks import PARAMETER
+def variant_of(spec: TaskSpec, parameter: str, capability: str, value: Any) -> TaskSpec:
+    """Return a variant of a task.
 
-    return [f"{PARAMETER}{attack.name}"]
+    Args:
+        spec: The task.
+        parameter: The parameter in the ids of its items, after that of a variant that the task is already.
+        capability: The name of the capability that makes it.
+        value: What the capability is given in its trials, as ``TrialView.variant``.
+    """
+    settings = spec.config.simulation
+    active = tuple(
+        each._replace(variant=value) if each.capability.name == capability else each for each in settings.capabilities
+    )
+    settings = replace(settings, capabilities=active, variant="-".join([*spec.parameters, parameter]))
+    return spec._replace(config=replace(spec.config, simulation=settings))
 
 
 def group_of(item: pytest.Item) -> Group | None:

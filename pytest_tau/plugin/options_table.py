@@ -10,7 +10,7 @@ from typing import Literal
 
 from .. import run_settings
 from ..run_settings.types import model_arguments, model_name
-from ..settings import Option, declared, flag, names, option, options_of, text, texts
+from ..settings import Option, declared, flag, option, options_of, text, texts
 from .option_types import (
     group_names,
     outcome_names,
@@ -53,11 +53,6 @@ class ResultSettings:
 
 #: Options that become settings of capabilities.
 _ROWS = (
-    Option("attack", names, "selection", "NAME", default=(), repeat=True, rerun=1,
-           help="run each task also under this attack by a text in tool results, such as important-message; may be "
-                "repeated, a comma-separated list, or all"),
-    Option("attack-only", flag, "selection", default=False,
-           help="with --tau-attack, do not run the tasks without an attack as well"),
     Option("review", text, "speed", "WHICH", choices=("failed", "all"), bare="failed", rerun=2,
            help="have a model review trials after their verdict, which it does not change: failed (default), or all"),
     Option("review-mode", text, "speed", "MODE", default="full", choices=("full", "user"), rerun=2,

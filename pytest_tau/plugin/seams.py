@@ -91,32 +91,25 @@ def pytest_tau_trial_reported(report: pytest.TestReport, trial: TrialReport, rec
     """
 
 
-class TaskVariant(NamedTuple):
-    """A variant of a task, which is run instead of it.
+@pytest.hookspec
+def pytest_tau_plan(specs: list[TaskSpec], test: pytest.Function | None) -> None:
+    """Add variants of the tasks that are run, or replace tasks by them (``items.variant_of``); collect-all.
 
-    Attributes:
-        parameter: The parameter in the ids of its items, before the number of the trial.
-        capability: The name of the capability that makes it.
-        value: What the capability is given in its trials, as ``TrialView.variant``.
+    Args:
+        specs: The selected tasks of a domain, a file or a marked test, each with its settings; changed in place.
+        test: The marked test; None for the items of a domain or a file.
+
+    Raises:
+        ConfigurationError: The settings do not fit the tasks.
     """
-
-    parameter: str
-    capability: str
-    value: Any
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_tau_task_variants(spec: TaskSpec) -> list[TaskVariant] | None:
-    """Return the variants of a task of a domain or a task file that are run instead of it; first result.
+def pytest_tau_is_skipped(item: pytest.Item) -> bool | None:
+    """Return True if the setup of an item skips it, so that its trial is not started early; first result.
 
     Args:
-        spec: The task, its domain, the settings.
-
-    Returns:
-        The variants, or None to run the task itself.
-
-    Raises:
-        ConfigurationError: The settings do not fit the task.
+        item: The item of a trial.
     """
 
 

@@ -189,7 +189,6 @@ class TrialReport:
         gated: The outcome of a failed trial, if gates decide instead of it.
         test_gate: The gate of the test, if its trials pass or fail together.
         not_run: The reason why the trial is skipped: ``budget``, ``settled`` or ``decided``.
-        not_attacked: Why the trial is skipped: its attack cannot be used on the task.
         serial_because: The fixture because of which the trial was not prefetched.
         attachments: Lines and files for a controller on another machine.
     """
@@ -203,7 +202,6 @@ class TrialReport:
     gated: Gated | None = None
     test_gate: TestGate | None = None
     not_run: str | None = None
-    not_attacked: str | None = None
     serial_because: str | None = None
     attachments: dict[str, Any] | None = None
 

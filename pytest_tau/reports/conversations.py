@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..attacks import AttackFacts
 from ..capability import installed
 from ..capability.calls import head_lines
 from ..diagnosis import explain, message_lines, verdict
-from ..diagnosis.attacks import attack_report
 from ..diagnosis.explain import ending
 from ..evaluation import Line
 from ..models import ToolMessage
@@ -67,11 +65,7 @@ def numbered_lines(number: int | None, message: Message, *, full: bool = False) 
 
 
 def verdict_lines(simulation: Simulation) -> list[Line]:
-    """Return the report of a simulation without its messages: of one that passed, a line, and what an attack did."""
+    """Return the report of a simulation without its messages: of one that passed, a line."""
     if simulation.outcome == "passed":
-        attack = AttackFacts.read(simulation.info)
-        return [
-            Line("passed", f"{verdict(simulation)}   {ending(simulation)}"),
-            *(attack_report(attack) if attack else []),
-        ]
+        return [Line("passed", f"{verdict(simulation)}   {ending(simulation)}")]
     return explain(simulation, last_messages=False)

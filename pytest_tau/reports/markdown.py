@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..analysis.attacks import rate_lines
 from ..analysis.summary import ending
 from ..analysis.unseen import unseen_line
 from ..analysis.variants import MOST_PAIRS
@@ -140,7 +139,6 @@ def _domain(summary: DomainSummary, failing: Sequence[FailingTask], capabilities
         f"{plural(scores.tasks, 'task')}{variants}, {plural(scores.trials, 'trial')}: {outcomes}",
         _rates(summary),
         _variants(summary.variants) if summary.variants else "",
-        _attacks(summary),
         _facts(summary, capabilities),
         *(_groups(name, groups) for name, groups in summary.groups.items() if groups),
         _failures(failing),
@@ -183,12 +181,6 @@ def _facts(summary: DomainSummary, capabilities: Sequence[Capability]) -> str:
     if summary.restored:
         rows.append(["reused", f"{plural(summary.restored, 'trial')} of an earlier run"])
     return _table(rows)
-
-
-def _attacks(summary: DomainSummary) -> str:
-    """Return the rates of attacks as a list; empty without attacks."""
-    records = [record for found in summary.records.values() for record in found]
-    return "\n".join(f"- {escaped(line)}" for line in rate_lines(records))
 
 
 def _variants(variants: Variants) -> str:

@@ -51,7 +51,7 @@ def conditions_of(
         "policy": settings.policy if settings.policy != next(iter(setup.domain.spec.policies)) else None,
         "retrieval": retriever.name if retriever else None,
         "persona": dict(persona),
-        "attack": settings.attack.name if settings.attack else None,
+        "variant": settings.variant or None,
         "changed": changed_conditions(settings),
         "one_call": settings.prompting.get("agent", Prompting()).one_call,
         "grading": settings.evaluation.grading.name,

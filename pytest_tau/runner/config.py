@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Mapping, Sequence
 
-    from ..attacks import Attack
     from ..capability import ActiveCapability
     from ..chat import LLM, TrialModels
     from ..chat.prices import Price
@@ -58,7 +57,7 @@ class SimulationSettings(ConversationSettings):
         llms: Models by role, for trials that are given none of their own.
         prompting: How models are made to play a side.
         protocol: The texts that models read, and the form in which they are sent.
-        attack: The attack by texts in tool results; None for none.
+        variant: What a capability has made of the task: the parameter in the ids of its items; empty for the task.
         capabilities: The capabilities that are switched on, each with its settings; by default the bundled ones that
             are on by default.
         behaviours: The behaviours that a persona can have, by name.
@@ -71,7 +70,7 @@ class SimulationSettings(ConversationSettings):
     llms: Mapping[Role, LLM] = field(default_factory=dict)
     prompting: Mapping[Side, Prompting] = field(default_factory=dict)
     protocol: Protocol = TAU
-    attack: Attack | None = None
+    variant: str = ""
     capabilities: Sequence[ActiveCapability] = field(default_factory=bundled_by_default)
     behaviours: Mapping[str, Behaviour] = field(default_factory=lambda: BEHAVIOURS)
 
@@ -181,8 +180,6 @@ class RunConfig(SelectionSettings, ParticipantSettings):
         written: The settings that fields of ``simulation`` are made of, as they were written.
         review: Which trials are reviewed, and by whom; None for none.
         folder: What relative paths and modules are looked up in.
-        attacks: The attacks that the run names, each a variant of every task.
-        attack_only: The tasks are not run without an attack as well.
         concurrency: The number of concurrent conversations in one process.
         models: The settings of every model call.
         simulation: The settings of every simulation.
@@ -193,8 +190,6 @@ class RunConfig(SelectionSettings, ParticipantSettings):
     written: tuple[Any, ...] = ()
     review: ReviewSettings | None = None
     folder: Path = field(default_factory=Path.cwd)
-    attacks: tuple[Attack, ...] = ()
-    attack_only: bool = False
     concurrency: int = 1
     models: ModelSettings = field(default_factory=ModelSettings)
     simulation: SimulationSettings = field(default_factory=SimulationSettings)

@@ -13,8 +13,8 @@ from ..background import in_thread
 from ..capability.views import TrialView
 from ..diagnosis.attribution import annotate_failure
 from ..errors import (
-    AttackError,
     BudgetError,
+    CapabilityError,
     ConfigurationError,
     DomainError,
     ReplayError,
@@ -31,7 +31,6 @@ from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
 from ..stages import StageCalls
 from . import continuing
-from .attack import make_injection, note_attack
 from .conditions import conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
 from .grading import grade_trial
@@ -41,7 +40,6 @@ from .recording import end_recording
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..attacks import Injection
     from ..models import Message
     from ..participants import Participant, ParticipantSource, Side
     from .config import TrialSetup
@@ -72,7 +70,6 @@ class Trial:
         self._unusable = False
         self._stages: StageCalls | None = None
         self.persona = draw_persona(setup.settings.user_persona, setup.seed)
-        self._injection: Injection | None = None
         self.behaviour = behaviour_of(self.persona, setup.settings)
 
     async def run(self, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
@@ -166,15 +163,15 @@ class Trial:
                 raise self.models.out_of_budget
             if not self._unusable:
                 await self._grade(simulation, before)
-                simulation.facts = self._stages.facts(simulation) if self._stages else {}
+                simulation.facts = await self._stages.facts(simulation) if self._stages else {}
             if not self._unusable or initial is None or len(discarded) + 1 == attempts:
                 break
             messages = [message.model_dump(mode="json", exclude_none=True) for message in simulation.messages]
             discarded.append({"error": simulation.error, "messages": messages})
             self.environment.restore(initial.fork())
-        if self._injection is not None:
-            found = await note_attack(simulation, self._injection)
-            self.fault = self.fault if found is None else found
+        fault = self._stages.fault if self._stages else None
+        if fault is not None and simulation.termination_reason not in FAULTS:
+            simulation.termination_reason, simulation.error, self.fault = "infrastructure_error", str(fault), fault
         if discarded:
             if self._unusable:
                 simulation.error = f"{simulation.error} (in the last of {attempts} conversations)"
@@ -241,7 +238,7 @@ class Trial:
             ending = await self._hold(simulation, clock, participants, (("agent", agent), ("user", user)))
         except (ConfigurationError, TaskFormatError):
             raise
-        except AttackError as error:
+        except CapabilityError as error:
             ending, self.fault = Ending("infrastructure_error", error=str(error)), error
         except (DomainError, ToolServerError) as error:
             self.environment.fault = str(error)
@@ -308,8 +305,6 @@ class Trial:
                 if from_start and (failed := await self._restore(made.participant, side, limits.timeout)):
                     return failed
         first, second = participants
-        injection = make_injection(self.task, self.domain, self.environment, self.settings, self.setup.seed)
-        self._injection = injection
         setup = ConversationSetup(
             limits,
             clock,
@@ -319,8 +314,6 @@ class Trial:
             enforces_protocol=self.settings.enforce_protocol,
             one_call=self.settings.prompting.get("agent", Prompting()).one_call,
             stages=self._stages,
-            alter_result=injection.alter if injection else None,
-            result_fault=(lambda: injection.fault) if injection else None,
         )
         conversation = Conversation(self.task, self.environment, first, second, setup)
         if self.beginning is not None:

@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..attacks import PARAMETER
+from ..capability import counted_apart
 from ..runner import item_id
 from ..text import by_numbers
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: The id of the trial among those of a test's parameters.
 _TRIAL = re.compile(r"(?:^|-)trial-\d+(?=-|$)")
-#: The attack among the ids of a test's parameters.
-_ATTACK = re.compile(rf"(?:^|-){re.escape(PARAMETER)}")
 _TASK_FILE = ".json"
 #: The entry of ``simulation.info`` about the parameters of a test that have no part in its trial.
 INPUTS = "inputs"
@@ -90,9 +88,9 @@ class Group(NamedTuple):
         )
 
     @property
-    def is_attacked(self) -> bool:
-        """Return whether the trials are under an attack."""
-        return _ATTACK.search(self.parameters) is not None
+    def apart(self) -> str:
+        """Return the beginning of the parameter that makes the trials count apart; empty if none does."""
+        return next((each for each in counted_apart() if f"-{each}" in f"-{self.parameters}"), "")
 
     def trial(self, number: int) -> str:
         """Return the name of one of the trials, with the parameters that distinguish it from other variants."""
@@ -147,7 +145,8 @@ def _named(variants: Iterable[Variant]) -> dict[Variant, str]:
     """Return short names: the parameters, after the test if there are several tests."""
     found = list(variants)
     tests = {variant.test for variant in found}
-    none = "(no attack)" if any(_ATTACK.search(each.parameters) for each in found) else "(no parameters)"
+    apart = next((each for each in counted_apart() if any(f"-{each}" in f"-{one.parameters}" for one in found)), "")
+    none = f"(no {apart.rstrip('.') or 'parameters'})"
     if len(tests) == 1:
         return {variant: variant.parameters or none for variant in found}
     short = {test: test.rpartition("::")[2] or _ITEMS for test in tests}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..attacks import AttackFacts
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
 from ..models import FOREIGN_AGENT, SILENT_AGENT, any_review, paired_calls
@@ -69,7 +68,6 @@ def make_record(
         **_of_verdict(simulation, evaluators),
         **_of_messages(simulation, paired_calls(simulation.messages) if calls is None else calls),
         **_of_participants(simulation, info),
-        attack=_attack(AttackFacts.read(info)),
         facts=simulation.facts,
         review=review.facts() if (review := any_review(info)) else None,
         inputs=info.get(INPUTS) or {},
@@ -113,21 +111,6 @@ def _failed_checks(verdict: RewardInfo, evaluators: Sequence[Evaluator]) -> tupl
     """Return the checks of the reward's basis that were not met."""
     gating = [each for each in components_of(verdict, evaluators) if each.gates(verdict)]
     return tuple(check for component in gating for check in component.failed_checks(verdict))
-
-
-def _attack(facts: AttackFacts | None) -> dict[str, Any] | None:
-    if facts is None:
-        return None
-    shown = facts.evidence
-    return {
-        "name": facts.name,
-        "style": facts.style,
-        "place": facts.place.text,
-        "goal": facts.goal.text,
-        "delivered": bool(facts.delivered),
-        "success": facts.success,
-        **({"message_idx": shown.message_idx, "evidence": shown.text} if shown else {}),
-    }
 
 
 def _outside_tools(found: Any) -> tuple[str, ...]:

@@ -42,8 +42,6 @@ class TrialRecord:
         outside_tools: Tools that were executed on the environment outside of the calls of the conversation;
             ``OTHER_CODE`` if something else has changed it.
         conditions: The conditions under which it was run; None for results of others and of earlier versions.
-        attack: Of a trial under attack: the ``name``, the ``style``, the ``place``, the ``goal``, whether a payload was
-            ``delivered``, whether it succeeded (``success``), and what shows that (``message_idx``, ``evidence``).
         excluded: It is excluded from rates.
         attempts: The number of attempts that were run; more than 1 if the trial was run again.
         first_reward: The reward of the first of several attempts; None if there was one.
@@ -79,7 +77,6 @@ class TrialRecord:
     silent_agent: str = ""
     outside_tools: tuple[str, ...] = ()
     conditions: Mapping[str, Any] | None = None
-    attack: Mapping[str, Any] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     excluded: bool = False
     attempts: int = 0
@@ -91,21 +88,6 @@ class TrialRecord:
     def group(self) -> Group:
         """Return the group of trials in which it is counted."""
         return Group.of(self.test, self.domain, self.task_id)
-
-    @property
-    def attack_name(self) -> str:
-        """Return the name of the attack; empty without one."""
-        return str((self.attack or {}).get("name") or (self.conditions or {}).get("attack") or "")
-
-    @property
-    def attack_success(self) -> bool:
-        """Return whether an attack has reached its goal."""
-        return bool((self.attack or {}).get("success"))
-
-    @property
-    def attack_delivered(self) -> bool:
-        """Return whether the agent has read a payload."""
-        return bool((self.attack or {}).get("delivered"))
 
     @property
     def passed(self) -> bool:

@@ -37,7 +37,6 @@ _LAYERS = {
     "participants",
     "orchestrator",
     "evaluation",
-    "attacks",
     "policy",
 }
 _LAYERS |= {"run_settings", "diagnosis", "validity", "reviews", "runner"}
@@ -56,7 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "environment": {*_GROUND, "models"},
     # What a capability is, not which there are: the core loops over them.
     "capability": {*_GROUND, "models", "environment"},
-    "stages": {"capability", "models"},
+    "stages": {"errors", "capability", "models"},
     "chat": {*_GROUND, "models"},
     # The tools of searches are tools of an environment; some of them call models.
     "knowledge": {*_GROUND, "models", "environment", "chat"},
@@ -67,12 +66,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "run_settings": {*_GROUND, "environment", "participants"},
     "orchestrator": {*_GROUND, "models", "environment", "capability", "stages", "participants", "run_settings"},
     "evaluation": {*_GROUND, "models", "environment", "chat", "protocol"},
-    # Own attacks are called as participants are.
-    "attacks": {*_GROUND, "models", "environment", "participants"},
     # Rules look at a conversation and its state, never at a verdict.
     "policy": {*_GROUND, "models", "environment"},
     # What an agent announces is read as the scripted user reads it.
-    "diagnosis": {*_GROUND, "models", "environment", "capability", "participants", "evaluation", "attacks", "policy"},
+    "diagnosis": {*_GROUND, "models", "environment", "capability", "participants", "evaluation", "policy"},
     "validity": {*_GROUND, "models", "environment", "participants", "diagnosis"},
     # A reviewer is code of others as a participant is, and is called in the same way.
     "reviews": {*_GROUND, "models", "environment", "chat", "participants", "evaluation", "diagnosis"},
@@ -109,7 +106,6 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "protocol": {"pydantic", "docstring_parser"},
     "knowledge": {"pydantic"},
     "participants": {"aiohttp", "pydantic", "pydantic_core", "tau2"},
-    "attacks": {"pydantic"},
     "runner": {"pydantic"},
     "runs": {"pydantic", "fsspec"},
     "capabilities": {"aiohttp", "numpy", "pydantic", "pytest", "urllib3"},

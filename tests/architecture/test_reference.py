@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pytest_tau.plugin
+from pytest_tau.capabilities import attacks
 from pytest_tau.capability import bundled
 from pytest_tau.cli import main
 from pytest_tau.plugin import hookspecs
@@ -57,7 +58,8 @@ def test_a_module_s_public_names_are_listed_and_described(name: str) -> None:
 
 
 def test_the_hooks_are_listed() -> None:
-    hooks = [name for name in vars(hookspecs) if name.startswith("pytest_tau_")]
+    declared = [*vars(hookspecs), *vars(attacks.HookSpecs)]
+    hooks = [name for name in declared if name.startswith("pytest_tau_")]
     arguments = [name for names in REFERENCE.ARGUMENTS.values() for name in names]
     assert entries("Hooks") == [*hooks, *arguments]
 

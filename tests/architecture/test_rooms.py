@@ -25,7 +25,7 @@ ROOTS = {
 
 #: The rooms of the plugin, from the top; a room imports only rooms below it. ``seams`` and the other modules of the
 #: ground floor are in no folder; among them, only circles are forbidden.
-ROOMS = ("distributed", "collect", "attacks", "report", "run", "context", "store", "")
+ROOMS = ("distributed", "collect", "report", "run", "context", "store", "")
 
 #: Modules that may use private parts of a library: the one that collects them.
 COMPATIBILITY = {

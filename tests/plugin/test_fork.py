@@ -217,9 +217,9 @@ def test_a_side_that_nobody_plays_is_not_restored(project):
     assert found["facts"]["fork"]["restored"] == {"agent": "replay"}
 
 
-def a_trial(outcome="passed", number=0, messages=(), **info):
+def a_trial(outcome="passed", number=0, messages=(), **conditions):
     reward = {"reward": float(outcome == "passed")}
-    fields = {"termination_reason": "user_stop", "messages": messages, "reward_info": reward, "info": info}
+    fields = {"termination_reason": "user_stop", "messages": messages, "reward_info": reward, "conditions": conditions}
     return Simulation.model_validate({"id": "s", "task_id": "t", "trial": number, **fields})
 
 
@@ -228,13 +228,13 @@ def a_trial(outcome="passed", number=0, messages=(), **info):
     [
         ([a_trial(), a_trial("failed"), a_trial("failed")], None, 1),
         ([a_trial(), a_trial()], None, 0),
-        ([a_trial("failed", attack={}), a_trial(), a_trial("failed", attack={})], None, 1),
-        ([a_trial(attack={}), a_trial("failed", attack={})], None, 1),
+        ([a_trial("failed", variant="attack.a"), a_trial(), a_trial("failed", variant="attack.a")], None, 1),
+        ([a_trial(variant="attack.a"), a_trial("failed", variant="attack.a")], None, 1),
         ([a_trial("failed"), a_trial(number=1), a_trial("failed", number=1)], 1, 1),
         ([a_trial("failed")], 1, None),
     ],
 )
-def test_the_first_failed_trial_is_preferred_and_none_under_attack(trials, number, chosen):
+def test_the_first_failed_trial_is_preferred_and_no_variant(trials, number, chosen):
     found = None
     for each in trials:
         if is_preferred(each, found, number):

@@ -42,14 +42,7 @@ def test_each_is_where_it_says(tmp_path):
     ]
     assert set(METRICS) == {"errors", *(each.metric.name for each in COLUMNS if each.metric)}
     shown = [each.page for each in COLUMNS if each.page and each.page.kind != "data"]
-    optional = {page.label for page in shown if page.optional}
-    searched = TrialRecord(
-        *("shop", "a", 0, "passed", 1.0, "user_stop"),
-        attack={"name": "a", "success": True},
-    )
-    assert {each["label"] for each in page_columns(COLUMNS, [])} == {page.label for page in shown} - optional
-    columns = page_columns(COLUMNS, [searched])
-    assert {each["label"] for each in columns} == {page.label for page in shown}
+    assert {each["label"] for each in page_columns(COLUMNS, [])} == {page.label for page in shown}
 
 
 def test_the_summary_shows_the_mean_of_each_that_has_a_unit():

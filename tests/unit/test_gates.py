@@ -64,9 +64,8 @@ class TestGrammar:
             ("pass^0>=0.8", "unknown metric 'pass^0'"),
             ("pass^>=0.8", "pass^K for any K from 1"),
             ("error<=0", "did you mean 'errors'"),
-            ("rewards>0", "(known: attack_success, calls, cost, "),
-            ("rewards>0", "reward, tool-errors, turns, "),
-            ("rewards>0", "turns, utility_under_attack)"),
+            ("rewards>0", "(known: calls, cost, "),
+            ("rewards>0", "reward, tool-errors, turns)"),
         ],
     )
     def test_invalid_gates_are_reported_with_the_valid_ones(self, text, told):
@@ -307,17 +306,3 @@ class TestBounds:
     def test_a_bound_at_the_end_of_the_interval_is_not_within_it(self, bound, within):
         found = Verdict(Gate.parse(f"reward>={bound}"), 0.95, Interval(0.5, 0.9), met=True)
         assert str(found).endswith("lies within the interval") is within
-
-
-class TestUnderAttack:
-    """Trials under attack count for errors and for the metrics of attacks."""
-
-    def test_each_metric_has_its_trials(self):
-        attacked = {"test": "mock::t[attack.leak-trial-0]", "attack": {"name": "leak", "success": True}}
-        trials = by_task(
-            [record("t", 0), record("t", 1), record("t", 0, "failed", **attacked), record("t", 2, "error")]
-        )
-        values = {"pass^1": 1, "reward": 1, "attack_success": 1, "utility_under_attack": 0, "errors": 1 / 4}
-        for name, value in values.items():
-            gate = Gate.parse(f"{name}>=0")
-            assert gate.metric.value(gate.tasks(trials)) == value, name

@@ -200,11 +200,14 @@ def test_rows_show_task_outcome_and_failed_checks(page: Page, files: dict[str, P
 
 def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path) -> None:
     facts: list[dict[str, Any]] = [
-        {"attack": {"name": "important-message", "style": "s", "success": True}, "test": "t[attack.a-trial-0]"},
+        {"facts": {"counting": {"word": "important-message", "share": 1}}},
         {},
         {},
     ]
     (tmp_path / "run").mkdir()
+    columns = [{"name": "word", "label": "Word", "kind": "text"}, {"name": "share", "label": "Share", "kind": "score"}]
+    info = {"capabilities": {"counting": {"settings": {}, "columns": columns}}}
+    (tmp_path / "run" / "run.json").write_text(json.dumps({"format": 1, **info}), encoding="utf-8")
     with (tmp_path / "run" / "records.jsonl").open("w", encoding="utf-8") as file:
         for number, more in enumerate(facts):
             record = TrialRecord("tiny", f"task-{number}", 0, "failed", 0.0, "user_stop", failed_checks=("DB",), **more)
@@ -214,8 +217,8 @@ def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path)
     heads, rows = page.texts(".row.head .cell"), [row.split("\n") for row in page.texts(".rows .row")]
     assert len(rows) == 3
     shown = [dict(zip(heads, row, strict=True)) for row in rows]
-    assert [row["Attack"] for row in shown] == ["important-message", "–", "–"]
-    assert [row["Success"] for row in shown] == ["1", "–", "–"]
+    assert [row["Word"] for row in shown] == ["important-message", "–", "–"]
+    assert [row["Share"] for row in shown] == ["1", "–", "–"]
     assert [row["Failed checks"] for row in shown] == ["DB"] * 3
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...errors import ConfigurationError
 from ...runs.groups import split_variants
 from ...text import one_line, shorten
-from .metrics import UNDER_ATTACK, metric_named
+from .metrics import metric_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -108,10 +108,7 @@ class Gate:
         return [task for group, task in tasks.items() if self._counts(group)]
 
     def _counts(self, group: Group) -> bool:
-        """Return whether the trials of a group count: under attack, only for the metrics of attacks and for errors."""
-        if self.domain not in (None, group.domain):
-            return False
-        return self.name == "errors" or group.is_attacked == (self.name in UNDER_ATTACK)
+        return self.domain in (None, group.domain) and self.metric.apart in (None, group.apart)
 
     def verdicts(self, tasks: Tasks) -> list[Verdict]:
         """Return whether the gate is met, as far as trials were run: for each variant, if there are several."""

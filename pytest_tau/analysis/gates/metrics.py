@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ...capability.calls import NamedColumn
     from ...runs.record import TrialRecord
 
-#: The metrics over trials under attack; apart from errors, these trials count for no other.
-UNDER_ATTACK = frozenset({"attack_success", "utility_under_attack"})
 _PASS = re.compile(r"pass\^([0-9]{1,9})")
 
 
@@ -97,6 +95,10 @@ class Metric(Protocol):
     """A number over trials."""
 
     @property
+    def apart(self) -> str | None:
+        """Return which groups count: those whose ``apart`` is the same; None for all."""
+
+    @property
     def trials(self) -> int:
         """Return how many trials with a verdict a task must have to count."""
 
@@ -116,6 +118,7 @@ class Metric(Protocol):
 @dataclass(frozen=True)
 class _PassHatK:
     k: int
+    apart: ClassVar[str] = ""
 
     @property
     def trials(self) -> int:
@@ -156,6 +159,7 @@ class _PassHatK:
 @dataclass(frozen=True)
 class _Errors:
     trials: ClassVar[int] = 1
+    apart: ClassVar[None] = None
 
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
         trials = sum(task.reported for task in tasks)
@@ -185,6 +189,7 @@ class _Mean:
     counts: Callable[[TrialRecord], bool] | None = None
     none_counts: str = "no trial has anything to measure"
     every: bool = False
+    apart: str = ""
     trials: ClassVar[int] = 1
 
     def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float | None]]:
@@ -234,6 +239,7 @@ def _means(columns: Iterable[Column]) -> dict[str, Metric]:
             each.metric.counts,
             each.metric.lacking or _Mean.none_counts,
             each.metric.every,
+            each.metric.apart,
         )
         for each in columns
         if each.metric

@@ -30,14 +30,19 @@ class ComparedRun(Protocol):
 
 
 def fact_lines(
-    before: ComparedRun, after: ComparedRun, tasks: Sequence[tuple[Sequence[TrialRecord], Sequence[TrialRecord]]]
+    before: ComparedRun,
+    after: ComparedRun,
+    tasks: Sequence[tuple[Sequence[TrialRecord], Sequence[TrialRecord]]],
+    *,
+    variants: bool,
 ) -> list[str]:
     """Return what capabilities say of two runs: by default, the mean in each of each metric that both have.
 
     Args:
         before: The earlier run.
         after: The later one.
-        tasks: The trials of each task that both have; empty if there are variants of the tests.
+        tasks: The trials of each task that both have.
+        variants: There are variants of the tests.
     """
     lines: list[str] = []
     own = [each for each in installed() if each.comparison is not None]
@@ -45,7 +50,7 @@ def fact_lines(
         earlier, later = measured_by(each, before.records), measured_by(each, after.records)
         if each.comparison is not None and earlier and later:
             pairs = [(measured_by(each, one), measured_by(each, two)) for one, two in tasks]
-            lines += each.comparison(Compared(earlier, later, pairs))
+            lines += each.comparison(Compared(earlier, later, pairs, variants))
     for named in columns_in(after.info):
         if named.capability in {each.name for each in own}:
             continue

@@ -9,9 +9,9 @@ import pytest
 
 from ...errors import ConfigurationError, TauError
 from ...plugin.context.run_state import run_state
-from ...plugin.items import spec_of
+from ...plugin.items import spec_of, variant_of
 from ...plugin.options import OptionValues
-from ...plugin.seams import SummaryBlock, SummaryLine, TaskVariant
+from ...plugin.seams import SummaryBlock, SummaryLine
 from ...text import listed, one_line, plural, printable
 from .trial import ForkFacts, Turn
 from .turns import chosen_turns, is_preferred
@@ -87,19 +87,24 @@ class Fork:
             which = f"a trial {trial}" if trial is not None else "a conversation"
             raise ConfigurationError(f"{run.path}: expected {which} to continue, found none")
 
-    def pytest_tau_task_variants(self, spec: TaskSpec) -> list[TaskVariant]:
-        """Return the messages from which a task is continued; none if it has no conversation.
+    def pytest_tau_plan(self, specs: list[TaskSpec], test: pytest.Function | None) -> None:
+        """Replace the tasks of domains and files by what continues their conversations.
 
         Raises:
             ConfigurationError: A number is not that of a message of the agent or the user.
         """
+        if test is None:
+            specs[:] = [variant for spec in specs for variant in self._turns(spec)]
+
+    def _turns(self, spec: TaskSpec) -> list[TaskSpec]:
+        """Return the messages from which a task is continued; none if it has no conversation."""
         found = self._find(spec.domain.name, spec.task.id)
         if found is None:
             return []
         restore: Any = self._settings.fork_restore
         turns = chosen_turns(found.simulation, self._settings.fork_turn, self._name, spec.task)
         return [
-            TaskVariant(f"turn-{turn}", _CAPABILITY, Turn(self._name, found.simulation, turn, restore))
+            variant_of(spec, f"turn-{turn}", _CAPABILITY, Turn(self._name, found.simulation, turn, restore))
             for turn in turns
         ]
 

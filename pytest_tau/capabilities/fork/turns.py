@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...attacks import ATTACK
 from ...errors import ConfigurationError
 from ...models import AssistantMessage, UserMessage
 from ...text import shorten
@@ -31,8 +30,8 @@ def is_preferred(simulation: Simulation, chosen: Simulation | None, trial: int |
 
 
 def _rank(simulation: Simulation) -> tuple[bool, bool]:
-    # What continues a trial under attack is not under attack.
-    return ATTACK not in (simulation.info or {}), simulation.outcome == "failed"
+    # What continues a variant of the task is not that variant.
+    return "variant" not in (simulation.conditions or {}), simulation.outcome == "failed"
 
 
 def turns_of(simulation: Simulation, task: Task | None) -> list[int]:

@@ -108,8 +108,10 @@ def page(facts: _Partial, _simulation: Simulation) -> Iterator[PageBlock]:
 def comparison(compared: Compared) -> list[str]:
     """Return how partial credit differs between two runs: a line for progress, and one for what else differs.
 
-    There is no line if nothing differs.
+    There is no line if nothing differs, or if there are variants.
     """
+    if compared.variants:
+        return []
     measured = [tuple([each.facts for each in side if each.record.ran] for side in pair) for pair in compared.tasks]
     found = {name: _means_of_both(name, measured) for name in SHARES}
     tasks = found.pop("progress")

@@ -193,7 +193,7 @@ def page(facts: PolicyReport, _simulation: Simulation) -> Iterator[PageBlock]:
 
 def comparison(compared: Compared) -> list[str]:
     """Return the differences between two runs in broken rules, over tasks that have numbers in both; none if equal."""
-    both = [(_checked(earlier), _checked(later)) for earlier, later in compared.tasks]
+    both = [(_checked(earlier), _checked(later)) for earlier, later in compared.tasks if not compared.variants]
     both = [(earlier, later) for earlier, later in both if earlier and later]
     sides = [[trial for pair in both for trial in pair[side]] for side in (0, 1)]
     before, after = map(PolicyStats.of, sides)

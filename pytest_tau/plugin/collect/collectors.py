@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...text import printable
-from ..attacks.variants import with_attacks
 from ..compat import default_collect_report, expand_parameters, fixture_info, load_conftests
 from ..context.run_state import run_state
 from .default_user import settle_user
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from ..context.run_context import RunContext
     from ..context.run_state import SelectedDomain
     from ..items import TaskSpec
-    from ..seams import TaskVariant
 
 #: Set on a collector whose collection failed with a usage error.
 USAGE_ERROR = pytest.StashKey[bool]()
@@ -118,16 +115,15 @@ class TaskCollector(pytest.Module):
             templates = expand_parameters(self, trial.__name__) if specs else []
             for template in templates[:1]:
                 specs = settle_user(specs, self.ihook, fixture_info(template).name2fixturedefs)
-            specs = with_attacks(specs, self.config, context.config)
-            variants = [with_variants(spec, self.config) for spec in specs]
+            specs = list(specs)
+            self.config.hook.pytest_tau_plan(specs=specs, test=None)
         except (TauError, pytest.UsageError) as error:
             raise usage_error(self, error) from error
         fixtures = [whole_fixtures(template, self) for template in templates]
-        for of_task in variants:
+        for spec in specs:
+            trials = max(context.config.trials, self.named_trials(spec.task))
             for template, found in zip(templates, fixtures, strict=True):
-                for variant, spec in of_task:
-                    trials = max(context.config.trials, self.named_trials(spec.task))
-                    yield from (TauItem.of(spec, number, template, found, variant) for number in range(trials))
+                yield from (TauItem.of(spec, number, template, found) for number in range(trials))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
         """Return the representation of a mistake, or of any other error."""
@@ -144,25 +140,6 @@ class TaskCollector(pytest.Module):
     def named_trials(self, task: Task) -> int:
         """Return how many trials of a task there must be to have those that the command line names."""
         raise NotImplementedError
-
-
-def with_variants(spec: TaskSpec, config: pytest.Config) -> list[tuple[str, TaskSpec]]:
-    """Return the variants of a task that a capability asks for, each with its parameter; else the task alone.
-
-    Raises:
-        ConfigurationError: The settings do not fit the task.
-    """
-    found: list[TaskVariant] | None = config.hook.pytest_tau_task_variants(spec=spec)
-    return [("", spec)] if found is None else [(each.parameter, _with_variant(spec, each)) for each in found]
-
-
-def _with_variant(spec: TaskSpec, variant: TaskVariant) -> TaskSpec:
-    simulation = spec.config.simulation
-    active = [
-        each._replace(variant=variant.value) if each.capability.name == variant.capability else each
-        for each in simulation.capabilities
-    ]
-    return spec._replace(config=replace(spec.config, simulation=replace(simulation, capabilities=tuple(active))))
 
 
 class TaskFile(TaskCollector):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..compat import set_node_id
-from ..items import attack_parameter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +44,7 @@ class TauItem(pytest.Function):
             raise at_fault(self, failure) from None
 
     @classmethod
-    def of(cls, spec: TaskSpec, number: int, template: pytest.Function, fixtures: Any, variant: str = "") -> TauItem:
+    def of(cls, spec: TaskSpec, number: int, template: pytest.Function, fixtures: Any) -> TauItem:
         """Return the item of a trial.
 
         Args:
@@ -53,13 +52,11 @@ class TauItem(pytest.Function):
             number: The number of the trial, from 0.
             template: The item that pytest made of ``trial``, with parameters.
             fixtures: The fixtures of the item.
-            variant: The parameter of the variant of the task; empty for none.
         """
         from ...runner import item_id
 
         call = getattr(template, "callspec", None)
-        ids = [*attack_parameter(spec), *([call.id] if call is not None and call.id else [])]
-        parts = [*ids, *([variant] if variant else []), f"trial-{number}"]
+        parts = [*spec.parameters, *([call.id] if call is not None and call.id else []), f"trial-{number}"]
         item: TauItem = cls.from_parent(
             template.parent,
             name=f"{item_id(spec.task.id)}[{'-'.join(parts)}]",

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...run_settings import MOST_TRIALS
-from ..attacks.variants import with_attacks
 from ..compat import fixture_info
 from ..context.run_state import run_state
-from ..items import attack_parameter, marker_arguments, tau_markers
+from ..items import marker_arguments, tau_markers
 from ..makers import check_marker, own_parameters
 from .collectors import TaskCollector, usage_error
 from .default_user import settle_user
@@ -79,7 +78,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         fixtures, parameters = fixture_info(metafunc.definition).name2fixturedefs, own_parameters(metafunc.definition)
         check_marker(arguments, fixtures, parameters)
         specs = settle_user(specs, metafunc.definition.ihook, fixtures, parameters)
-        specs = with_attacks(specs, metafunc.config, ensure_context(metafunc.config).config)
+        specs = list(specs)
+        metafunc.config.hook.pytest_tau_plan(specs=specs, test=metafunc.definition)
     except (TauError, pytest.UsageError) as error:
         test, collector = metafunc.definition, metafunc.definition.parent
         assert isinstance(collector, pytest.Collector), "tests are collected from something"
@@ -92,10 +92,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _spec_id(spec: TaskSpec) -> str:
-    """Return the id of a task among the parameters of a test, after that of its attack."""
+    """Return the id of a task among the parameters of a test, after that of its variant."""
     from ...runner import item_id
 
-    return "-".join([*attack_parameter(spec), item_id(spec.task.id)])
+    return "-".join([*spec.parameters, item_id(spec.task.id)])
 
 
 def _named_trials(definition: pytest.Function) -> int:

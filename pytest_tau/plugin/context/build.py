@@ -24,7 +24,6 @@ from ..hook_calls import (
 from ..options import OptionValues
 from ..store.writer import BufferedResultWriter, ResultWriter
 from ..wire import worker_input, worker_name
-from .attacks import named_attacks
 from .budget import Budget
 from .model_checks import check_choices, check_texts, check_user_options
 from .run_context import RunContext
@@ -93,7 +92,6 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     evaluation = replace(settings.simulation.evaluation, judge=context.judge, evaluators=context.evaluators)
     context.config = replace(
         settings,
-        attacks=named_attacks(config),
         simulation=replace(settings.simulation, evaluation=evaluation, retrieval=retrieval, behaviours=behaviours),
     )
     return context

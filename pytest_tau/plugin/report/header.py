@@ -167,7 +167,6 @@ def _settings_lines(
     parts += [f"policy {run.simulation.policy}"] if run.simulation.policy else []
     parts += [f"protocol {run.simulation.protocol.name}"] if run.simulation.protocol.is_official else []
     parts += _retrieval(context, domains)
-    parts += [f"attack {', '.join(attack.name for attack in run.attacks)}"] if run.attacks else []
     parts += [f"persona {persona_line(run.simulation.user_persona)}"] if run.simulation.user_persona else []
     parts += stated(changed_conditions(run.simulation))
     if context.judge is not None:

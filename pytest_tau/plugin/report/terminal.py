@@ -14,7 +14,6 @@ from .trial_reports import SIMULATION
 SECTIONS = (
     "domains",
     "page",
-    "attacks",
     "reviews",
     "participants",
     "serial trials",

@@ -44,7 +44,7 @@ def pytest_runtest_makereport(
     if report.when == "call" and simulation is not None and simulation.replay_differences:
         report.sections.append(("tau replay", printable("\n".join(simulation.replay_differences))))
     if report.when == "call" and report.passed and simulation is not None:
-        report.sections += _attack_section(simulation)
+        report.sections += _capability_section(item.config, simulation)
     brief = getattr(item.config.option, "tbstyle", "auto") == "line"
     if report.failed and state.traceback is not None and not brief:
         title, text = state.traceback
@@ -60,14 +60,13 @@ def pytest_runtest_makereport(
     return report
 
 
-def _attack_section(simulation: Simulation) -> list[tuple[str, str]]:
-    """Return the section of a passed trial under attack, which ``-rA`` shows; a failure's report has it anyway."""
-    from ...attacks import AttackFacts
-    from ...diagnosis import plain_text
-    from ...diagnosis.attacks import attack_report
+def _capability_section(config: pytest.Config, simulation: Simulation) -> list[tuple[str, str]]:
+    """Return the section of a passed trial with what capabilities say of it, which ``-rA`` shows."""
+    from ...capability.calls import head_lines
+    from ..capabilities import capabilities_of
 
-    attack = AttackFacts.read(simulation.info)
-    return [("tau attack", printable(plain_text(attack_report(attack))))] if attack else []
+    lines = [*head_lines(capabilities_of(config), simulation)]
+    return [("tau capabilities", printable("\n".join(lines)))] if lines else []
 
 
 def pytest_report_to_serializable(report: Any) -> Generator[None, Any, Any]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...chat import Identity, Player, Recorder, TrialModels
-from ...errors import AttackError, ReplayError
+from ...errors import ReplayError
 from ...files import ambiguous_names, digest, file_name_of
 from ...participants import calls_no_model
 from ...runner import item_id
 from ..context.run_state import require_context
-from ..items import attack_parameter, is_task_item, item_state, set_properties
+from ..items import is_task_item, item_state, set_properties
 from ..rerun_command import rerun_command
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def cassette_path(item: pytest.Item, spec: TaskSpec, number: int) -> Path:
         home, parts = item.path, [file_name_of(test), f"{name}.cassette"]
     else:
         call = getattr(item, "callspec", None)
-        ids = [*attack_parameter(spec), *([call.id] if call is not None and call.id else [])]
+        ids = [*spec.parameters, *([call.id] if call is not None and call.id else [])]
         parameters = f".{item_id('-'.join(ids))}" if ids else ""
         name = file_name_of(item_id(spec.task.id), ambiguous=spec.ambiguous)
         home, parts = item.path, [f"{name}{parameters}.trial-{number}.cassette"]
@@ -189,27 +189,8 @@ def _hashes(spec: TaskSpec, environment: Environment) -> dict[str, str]:
         **prompts,
     }
     found = {name: _digest_json(part) for name, part in parts.items()}
-    found |= {"attack": _digest_json(attack)} if (attack := _attack(spec)) else {}
     texts = spec.config.simulation.protocol.texts
     return found | ({"official texts": texts.fingerprint} if texts is not None else {})
-
-
-def _attack(spec: TaskSpec) -> dict[str, Any] | None:
-    """Return what an attack places where; None without one, and of one that raises."""
-    settings = spec.config.simulation
-    if settings.attack is None:
-        return None
-    from ...attacks import Mode, NotAttacked, plan_attack
-
-    mode = Mode(settings.solo, settings.policy, settings.retrieval)
-    try:
-        plan = plan_attack(settings.attack, spec.task, spec.domain, mode)
-    except AttackError:
-        return None
-    if isinstance(plan, NotAttacked):
-        return None
-    template = getattr(plan.attack, "template", "")
-    return {"name": plan.attack.name, "template": template, "place": list(plan.place.field), "goal": plan.goal.text}
 
 
 def _scenario(task: Task) -> dict[str, Any]:

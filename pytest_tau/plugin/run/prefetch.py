@@ -13,7 +13,6 @@ from ..compat import fixture_info, is_own_fixture
 from ..context.run_state import will_be_restored
 from ..items import item_state, spec_of, trial_of
 from .asyncio_fixtures import is_async_fixture
-from .attacks import is_not_attacked
 from .compat import only_makes_loops
 from .setup import make_environment, make_participant
 
@@ -156,7 +155,9 @@ def _blocking_fixtures(item: pytest.Item) -> list[str]:
         return [""]
     if will_be_restored(item):
         return [""]
-    if any(item.get_closest_marker(name) for name in _SKIP_MARKERS) or _is_not_run(item) or is_not_attacked(item):
+    if any(item.get_closest_marker(name) for name in _SKIP_MARKERS) or _is_not_run(item):
+        return [""]
+    if item.config.hook.pytest_tau_is_skipped(item=item):
         return [""]
     found, before = [], True
     for name in info.names_closure:

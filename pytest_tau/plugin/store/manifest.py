@@ -177,8 +177,6 @@ def _resolved(run: RunConfig) -> dict[str, Any]:
         "seed": run.seed,
         "agent": run.agent_spec,
         "user": run.user_spec,
-        "attack": [attack.name for attack in run.attacks],
-        "attack_only": run.attack_only,
         "review": run.review.only if run.review else None,
         "review_mode": run.review.mode if run.review else None,
         "reviewer": run.review.reviewer if run.review else None,

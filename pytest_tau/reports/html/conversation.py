@@ -6,7 +6,6 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from ...attacks import AttackFacts
 from ...capability.calls import page_blocks
 from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL
@@ -77,7 +76,6 @@ def conversation(
         "blame": _blame((simulation.info or {}).get("blame")),
         "review": _review(simulation),
         "turning_point": _turning_point((simulation.info or {}).get("turning_point")),
-        "attack": _attack(AttackFacts.read(simulation.info)),
         "error": without_keys(simulation.error) if simulation.error else None,
         "replay": simulation.replay_differences,
         "note": history.note,
@@ -236,23 +234,6 @@ def _facts(simulation: Simulation) -> list[list[str]]:
         ("Simulation", simulation.id),
     ]
     return [[title, str(value)] for title, value in facts if value not in (None, "")]
-
-
-def _attack(attack: AttackFacts | None) -> list[list[str]]:
-    """Return what is shown of an attack; nothing without one."""
-    if attack is None:
-        return []
-    evidence = attack.evidence
-    rows = [
-        ("Result", f"succeeded, message {evidence.message_idx}: {evidence.text}" if evidence else "did not succeed"),
-        ("Attack", attack.name + (f" ({attack.style})" if attack.style else "")),
-        ("Place", f"{attack.place.text}, after {attack.place.value!r}"),
-        ("Goal", attack.goal.text),
-        ("Read in", ", ".join(f"message {number}" for number in attack.delivered) or "no message"),
-        ("Payload", attack.payload),
-        ("Error", attack.problem or ""),
-    ]
-    return [[title, without_keys(text)] for title, text in rows if text]
 
 
 def _blame(found: Any) -> dict[str, Any] | None:

@@ -6,7 +6,6 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from ...analysis.attacks import rate_lines
 from ...analysis.comparability import comparability
 from ...analysis.measures.facts import changed_settings
 from ...analysis.metrics import Range, given_reference
@@ -102,7 +101,7 @@ def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
 
 
 def comparisons(records: Sequence[TrialRecord]) -> list[str]:
-    """Return the comparisons of each two variants of the tests on a domain, and the rates of attacks, as lines."""
+    """Return the comparisons of each two variants of the tests on a domain, as lines."""
     domains: dict[str, list[TrialRecord]] = defaultdict(list)
     for record in records:
         domains[record.domain].append(record)
@@ -112,7 +111,7 @@ def comparisons(records: Sequence[TrialRecord]) -> list[str]:
         for name, variants in found.items()
         if variants
         for line in variants.pair_lines()
-    ] + rate_lines(records)
+    ]
 
 
 def about(run: Run, records: Sequence[TrialRecord], capabilities: Sequence[Capability]) -> list[list[str]]:

@@ -492,9 +492,6 @@ function panels(talk, jump, wide) {
   return [
     panel("Checks", checksPanel(talk, jump), wide, checksNote(talk.checks)),
     panel("Reference actions and calls", actionsPanel(talk, jump), wide, missing ? `${missing} not made` : ""),
-    talk.attack.length
-      ? panel("Attack", factList(talk.attack), wide, talk.attack[0][1].startsWith("succeeded") ? "succeeded" : "")
-      : "",
     talk.differences.length
       ? panel("Database at the end", differenceList(talk.differences), wide, counted(talk.differences.length, "difference"))
       : "",

@@ -146,7 +146,8 @@ function drawTable(open) {
     el("div", { role: "rowgroup", class: "heads" }, controls.head),
     controls.body,
   );
-  controls.grid.style.setProperty("--columns", COLUMNS.map((column) => `var(--w-${column.name}, 84px)`).join(" "));
+  const width = (column) => `var(--w-${column.name}, ${column.kind === "text" ? "minmax(110px, 1fr)" : "84px"})`;
+  controls.grid.style.setProperty("--columns", COLUMNS.map(width).join(" "));
   controls.body.addEventListener("click", (event) => {
     const row = event.target.closest("[data-id]");
     if (row) open(Number(row.dataset.id));

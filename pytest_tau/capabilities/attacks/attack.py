@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from ..models import Message
+    from ...models import Message
     from .fields import Field
     from .goals import Goal
 

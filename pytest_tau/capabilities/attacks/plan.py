@@ -6,8 +6,8 @@ import random
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import AttackError, TauError
-from ..models import call_as_text, strings_in
+from ...errors import CapabilityError, TauError
+from ...models import call_as_text, strings_in
 from .attack import Place
 from .fields import is_free_text, texts_in
 from .goals import ForbiddenWrite
@@ -15,12 +15,24 @@ from .reads import reads_of
 from .targets import GOALS, TargetContext
 
 if TYPE_CHECKING:
-    from ..environment import Domain, Environment
-    from ..models import Action, Task
+    from ...environment import Domain, Environment
+    from ...models import Action, Task
     from .attack import Attack
     from .fields import Field
     from .goals import Goal
     from .reads import Mode
+
+
+class Attacked(NamedTuple):
+    """The variant of a task that is under attack.
+
+    Attributes:
+        attack: The attack.
+        mode: The settings of its environment.
+    """
+
+    attack: Attack
+    mode: Mode
 
 
 class AttackPlan(NamedTuple):
@@ -59,7 +71,7 @@ def plan_attack(attack: Attack, task: Task, domain: Domain, mode: Mode) -> Attac
         mode: The settings of its environment.
 
     Raises:
-        AttackError: The attack raised an exception, or its goal is not one.
+        CapabilityError: The attack raised an exception, or its goal is not one.
         TaskFormatError: The initial state of the task cannot be applied.
     """
     key = f"attack {attack.name} {id(attack)} {mode.solo} {mode.policy} {mode.retrieval}"
@@ -145,14 +157,14 @@ def _own_goal(attack: Attack, target: TargetContext) -> Goal | None:
     except TauError:
         raise
     except Exception as error:  # an attack of the user's own may raise anything
-        raise AttackError(f"attack {attack.name!r}: goal() raised {type(error).__name__}: {error}") from error
+        raise CapabilityError(f"attack {attack.name!r}: goal() raised {type(error).__name__}: {error}") from error
     if goal is None:
         return None
     lacking = [name for name in ("kind", "text", "call", "request") if not isinstance(getattr(goal, name, None), str)]
     lacking += [] if callable(getattr(goal, "check", None)) else ["check"]
     if lacking:
         expected = "a goal with the texts kind, text, call and request and a method check(messages, environment)"
-        raise AttackError(
+        raise CapabilityError(
             f"attack {attack.name!r}: goal() returned {type(goal).__name__} without {', '.join(lacking)}, "
             f"expected {expected}"
         )

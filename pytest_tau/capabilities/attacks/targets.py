@@ -7,8 +7,8 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import TauError
-from ..models import ToolCall, clone
+from ...errors import TauError
+from ...models import ToolCall, clone
 from .fields import Field, is_free_text, texts_in
 from .goals import ForbiddenWrite, Leak, squeezed
 from .reads import reads_of
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ..environment import Domain, Environment, Tool
-    from ..models import Task
+    from ...environment import Domain, Environment, Tool
+    from ...models import Task
     from .goals import Goal
     from .reads import Mode
 

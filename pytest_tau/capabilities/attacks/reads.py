@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..models import ToolCall, clone
+from ...models import ToolCall, clone
 from .fields import texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ..environment import Domain, Environment, Retrieval, Tool
-    from ..models import Task
+    from ...environment import Domain, Environment, Retrieval, Tool
+    from ...models import Task
 
 #: The most calls that are tried for one task, in addition to its reference actions.
 _MOST_CALLS = 60

@@ -7,14 +7,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from ..models import AssistantMessage, ToolCall, call_as_text, paired_calls, strings_in
-from ..text import shorten
+from ...models import AssistantMessage, ToolCall, call_as_text, paired_calls, strings_in
+from ...text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..environment import Environment
-    from ..models import Action, Message
+    from ...environment import Environment
+    from ...models import Action, Message
 
 _LONGEST = 200
 

@@ -7,7 +7,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..documents import DocumentError, parse_json
+from ...documents import DocumentError, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -1,1 +1,0 @@
-"""Trials under attack: which there are, and what is reported of them."""
