@@ -6,6 +6,8 @@ import string
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from pytest_tau.models import Answer
+
 from .user_script import ask, say_before
 
 if TYPE_CHECKING:
@@ -56,10 +58,10 @@ class Texts(string.Formatter):
         return self.vformat(text, (), self.things) if "{" in text else text
 
     def look_up(self, names: Iterable[str]) -> list[Any]:
-        """Return the things that are named; of a list, each of its things."""
+        """Return the things that are named; of a list, each of its things. Figures are themselves."""
         found: list[Any] = []
         for name in names:
-            thing, _first = self.get_field(name, (), self.things)
+            thing = int(name) if name.isdecimal() else self.get_field(name, (), self.things)[0]
             found += thing if isinstance(thing, list) else [thing]
         return found
 
@@ -77,4 +79,6 @@ class Texts(string.Formatter):
             key: self.fill(part) if isinstance(part, str) else part for key, part in table.items()
         }
         before = arguments.pop("before", {})
-        return ask(answers=[say_before(deed, self.fill(say)) for deed, say in before.items()], **arguments)
+        answers = [Answer(**answer) for answer in arguments.pop("answers", ())]
+        answers += [say_before(deed, self.fill(say)) for deed, say in before.items()]
+        return ask(answers=answers, **arguments)

@@ -28,7 +28,7 @@ from pytest_tau_domains.airline.search import AIRPORTS
 from pytest_tau_domains.airline.tasks.data.people import travellers
 from pytest_tau_domains.airline.tasks.data.timetable import DAYS
 from pytest_tau_domains.airline.tasks.generator import SMALL, bundled_files, database, main
-from pytest_tau_domains.airline.tasks.scenarios import SCENARIOS, task_id_of
+from pytest_tau_domains.airline.tasks.scenarios import SCENARIOS
 from pytest_tau_domains.airline.tasks.trips import Trip
 from pytest_tau_domains.airline.tasks.verify import verify
 from pytest_tau_domains.airline.tasks.world import World
@@ -255,7 +255,7 @@ def test_reservations_are_of_all_sorts() -> None:
 
 
 def test_every_scenario_has_its_task() -> None:
-    assert [task_id_of(scenario) for scenario in SCENARIOS] == IDS
+    assert [scenario.task_id for scenario in SCENARIOS] == IDS
     assert len(set(IDS)) == len(IDS) >= 64
     assert all(re.fullmatch(r"[a-z0-9-]{3,40}", task_id) for task_id in IDS)
 

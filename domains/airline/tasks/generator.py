@@ -13,20 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..._kit.cli import DEFAULT_SEED, BundledFiles, task_json, train_and_test, write_bundled_files
 from ..models import AirlineDB
-from .builder import TaskBuilder
 from .data.bookings import Booker
 from .data.people import users
 from .data.timetable import flights
-from .scenarios import SCENARIOS, task_id_of
+from .scenarios import SCENARIOS
 from .verify import environment_of, verify
 from .world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytest_tau.models.tasks import Task
-
-    from ..models import User
 
 USERS = 60
 #: One task of each sort, the quick check of an agent.
@@ -72,11 +69,7 @@ def tasks(db: AirlineDB) -> list[Task]:
     world = World(db)
     made = []
     for scenario in SCENARIOS:
-
-        def start(user: User, scenario: Callable[..., Task] = scenario) -> TaskBuilder:
-            return TaskBuilder(task_id_of(scenario), scenario.__doc__ or "", environment_of(db), user)
-
-        task = scenario(world, start)
+        task = scenario.task(world, environment_of(db))
         verify(task, db)
         made.append(task)
     return made

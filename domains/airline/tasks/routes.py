@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..formatting import CITIES
-from ..wallet import Wallet
 from .world import require_found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..models import User
     from .world import Offer, World
-
-NO_EXTRAS = "You have no checked bags and do not want insurance. "
 
 
 def from_to(origin: str, destination: str) -> str:
@@ -41,8 +37,3 @@ def pick_offer(
 def endpoints(offer: Offer) -> tuple[str, str]:
     """Return the airports where an offer begins and ends."""
     return offer.flights[0].origin, offer.flights[-1].destination
-
-
-def has_one_card(user: User) -> bool:
-    """Return whether a user has a single credit card, so that it needs no name."""
-    return len(Wallet(user).cards) == 1

@@ -9,20 +9,19 @@ from pytest_tau.errors import ConfigurationError, TaskFormatError
 from ..._kit.sampler import TaskSampler, suffixed_id
 from ..._kit.transfer import ends_with_transfer
 from . import personas
-from .builder import TaskBuilder
 from .combine import MAX_REQUESTS, NOT_COMBINABLE, add_remarks, combine
 from .random_world import RandomWorld
-from .scenarios import SCENARIOS, task_id_of
+from .scenarios import SCENARIOS
 from .verify import environment_of, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from random import Random
 
     from pytest_tau.environment import Difficulty
     from pytest_tau.models import Task
 
-    from ..models import AirlineDB, User
+    from ..models import AirlineDB
 
 _PERSONAS: Final = (
     None, personas.BRISK, personas.CHATTY, personas.STUBBORN, personas.ANXIOUS, personas.FORMAL,
@@ -90,21 +89,13 @@ class _AirlineSampler(TaskSampler["Task"]):
             TaskFormatError: One of them cannot be carried out.
         """
         environment = environment_of(self._db)
-        scenarios = [one for one in SCENARIOS if count == 1 or task_id_of(one) not in NOT_COMBINABLE]
+        scenarios = [one for one in SCENARIOS if count == 1 or one.task_id not in NOT_COMBINABLE]
         found: list[_Matter] = []
         for scenario in rng.sample(scenarios, len(scenarios)):
             taken = frozenset[str]().union(*(matter.reservations for matter in found))
             world = RandomWorld(self._db, rng, found[0].user_id if found else "", taken)
-            callers: list[str] = []
-
-            def start(
-                user: User, scenario: Callable[..., Task] = scenario, callers: list[str] = callers
-            ) -> TaskBuilder:
-                callers.append(user.user_id)
-                return TaskBuilder(task_id_of(scenario), scenario.__doc__ or "", environment, user)
-
             try:
-                task = scenario(world, start)
+                task = scenario.task(world, environment)
             except ConfigurationError:
                 if count == 1:
                     raise
@@ -113,10 +104,15 @@ class _AirlineSampler(TaskSampler["Task"]):
             if too_early or taken & _reservations(task):
                 # Its actions have been carried out: these matters cannot be used any more.
                 raise ConfigurationError("matters that do not go together")
-            found.append(_Matter(task, callers[0], _reservations(task)))
+            found.append(_Matter(task, _user_id(task), _reservations(task)))
             if len(found) == count:
                 return found
         raise ConfigurationError("nobody has so many matters")
+
+
+def _user_id(task: Task) -> str:
+    script = task.user_scenario.script
+    return script.facts["user_id"] if script else ""
 
 
 def _reservations(task: Task) -> frozenset[str]:

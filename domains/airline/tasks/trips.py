@@ -63,6 +63,21 @@ class Trip:
         return self.hours > 48
 
     @property
+    def coming(self) -> bool:
+        """Return whether it is upcoming and was booked more than two days ago."""
+        return self.upcoming and self.booked_days_ago
+
+    @property
+    def plain(self) -> bool:
+        """Return whether it is coming, in economy and without insurance, so that it cannot be cancelled."""
+        return self.coming and self.cabin == "economy" and not self.insured
+
+    @property
+    def cancellable(self) -> bool:
+        """Return whether it may be cancelled for any reason if it is upcoming."""
+        return self.hours < 24 or self.cabin == "business"
+
+    @property
     def cabin(self) -> Cabin:
         """Return the cabin."""
         return self.reservation.cabin
@@ -78,7 +93,7 @@ class Trip:
         return len(self.legs) == 1
 
     @property
-    def is_round_trip(self) -> bool:
+    def round_trip(self) -> bool:
         """Return whether it has one flight out and one back."""
         return self.reservation.flight_type == "round_trip" and len(self.legs) == 2
 
@@ -91,6 +106,16 @@ class Trip:
     def free_bags(self) -> int:
         """Return how many bags are free in all."""
         return free_bags(self.user.membership, self.cabin) * self.people
+
+    @property
+    def spare_bags(self) -> int:
+        """Return how many further bags are free."""
+        return self.free_bags - self.reservation.total_baggages
+
+    @property
+    def of_user(self) -> list[Reservation]:
+        """Return all reservations of its user."""
+        return [self.db.reservation(trip_id) for trip_id in self.user.reservations]
 
     @property
     def paid(self) -> int:

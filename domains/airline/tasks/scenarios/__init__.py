@@ -1,40 +1,29 @@
-"""The scenarios of the airline's tasks, one module for each subject."""
+"""The scenarios of the airline's tasks: a table of texts for each, and a row that finds what it is about."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
-from .booking import BOOKING
-from .cabin import CABINS
-from .cancel import CANCELLING
-from .change import CHANGING
-from .compensation import COMPENSATION
-from .extras import EXTRAS
-from .payment import PAYING
-from .questions import MIXED
-from .several import SEVERAL
-from .unchanged import KEEPING
+from ...._kit.scenario_tables import read_tables
+from .. import personas
+from ..builder import Scenario
+from .finding import make_finder
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pytest_tau.models.tasks import Task
-
-#: In the order of the tasks.
-SCENARIOS = (
-    *CANCELLING,
-    *KEEPING,
-    *CHANGING,
-    *CABINS,
-    *EXTRAS,
-    *BOOKING,
-    *PAYING,
-    *COMPENSATION,
-    *MIXED,
-    *SEVERAL,
+_FILES = (
+    *("cancel", "unchanged", "change", "cabin", "extras"),
+    *("booking", "payment", "compensation", "questions", "several"),
 )
 
 
-def task_id_of(scenario: Callable[..., Task]) -> str:
-    """Return the id of a scenario's task: ``cancel-fresh-booking``."""
-    return scenario.__name__.replace("_", "-")
+_FOUND_BY = ("find", "trip", "user", "offer", "flight", "let")
+
+
+def _scenario(task_id: str, table: dict[str, Any]) -> Scenario:
+    finder = make_finder(task_id, **{key: table.pop(key) for key in _FOUND_BY if key in table})
+    persona = table.pop("persona", "")
+    return Scenario(task_id, find=finder, persona=getattr(personas, persona.upper()) if persona else "", **table)
+
+
+#: In the order of the tasks.
+SCENARIOS = tuple(_scenario(task_id, table) for task_id, table in read_tables(Path(__file__).parent, _FILES))

@@ -1,0 +1,138 @@
+"""Whom and what a scenario is about: how the conditions of its table are looked up in the database.
+
+A table has conditions for a trip and its user, or for a user and a flight to book, or names a search of its own.
+"""
+
+from __future__ import annotations
+
+import string
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from ...dates import add_days
+from ...wallet import Wallet
+from ..routes import pick_offer
+from ..world import require_found
+from .conditions import meets_trip, meets_user
+from .searches import FLIGHTS, OFFERS, SEARCHES, back, limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ...models import Passenger
+    from ..trips import Trip
+    from ..world import World
+    from .conditions import Conditions
+    from .searches import Finder, Things
+
+
+def make_finder(
+    task_id: str,
+    *,
+    find: str = "",
+    trip: Conditions | None = None,
+    user: Conditions | None = None,
+    offer: str = "",
+    flight: Mapping[str, Any] | None = None,
+    let: Mapping[str, str] | None = None,
+) -> Finder:
+    """Return the search of a scenario.
+
+    Args:
+        task_id: The scenario's id, under which :data:`FURTHER` may have things.
+        find: A search by name.
+        trip: Conditions for a trip and its user.
+        user: Conditions for a user.
+        offer: What there must be for the trip, by name.
+        flight: What there must be to book: a kind of flight, and its arguments.
+        let: Names for things, such as ``{companion = "user.saved_passengers[0]"}``.
+    """
+    if find:
+        search = SEARCHES[find]
+    elif trip:
+        search = _search_trip(trip, OFFERS[offer] if offer else None)
+    else:
+        search = _search_flight(user or {}, **(flight or {}))
+
+    def found(world: World) -> Things:
+        things = search(world)
+        for name, path in (let or {}).items():
+            things[name], _first = string.Formatter().get_field(path, (), things)
+        for name, value in FURTHER.get(task_id, {}).items():
+            things[name] = value(SimpleNamespace(**things))
+        return things
+
+    return found
+
+
+def _search_trip(trip: Conditions, offer: Callable[[World, Trip], Any] | None) -> Finder:
+    def fits(world: World, one: Trip) -> object:
+        return meets_trip(one, trip) and (offer is None or offer(world, one))
+
+    def search(world: World) -> Things:
+        found = world.trip(where=lambda one: fits(world, one))
+        things = {"trip": found, "user": found.user, "card": found.wallet.card, "trips": world.trips(found.user)}
+        return {**things, "offer": require_found(offer(world, found))} if offer else things
+
+    return search
+
+
+def _search_flight(
+    user: Conditions, *, kind: str = "cheapest", skip: int = 0, choices: int = 2, **arguments: Any
+) -> Finder:
+    def search(world: World) -> Things:
+        found = world.user(where=lambda one: meets_user(one, user))
+        wallet = Wallet(found)
+        offer = pick_offer(
+            world, lambda *way: FLIGHTS[kind](world, found, way, **arguments), skip=skip, choices=choices
+        )
+        things = {"user": found, "wallet": wallet, "card": wallet.card, "offer": offer, "world": world}
+        return {**things, "companion": found.saved_passengers[0]} if found.saved_passengers else things
+
+    return search
+
+
+# Further things, made of those that were found
+
+
+def _changed(person: Passenger, **changes: str) -> Passenger:
+    return person.model_copy(update=changes)
+
+
+#: By scenario: each is made of what was found, and of those before it.
+FURTHER: dict[str, dict[str, Callable[[Any], Any]]] = {
+    "cancel-refused-gold": {"corrected": lambda c: _changed(c.companion, dob=add_days(c.companion.dob, -9))},
+    "change-to-full-flight": {
+        "leg": lambda c: c.trip.legs[-1],
+        "kept": lambda c: c.trip.legs[:-1],
+        "full": lambda c: add_days(c.offer.dates[0], -1),
+    },
+    "change-destination-refused": {
+        "other": lambda c: next(code for code in ("DEN", "CLT", "PHX") if code != c.trip.reservation.destination),
+    },
+    "upgrade-over-budget": {
+        "price": lambda c: c.trip.upgrade("business"),
+        "limit": lambda c: c.price // 100 * 100 - 50,
+        "rest": lambda c: c.trip.reservation.passengers[:-1],
+        "companion": lambda c: c.trip.reservation.passengers[-1],
+        "corrected": lambda c: _changed(c.companion, dob=add_days(c.companion.dob, -9)),
+    },
+    "bags-partly-free": {"more": lambda c: c.trip.spare_bags + 2},
+    "bags-not-removed": {
+        "others": lambda c: c.trip.reservation.passengers[2:],
+        "renamed": lambda c: _changed(c.second, last_name=f"{c.second.last_name}-Whitlock"),
+    },
+    "passenger-renamed": {"renamed": lambda c: _changed(c.third, first_name=f"{c.third.first_name} Jo")},
+    "add-passenger-refused": {"other": lambda c: c.user.saved_passengers[c.trip.people - 1]},
+    "book-round-trip-business": {"second": lambda c: back(c.world, c.offer, 3, "business", 2)},
+    "book-six-refused": {"rest": lambda c: c.user.saved_passengers[:-1]},
+    "book-cheapest-day": {
+        "before": lambda c: add_days(c.offer.dates[0], -1),
+        "after": lambda c: add_days(c.offer.dates[0], 1),
+    },
+    "book-sold-out": {"full": lambda c: add_days(c.offer.dates[0], -1)},
+    "book-mixed-cabins-refused": {"second": lambda c: back(c.world, c.offer, 2, "economy", 1)},
+    "book-within-budget": {"limit": lambda c: limit(c.offer)},
+    "book-gift-cards-refused": {"largest": lambda c: c.wallet.gift_cards[:3]},
+    "several-changes": {"renamed": lambda c: _changed(c.second, last_name="Oakhurst")},
+}
