@@ -24,6 +24,7 @@ from .layout import (
     RECORDS,
     RESULTS_FOLDER,
     RESULTS_INDEX,
+    REVIEWS,
     SIMULATION_FILES,
     SIMULATIONS,
     has_simulations,
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from .parts import JoinedParts
     from .store import Store
 
+#: The stores that the copies of this process are of.
+_STORES: dict[Path, Store] = {}
+
 
 def fetch_run(url: str) -> Path:
     """Return a copy of the run or the result file at a URL; of a folder of runs, of the latest one.
@@ -47,9 +51,16 @@ def fetch_run(url: str) -> Path:
         ConfigurationError: There is no run, or the store cannot be read.
     """
     try:
-        return _fetched(url, "")
+        store, path = _fetched(url, "")
     except OSError as error:
         raise ConfigurationError(str(error)) from None
+    _STORES[path] = store
+    return path
+
+
+def store_of(path: Path) -> Store | None:
+    """Return the store of the run that a path is a copy of; None if it is none."""
+    return _STORES.get(path)
 
 
 @functools.cache
@@ -85,7 +96,7 @@ def fetch_parts(store: Store, names: Iterable[str], target: Path) -> list[Path]:
     wanted = [name for name in names if name.count("/") == 1 and _is_of_run(name.rpartition("/")[2])]
     # A piece that is followed by another one does not change any more.
     closed = {name for name in wanted if _next_piece(name) in wanted and (target / name).is_file()}
-    download(store, [name for name in [*wanted, PLAN] if name not in closed], target)
+    download(store, [name for name in [*wanted, PLAN, REVIEWS] if name not in closed], target)
     return [target / part for part in sorted({name.partition("/")[0] for name in wanted})]
 
 
@@ -108,27 +119,27 @@ def download(store: Store, names: Iterable[str], target: Path) -> None:
 
 
 def _is_of_run(name: str) -> bool:
-    return name in (MANIFEST, "reviews.jsonl") or fnmatch(name, SIMULATION_FILES)
+    return name in (MANIFEST, REVIEWS) or fnmatch(name, SIMULATION_FILES)
 
 
 def _is_result(name: str) -> bool:
     return name in (RECORDS, RESULTS_INDEX) or fnmatch(name, SIMULATION_FILES)
 
 
-def _fetched(url: str, below: str) -> Path:
+def _fetched(url: str, below: str) -> tuple[Store, Path]:
     store = open_store(url, below)
     names, home = store.names(), temporary_folder()
     folder = home / (name_in(store.shown) or "run")
     if names == [""]:  # a file
         for _, content in store.read(names):
             folder.write_bytes(content)
-        return folder
+        return store, folder
     tops = {name for name in names if "/" not in name}
     if any(map(_is_result, tops)):
         download(store, [name for name in names if name in tops or name.startswith(f"{RESULTS_FOLDER}/")], folder)
-        return folder
+        return store, folder
     if PLAN in tops:
-        return _joined(store, names, home, folder)
+        return store, _joined(store, names, home, folder)
     runs = {name.partition("/")[0] for name in names if name.count("/") == 1 and _marks_run(name.rpartition("/")[2])}
     if not runs or below:
         raise ConfigurationError(f"{store.shown}: expected {PLAN}, {SIMULATION_FILES}, {RECORDS} or {RESULTS_INDEX}")
@@ -156,11 +167,13 @@ def _joined(store: Store, names: list[str], home: Path, folder: Path) -> Path:
         ConfigurationError: No trial is stored, or the parts do not belong together.
     """
     from .join import JoinedRuns, joined_parts, run_files
+    from .reviews import join_reviews
 
     found = fetch_parts(store, names, home / "parts")
     if not (parts := [*filter(has_simulations, found)]):
         raise ConfigurationError(f"{store.shown}: no trial is stored yet")
     if len(parts) == 1:
+        join_reviews([parts[0], parts[0].parent], parts[0])
         return parts[0].rename(folder)
     joined = JoinedRuns.of(run_files(parts), which="first")
     joining = joined_parts(joined, found)
@@ -181,7 +194,10 @@ def write_joined(joined: JoinedRuns, parts: JoinedParts, folder: Path) -> bool:
     from .reviews import join_reviews
 
     joined.write(folder / SIMULATIONS)
-    join_reviews(dict.fromkeys(file.parent for file in joined.files), folder)
+    folders = dict.fromkeys(file.parent for file in joined.files)
+    # Those of all parts of a run are next to its plan.
+    wholes = dict.fromkeys(each.parent for each in folders if (each.parent / PLAN).is_file())
+    join_reviews([*folders, *wholes], folder)
     manifest = parts.manifest()
     if manifest is not None:
         write_manifest(folder, manifest)

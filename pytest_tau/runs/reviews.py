@@ -6,10 +6,16 @@ again.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
+import tempfile
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
+from ..errors import ConfigurationError
 from ..files import atomic_open, digest
 from ..models import AssistantMessage, UserMessage, review_of
 from ..models.reviews import REVIEW_KEYS
@@ -18,10 +24,12 @@ from .layout import REVIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from ..models import Review, ReviewMode, Simulation
+    from .store import Store
 
+#: Seconds between two times that a store gets the reviews.
+_PAUSE = 10.0
 #: By conversation and mode, the value of the entry of the simulation's ``info``.
 Reviews = dict[tuple[str, str], dict[str, Any]]
 
@@ -96,16 +104,24 @@ class ReviewWriter:
 
     Args:
         path: The run's folder, or its result file.
+        store: The store of the run, if the folder is a copy. It gets the file every few seconds, and at the end.
+
+    Attributes:
+        shown: The place of the reviews.
 
     Raises:
         OSError: The file cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.file = reviews_file(path)
+    def __init__(self, path: Path, store: Store | None = None) -> None:
+        self.file, self._store = reviews_file(path), store
+        self.shown = str(self.file) if store is None else f"{store.shown}/{REVIEWS}"
         self._new = not self.file.exists()
-        self._opened = self.file.open("ab", buffering=0)
+        self.file.touch()
         repair_tail(self.file)
+        self._sent = 0.0
+        self._send()  # a store that refuses does so before anything is paid for
+        self._opened = self.file.open("ab", buffering=0)
 
     def write(self, test: str, domain: str, simulation: Simulation, review: Review) -> None:
         """Append a review.
@@ -129,12 +145,32 @@ class ReviewWriter:
         }
         self._opened.write((json.dumps(entry) + "\n").encode())
         self._new = False
+        if time.monotonic() - self._sent > _PAUSE:
+            with contextlib.suppress(OSError):  # it is sent again
+                self._send()
 
     def close(self) -> None:
-        """Close the file; one that this writer has made and that is empty is removed."""
+        """Close the file; one that this writer has made and that is empty is removed.
+
+        Raises:
+            ConfigurationError: The store has not taken the reviews; the error names a file that has them.
+        """
         self._opened.close()
+        try:
+            if not self._new:
+                self._send()
+            elif self._store is not None:
+                self._store.delete(REVIEWS)
+        except OSError as error:
+            kept = shutil.copy(self.file, Path(tempfile.mkdtemp(prefix="tau-reviews-")) / REVIEWS)
+            raise ConfigurationError(f"{error}; the reviews are in {kept}") from None
         if self._new:
             self.file.unlink(missing_ok=True)
+
+    def _send(self) -> None:
+        if self._store is not None:
+            self._store.write(REVIEWS, self.file.read_bytes())
+            self._sent = time.monotonic()
 
 
 def join_reviews(parts: Iterable[Path], folder: Path) -> None:

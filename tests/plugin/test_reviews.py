@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
 from pytest_tau.cli import main
+from pytest_tau.runs.store import FolderStore, StoreError
 from pytest_tau.testing import ModelServer
 
 WORKERS = [(), ("-n", "2")]
@@ -317,3 +319,49 @@ class TestCommand:
         assert main(["export", "merged", "--format", "csv"]) == 0
         rows = csv.DictReader(capsys.readouterr().out.splitlines())
         assert [row["review_status"] for row in rows].count("done") == 2
+
+    @pytest.mark.parametrize("shards", [1, 2])
+    def test_those_of_a_run_in_a_store_are_there(self, mixed, capsys, project, shards):
+        pytest.importorskip("fsspec")
+        url = f"memory://reviewed-{shards}/runs"
+        for shard in range(1, shards + 1):
+            name = ("--tau-run-name", "night", "--tau-shard", f"{shard}/{shards}")
+            mixed("--tau-results", url, *(name if shards > 1 else ()))
+        capsys.readouterr()
+        run = f"{url}/night" if shards > 1 else url
+        assert main(["review", run, "--judge", "reviewers.py:review", "--limit", "1"]) == 0
+        out = capsys.readouterr().out
+        assert "1 new review" in out
+        assert f"stored in {url}/" in out.replace("\n  ", " ")
+        assert main(["review", run, "--judge", "reviewers.py:review"]) == 0
+        out = capsys.readouterr().out
+        assert "1 new review," in out
+        assert "1 reviewed before" in out
+        assert main(["merge", run, "-o", "merged"]) == 0
+        for each in (run, "merged"):
+            capsys.readouterr()
+            assert main(["export", each, "--format", "csv"]) == 0
+            rows = csv.DictReader(capsys.readouterr().out.splitlines())
+            assert [row["review_status"] for row in rows].count("done") == 2
+
+    def test_what_a_store_has_not_taken_is_kept(self, mixed, capsys, project, monkeypatch):
+        folder, sent = project.path / "shared", []
+        mixed("--tau-results", folder.as_uri(), "--tau-run-name", "night")
+        capsys.readouterr()
+
+        def write(store, name, content):
+            sent.append(content)
+            if len(content) >= least:
+                raise StoreError("the store is full")
+
+        least = 0
+        monkeypatch.setattr(FolderStore, "write", write)
+        assert main(["review", folder.as_uri(), "--judge", "reviewers.py:review"]) == 2
+        assert "reviews cannot be stored next to file://" in capsys.readouterr().err
+        assert sent == [b""]  # before anything was paid for
+        least = 1
+        assert main(["review", folder.as_uri(), "--judge", "reviewers.py:review"]) == 2
+        problem = " ".join(capsys.readouterr().err.split())
+        kept = Path(problem.partition("the store is full; the reviews are in ")[2])
+        assert kept.read_bytes() == sent[-1]
+        assert sent[-1].count(b"\n") == 2

@@ -16,7 +16,6 @@ from ...runs.reviews import has_review
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from ...chat import LLM
     from ...environment import Domain
@@ -59,7 +58,7 @@ class Reviewed:
     """What was reviewed.
 
     Attributes:
-        file: The file of the reviews.
+        file: The file or the URL of the reviews.
         reviewer: The name of the reviewer.
         mode: The mode.
         reviews: The new reviews, each with ``domain``, ``task_id`` and ``trial``, in the order in which they were made.
@@ -69,7 +68,7 @@ class Reviewed:
         problems: What made reviews poorer, such as a domain that is not installed.
     """
 
-    file: Path
+    file: str
     reviewer: str
     mode: str
     reviews: list[dict[str, Any]] = field(default_factory=list)
@@ -88,7 +87,7 @@ async def review_run(
         ConfigurationError: The run has no conversations.
         OSError: A review cannot be written.
     """
-    reviewed = Reviewed(writer.file, settings.reviewer.name, settings.mode)
+    reviewed = Reviewed(writer.shown, settings.reviewer.name, settings.mode)
     session = _Session(run, settings, project, reviewed)
     pending: set[asyncio.Task[tuple[StoredTrial, Review]]] = set()
 

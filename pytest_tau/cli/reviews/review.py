@@ -68,12 +68,7 @@ def run(args: argparse.Namespace) -> int:
         OSError: A file cannot be opened or written.
     """
     from ...runs.reader import open_run
-    from ...runs.store import is_url
 
-    if is_url(args.run_name):
-        raise ConfigurationError(
-            "reviews are stored in the folder of the run: copy it to this machine with tau merge URL -o DIR"
-        )
     opened = open_run(args.run_name)
     settings = _settings(args)
     project = Project(_data(args.data, opened), args.plugins, args.rootdir)
@@ -88,14 +83,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _carry_out(opened: Run, settings: ReviewSettings, project: Project, printer: Printer | None) -> Reviewed:
+    from ...runs.fetch import store_of
     from ...runs.reviews import ReviewWriter
     from .carry_out import review_run
 
+    store = store_of(opened.path)
+    if store is not None and opened.path.is_file():
+        raise ConfigurationError(f"{opened.shown}: expected the URL of a run, in which reviews can be stored")
     try:
-        writer = ReviewWriter(opened.path)  # before anything is paid for
+        writer = ReviewWriter(opened.path, store)  # before anything is paid for
     except OSError as error:
         raise ConfigurationError(
-            f"reviews cannot be stored next to {opened.path}: {error.strerror}; copy the run to a folder that can be "
+            f"reviews cannot be stored next to {opened.shown}: {error.strerror}; copy the run to a folder that can be "
             "written"
         ) from None
 
@@ -191,8 +190,8 @@ def _line(entry: dict[str, Any]) -> str:
 def _document(opened: Run, reviewed: Reviewed) -> dict[str, Any]:
     """Return what was reviewed as one JSON document."""
     return {
-        "run": str(opened.path),
-        "file": str(reviewed.file),
+        "run": opened.shown,
+        "file": reviewed.file,
         "reviewer": reviewed.reviewer,
         "mode": reviewed.mode,
         **{status: sum(each["status"] == status for each in reviewed.reviews) for status in _STATUSES},
@@ -216,7 +215,7 @@ def _print_summary(printer: Printer, opened: Run, reviewed: Reviewed) -> None:
     parts = [plural(made["done"], "new review")] + [f"{made[name]} {name}" for name in _STATUSES[1:] if made[name]]
     parts += [f"{number} {why}" for why, number in reviewed.skipped.items() if number]
     parts += [f"${reviewed.cost:.4f}"] if reviewed.cost else []
-    if reviewed.reviews or reviewed.file.is_file():
+    if reviewed.reviews or Path(reviewed.file).is_file():
         parts.append(f"stored in {reviewed.file}")
     printer.line(", ".join(parts))
     if reviewed.stopped:
