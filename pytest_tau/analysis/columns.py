@@ -62,6 +62,8 @@ class MeanMetric(NamedTuple):
         lacking: Why there is no value if no trial counts.
         every: Whether trials that are excluded from rates count, too.
         apart: The variants that count instead of all others (``FactColumn.apart``).
+        events: The events of a trial, if the metric is over events: their number, or the list of their values.
+        percent: The percentile of the values of events that the metric is; 0 for their mean.
     """
 
     name: str
@@ -71,6 +73,8 @@ class MeanMetric(NamedTuple):
     lacking: str = ""
     every: bool = False
     apart: str = ""
+    events: Callable[[TrialRecord], Any] | None = None
+    percent: int = 0
 
 
 @dataclass(frozen=True)
@@ -254,6 +258,8 @@ def column_of(named: NamedColumn) -> Column:
             lacking=column.lacking or f"no trial has a value of {named.capability!r}",
             every=column.every,
             apart=column.apart,
+            events=(lambda record: named.events(record.facts)) if column.events else None,
+            percent=column.percent,
         )
         if column.metric
         else None,

@@ -138,6 +138,52 @@ def share_interval(
     return _ratio_interval(cells, level, seed, proportion=True)
 
 
+def ratio_interval(
+    sums_by_task: Iterable[tuple[float, int]], *, proportion: bool, level: float = 0.95, seed: int = 0
+) -> Interval | None:
+    """Return the interval of a mean over events, of which trials have different numbers.
+
+    Args:
+        sums_by_task: For each task, the sum of the values of its events, and how many there are.
+        proportion: The values are between 0 and 1.
+        level: The confidence.
+        seed: Of the resampling.
+
+    Returns:
+        None with fewer than two tasks that have events.
+    """
+    return _ratio_interval(Counter(pair for pair in sums_by_task if pair[1]), level, seed, proportion=proportion)
+
+
+def percentile_interval(
+    values_by_task: Iterable[Collection[float]], share: float, *, level: float = 0.95
+) -> Interval | None:
+    """Return the interval of a percentile of all values.
+
+    It is that of the share of values up to the percentile, with tasks as clusters, read off at the values themselves.
+
+    Source: Woodruff, Confidence Intervals for Medians and Other Position Measures (1952).
+
+    Args:
+        values_by_task: For each task, its values.
+        share: From 0 to 1: 0.5 for the median.
+        level: The confidence.
+
+    Returns:
+        None with fewer than two tasks that have values.
+    """
+    tasks = [values for values in values_by_task if values]
+    if len(tasks) < 2:
+        return None
+    ordered = sorted(value for values in tasks for value in values)
+    estimate = percentile(ordered, share)
+    assert estimate is not None, "there are values"
+    spread = fsum((sum(value <= estimate for value in values) - share * len(values)) ** 2 for values in tasks)
+    half = _NORMAL.inv_cdf((1 + level) / 2) * sqrt(spread) / len(ordered)
+    low, high = (percentile(ordered, min(1.0, max(0.0, end))) for end in (share - half, share + half))
+    return None if low is None or high is None else Interval(low, high)
+
+
 def percentile(values: Iterable[float], share: float) -> float | None:
     """Return the value below which this share lies, interpolated between neighbours; None if there are no values.
 

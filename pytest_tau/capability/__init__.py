@@ -56,6 +56,9 @@ class FactColumn(NamedTuple):
         lacking: Why the metric has no value if no trial has one.
         apart: The beginning of the parameter of variants of tasks (``TrialView.variant``): the metric is over their
             trials, which count for no other metric but errors. Only columns of installed capabilities have it.
+        events: The field with the events of a trial over which its value is a mean: their number, or the list of their
+            values; ``FIELD.KEY`` for a part of a field. The metric is then over the events of all trials.
+        percent: The percentile of these values that the metric is, from 1 to 100; 0 for their mean.
     """
 
     name: str
@@ -67,6 +70,8 @@ class FactColumn(NamedTuple):
     every: bool = False
     lacking: str = ""
     apart: str = ""
+    events: str = ""
+    percent: int = 0
 
 
 class Command(NamedTuple):

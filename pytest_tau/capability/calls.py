@@ -135,6 +135,13 @@ class NamedColumn(NamedTuple):
         found = found.get(self.column.field or self.column.name) if isinstance(found, dict) else None
         return found if self.key is None else (found or {}).get(self.key)
 
+    def events(self, facts: Mapping[str, Any]) -> Any:
+        """Return the events of a trial: their number, or the list of their values; None if there are none."""
+        found = facts.get(self.capability)
+        for key in self.column.events.split("."):
+            found = found.get(key) if isinstance(found, dict) else None
+        return found
+
 
 def columns_of(capabilities: Iterable[Capability]) -> list[NamedColumn]:
     """Return the columns of capabilities."""

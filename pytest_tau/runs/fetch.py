@@ -59,7 +59,7 @@ def fetch_run(url: str) -> Path:
 
 
 def store_of(path: Path) -> Store | None:
-    """Return the store of the run that a path is a copy of; None if it is none."""
+    """Return the store of the run that a path is a copy of; None for a path that is no copy."""
     return _STORES.get(path)
 
 

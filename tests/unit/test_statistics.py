@@ -18,7 +18,9 @@ from pytest_tau.analysis.statistics import (
     mean_interval,
     pass_hat_k_interval,
     percentile,
+    percentile_interval,
     proportion_interval,
+    ratio_interval,
     resampled_counts,
     share_interval,
     wilson,
@@ -244,6 +246,30 @@ class TestBCa:
         found, reach = [float(number) for number in range(1000)], NormalDist().inv_cdf((1 + 0.9) / 2)
         assert 1 - 1 / reach * reach == 0
         assert statistics_module._bca(found, 499.5, 1 / reach, 0.9, 0.0).high == 999.0
+
+
+class TestEvents:
+    """Means and percentiles over the events of trials, which have different numbers of them."""
+
+    @pytest.mark.parametrize("proportion", [True, False])
+    def test_events_are_as_values_of_trials(self, proportion):
+        tasks = [[1.0, 0.0, 1.0], [1.0], [0.0, 0.0], [1.0, 1.0, 1.0, 0.5]]
+        found = ratio_interval([(sum(values), len(values)) for values in tasks] + [(0.0, 0)], proportion=proportion)
+        assert found == pytest.approx(mean_interval(tasks))
+
+    def test_the_interval_of_a_median_is_that_of_its_rank(self):
+        values = [[float(number)] for number in range(1, 101)]
+        low, high = percentile_interval(values, 0.5)
+        reach = NormalDist().inv_cdf(0.975) * 0.5 / 10
+        assert (low, high) == pytest.approx((1 + 99 * (0.5 - reach), 1 + 99 * (0.5 + reach)))
+
+    def test_tasks_whose_events_are_alike_are_a_few_and_not_many(self):
+        alone = percentile_interval([[float(number)] for number in range(100)], 0.9)
+        together = percentile_interval(
+            [[float(number + each) for each in range(10)] for number in range(0, 100, 10)], 0.9
+        )
+        assert together.low < alone.low
+        assert percentile_interval([[1.0, 2.0]], 0.5) is None
 
 
 class TestRounding:

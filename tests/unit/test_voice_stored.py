@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pytest_tau
-from pytest_tau.capabilities.voice.facts import VoiceFacts, percentile, summary, timing
+from pytest_tau.analysis.gates import Gate
+from pytest_tau.analysis.gates.metrics import by_task
+from pytest_tau.capabilities.voice import capability
+from pytest_tau.capabilities.voice.facts import VoiceFacts, summary, timing
 from pytest_tau.capability import bundled, judged_messages
+from pytest_tau.capability.calls import columns_of
 from pytest_tau.capability.views import Measured
 from pytest_tau.cli import main
 from pytest_tau.runs.reader import Run
+from pytest_tau.runs.record import TrialRecord
 
 from .voice_ticks import document, in_ticks, spoken, written
 
@@ -225,12 +230,6 @@ def test_answers_are_timed_well_in_the_ideal_range() -> None:
     assert [timing(each, True) for each in (3.0, 4.0, 5.0)] == pytest.approx([1, 0.5, 0])
 
 
-def test_percentiles_are_values_that_occurred() -> None:
-    assert percentile([], 50) is None
-    assert percentile([3.0, 1.0, 2.0], 50) == 2.0
-    assert percentile([float(each) for each in range(1, 101)], 95) == 95.0
-
-
 def test_the_summary_pools_events(facts: Callable[..., VoiceFacts]) -> None:
     one = facts(lanes("....aaaa..........", "uu......uu........"))
     other = facts(lanes("...aaa............", "uu......uu........"))
@@ -238,8 +237,39 @@ def test_the_summary_pools_events(facts: Callable[..., VoiceFacts]) -> None:
     lines = list(summary([Measured(None, one), Measured(None, other)]))
 
     assert lines == [
-        "answered 2 of 2 after 0.30 s (p50 0.20 s, p95 0.40 s); interrupted 0.00 times a turn",
+        "answered 2 of 2 after 0.30 s (p50 0.30 s, p95 0.39 s); interrupted 0.00 times a turn",
     ]
+
+
+def test_gates_are_over_the_events_of_all_trials() -> None:
+    """And not over the means of trials, one of which has one event and another nine."""
+    short = VoiceFacts(tick_seconds=0.2, ticks=9, events={"response": (1, 1)}, agent_interruptions=1)
+    long = VoiceFacts(
+        tick_seconds=0.2,
+        ticks=99,
+        events={"response": (9, 0), "yield": (4, 1)},
+        response_latencies=[0.1 * each for each in range(1, 10)],
+        agent_interruptions=3,
+    )
+    records = [
+        TrialRecord("mock", task, 0, "passed", 1.0, "user_stop", facts={"voice": found.model_dump(mode="json")})
+        for task, found in (("a", short), ("b", long), ("c", VoiceFacts(tick_seconds=0.2, ticks=1)))
+    ]
+
+    def value(name: str) -> Any:
+        (verdict,) = Gate.parse(f"{name}>=0", columns_of([capability])).verdicts(by_task(records))
+        return verdict
+
+    assert value("response_rate").value == pytest.approx(0.9)
+    assert value("yield_rate").value == pytest.approx(0.75)
+    assert value("agent_interruption_rate").value == pytest.approx(0.4)
+    assert value("response_latency").value == pytest.approx(0.5)
+    assert value("response_latency_p50").value == pytest.approx(0.5)
+    assert value("response_latency_p95").value == pytest.approx(0.86)
+    assert value("entities_heard").why == "no trial has a value of 'voice'"
+    assert value("response_rate").interval is not None
+    gate = Gate.parse("yield_rate<=0.8", columns_of([capability]))
+    assert gate.settled(by_task(records, {records[0].group: 2})) is None
 
 
 def test_facts_are_the_same_after_being_stored(facts: Callable[..., VoiceFacts]) -> None:

@@ -6,14 +6,23 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from math import fsum, inf
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from ...errors import ConfigurationError, unknown_name
 from ...runs.groups import Group
 from ...text import plural
-from ..columns import COLUMNS, Column, column_of, with_facts
+from ..columns import COLUMNS, Column, MeanMetric, column_of, with_facts
 from ..metrics import task_reach
-from ..statistics import Interval, mean_interval, pass_hat_k_interval, proportion_interval, share_interval
+from ..statistics import (
+    Interval,
+    mean_interval,
+    pass_hat_k_interval,
+    percentile,
+    percentile_interval,
+    proportion_interval,
+    ratio_interval,
+    share_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -230,26 +239,83 @@ class _Mean:
         return self.none_counts if any(task.ran for task in tasks) else "no trial has a verdict"
 
 
-def _means(columns: Iterable[Column]) -> dict[str, Metric]:
-    """Return the metrics that are means of columns, by name."""
-    return {
-        each.metric.name: _Mean(
-            each.metric.value or each.value,
-            each.metric.most,
-            each.metric.counts,
-            each.metric.lacking or _Mean.none_counts,
-            each.metric.every,
-            each.metric.apart,
-        )
-        for each in columns
-        if each.metric
-    }
+@dataclass(frozen=True)
+class _OfEvents:
+    """The mean or a percentile over the events of all trials that have a verdict.
+
+    Attributes:
+        of: Returns the mean of a trial.
+        events: Returns the number of its events, or the list of their values.
+        metric: What is measured.
+    """
+
+    of: Callable[[TrialRecord], float | None]
+    events: Callable[[TrialRecord], Any]
+    metric: MeanMetric
+    trials: ClassVar[int] = 1
+
+    @property
+    def apart(self) -> str:
+        return self.metric.apart
+
+    def _records(self, tasks: Sequence[TaskTrials]) -> list[list[TrialRecord]]:
+        found = [[*task.ran, *(task.excluded if self.metric.every else ())] for task in tasks]
+        return [[each for each in records if self.of(each) is not None] for records in found]
+
+    def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float]]:
+        return [[value for each in records for value in self.events(each)] for records in self._records(tasks)]
+
+    def _sums(self, tasks: Sequence[TaskTrials]) -> list[tuple[float, int]]:
+        found = []
+        for records in self._records(tasks):
+            numbers = [len(events) if isinstance(events := self.events(each), list) else events for each in records]
+            sums = (number * (self.of(each) or 0.0) for number, each in zip(numbers, records, strict=True))
+            found.append((fsum(sums), sum(numbers)))
+        return found
+
+    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
+        if self.metric.percent:
+            values = (value for found in self._values(tasks) for value in found)
+            return percentile(values, self.metric.percent / 100)
+        sums = self._sums(tasks)
+        number = sum(each for _, each in sums)
+        return fsum(total for total, _ in sums) / number if number else None
+
+    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
+        if self.metric.percent:
+            found = percentile_interval(self._values(tasks), self.metric.percent / 100)
+        else:
+            found = ratio_interval(self._sums(tasks), proportion=self.metric.most == 1)
+        return found if found and found.low < found.high else None
+
+    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
+        # How many events the trials that are waiting will have is not known.
+        value = self.value(tasks)
+        if value is None or any(task.waiting for task in tasks):
+            return Reach(0.0, self.metric.most, certain=value is not None)
+        return Reach(value, value, certain=True)
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        return self.metric.lacking if any(task.ran for task in tasks) else "no trial has a verdict"
+
+
+def _of_columns(columns: Iterable[Column]) -> dict[str, Metric]:
+    """Return the metrics of columns, by name."""
+    return {each.metric.name: _of_column(each, each.metric) for each in columns if each.metric}
+
+
+def _of_column(column: Column, metric: MeanMetric) -> Metric:
+    of = metric.value or column.value
+    if metric.events is not None:
+        return _OfEvents(of, metric.events, metric)
+    none_counts = metric.lacking or _Mean.none_counts
+    return _Mean(of, metric.most, metric.counts, none_counts, metric.every, metric.apart)
 
 
 #: Of the core, by name, apart from pass^K. Means are those of columns.
 METRICS: dict[str, Metric] = {
     "errors": _Errors(),
-    **_means(COLUMNS),
+    **_of_columns(COLUMNS),
 }
 
 
@@ -263,11 +329,11 @@ def metric_named(name: str, columns: Iterable[NamedColumn] = ()) -> Metric:
     if found and int(found[1]) >= 1:
         return _PassHatK(int(found[1]))
     columns = [*columns]
-    metrics = METRICS | _means(with_facts(columns))
+    metrics = METRICS | _of_columns(with_facts(columns))
     if name in metrics:
         return metrics[name]
     if keys := [key for each in columns if (key := each.of_key(name)) is not None]:
-        return _means([column_of(keys[0])])[keys[0].column.name]
+        return _of_columns([column_of(keys[0])])[keys[0].column.name]
     known = ["pass^1", "pass^4", *metrics]
     others = ["pass^K for any K from 1", *(each.column.name for each in columns if each.is_of_keys)]
     raise ConfigurationError("; ".join([unknown_name("metric", name, known, sorted(known)), *others]))

@@ -150,6 +150,11 @@ class _TaskHook:
             keep_bundled(domain, tasks, values.get("mode"))
 
 
+def _column(name: str, events: str, **given: Any) -> FactColumn:
+    """Return the column of a metric over the events of all trials."""
+    return FactColumn(name, metric=True, events=events, **given)
+
+
 capability = Capability(
     name="voice",
     settings=VoiceSettings,
@@ -168,18 +173,19 @@ capability = Capability(
         ),
     ),
     columns=(
-        FactColumn("response_rate", label="Answered", kind="score", metric=True, most=1.0),
-        FactColumn("response_latency", label="Answer after", metric=True),
-        FactColumn("response_latency_p50", metric=True),
-        FactColumn("response_latency_p95", metric=True),
-        FactColumn("response_timing", metric=True, most=1.0),
-        FactColumn("yield_rate", label="Yielded", kind="score", metric=True, most=1.0),
-        FactColumn("yield_latency", metric=True),
-        FactColumn("agent_interruption_rate", label="Interrupted", kind="number", metric=True),
-        FactColumn("selectivity_backchannel", metric=True, most=1.0),
-        FactColumn("selectivity_vocal_tic", metric=True, most=1.0),
-        FactColumn("selectivity_non_directed", metric=True, most=1.0),
-        FactColumn("entities_heard", label="Entities heard", kind="score", metric=True, most=1.0),
+        _column("response_rate", "totals.response", label="Answered", kind="score", most=1.0),
+        _column("response_latency", "response_latencies", label="Answer after"),
+        _column("response_latency_p50", "response_latencies", percent=50),
+        _column("response_latency_p95", "response_latencies", percent=95),
+        _column("response_timing", "response_latencies", most=1.0),
+        _column("yield_rate", "totals.yield", label="Yielded", kind="score", most=1.0),
+        _column("yield_latency", "yield_latencies"),
+        _column("agent_interruption_rate", "totals.response", label="Interrupted"),
+        *(
+            _column(f"selectivity_{name}", f"totals.{name}", most=1.0)
+            for name in ("backchannel", "vocal_tic", "non_directed")
+        ),
+        _column("entities_heard", "totals.entities", label="Entities heard", kind="score", most=1.0),
         FactColumn("complexity"),
     ),
     summary=deferred(f"{__name__}.facts:summary"),

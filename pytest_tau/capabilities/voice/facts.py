@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
+from ...analysis.statistics import percentile
 from ...text import listed, shorten
 from .audio.entities import survivors
 from .audio.spelling import written_form
@@ -116,6 +116,13 @@ class VoiceFacts(BaseModel):
 
     @computed_field  # type: ignore[prop-decorator] # as pydantic documents it
     @property
+    def totals(self) -> dict[str, int]:
+        """The number of events by category, and of ``entities``."""
+        counts = {name: total for name, (total, _) in self.events.items()}
+        return counts | {"entities": sum(said for said, _ in self.entities.values())}
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
     def response_rate(self) -> float | None:
         """The share of the user's turns that were answered; None if there is none."""
         return self._right("response")
@@ -161,13 +168,13 @@ class VoiceFacts(BaseModel):
     @property
     def response_latency_p50(self) -> float | None:
         """The seconds within which half of the answers came; likewise."""
-        return percentile(self.response_latencies, 50)
+        return percentile(self.response_latencies, 0.5)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def response_latency_p95(self) -> float | None:
         """The seconds within which 95 % of the answers came; likewise."""
-        return percentile(self.response_latencies, 95)
+        return percentile(self.response_latencies, 0.95)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -300,11 +307,6 @@ def timing(seconds: float, after_call: bool) -> float:
     return max(0.0, min(1.0, rising, falling))
 
 
-def percentile(values: Sequence[float], percent: int) -> float | None:
-    """Return the least of the values that so many percent do not exceed; None if there are no values."""
-    return sorted(values)[ceil(len(values) * percent / 100) - 1] if values else None
-
-
 def clock(seconds: float) -> str:
     """Return a time from the beginning as ``00:41``."""
     return f"{int(seconds) // 60:02}:{int(seconds) % 60:02}"
@@ -330,7 +332,7 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
     counts = found["counts"]
     parts = [f"answered {_share(found['response_rate'], counts['response_total'])}"]
     if latencies:
-        half, most = percentile(latencies, 50), percentile(latencies, 95)
+        half, most = percentile(latencies, 0.5), percentile(latencies, 0.95)
         parts[-1] += f" after {found['response_latency_mean']:.2f} s (p50 {half:.2f} s, p95 {most:.2f} s)"
     if found["yield_rate"] is not None:
         parts.append(f"yielded to {_share(found['yield_rate'], counts['yield_total'])}")
