@@ -59,7 +59,7 @@ def fetch_run(url: str) -> Path:
 
 
 def store_of(path: Path) -> Store | None:
-    """Return the store of the run that a path is a copy of; None for a path that is no copy."""
+    """Return the store of the run that a folder is a copy of; None for any other folder."""
     return _STORES.get(path)
 
 
