@@ -98,7 +98,7 @@ def shell(tmp_path: Path) -> Any:
 
 def step(shell: Any, name: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a step of the action as GitHub does: its command, with the variables of ``env``."""
-    missing = set(STEPS[name].get("env", ())) - set(variables) - {"TAU_PYTHON", "TAU_FOLDER"}
+    missing = set(STEPS[name].get("env", ())) - set(variables) - {"TAU_PYTHON", "TAU_FOLDER", "TAU_SHARD"}
     assert not missing, f"the step {name} has the variables {missing}, too"
     return shell(STEPS[name]["run"], **variables)
 
@@ -155,6 +155,30 @@ def test_events_and_names_are_checked(shell: Any, event: str, name: str, status:
     done = step(shell, "Check the inputs", TAU_NAME=name, GITHUB_EVENT_NAME=event)
     assert done.returncode == status
     assert done.stdout.startswith("::error::pytest-tau: ") == bool(status)
+
+
+@pytest.mark.parametrize(("shard", "status"), [("2/4", 0), ("4", 2), ("0/4", 2), ("1/4;id", 2)])
+def test_parts_are_checked_and_name_their_artifacts(shell: Any, shard: str, status: int) -> None:
+    output = shell.folder.parent / "output"
+    variables = {"TAU_NAME": "tau", "TAU_SHARD": shard, "GITHUB_OUTPUT": str(output)}
+    done = step(shell, "Check the inputs", **variables)
+    assert (done.returncode, lines(output)) == (status, [] if status else ["part=-2"])
+    assert done.stdout.startswith("::error::pytest-tau: shard: ") == bool(status)
+    names = [each["with"]["name"] for each in STEPS.values() if each.get("uses", "").startswith("actions/upload-")]
+    assert names == [f"${{{{ inputs.name }}}}-{what}${{{{ steps.check.outputs.part }}}}" for what in ("report", "run")]
+
+
+def test_a_part_is_no_measure_and_no_verdict(shell: Any) -> None:
+    run_tests(shell)
+    given, output = run_tests(shell, "-k x", TAU_SHARD="2/4", STATUS="1")
+    assert given[:4] == ["-k", "x", "--tau-shard", "2/4"]
+    assert "--tau-baseline" not in given
+    assert output == ["status=1", "baseline=none"]
+    for name in ("Fetch the last run of the base branch", "Comment on the pull request"):
+        assert "inputs.shard == ''" in STEPS[name]["if"]
+    statuses = {"0": 0, "1": 0, "2": 2, "5": 5, "": 2}
+    for status, code in statuses.items():
+        assert step(shell, "Report the outcome", TAU_STATUS=status, TAU_SHARD="2/4").returncode == code
 
 
 def run_tests(shell: Any, arguments: str = "", **variables: str) -> tuple[list[str], list[str]]:

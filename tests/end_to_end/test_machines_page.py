@@ -6,12 +6,14 @@ import os
 import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 import yaml
 
-PAGE = (Path(__file__).parents[2] / "docs" / "machines.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "machines.md").read_text(encoding="utf-8")
 DOMAIN = "--tau-domain airline --tau-agent rules"
 HERE = "--tau-domain mock --tau-split small --tau-agent gold"
 
@@ -56,6 +58,24 @@ def test_github(shell):
     commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     run, verdict = (each for each in commands if not each.startswith("pip"))
     assert_whole(shell, run, verdict, "TAU_SHARD_INDEX", "TAU_SHARD_TOTAL", 0, RUN="1-1")
+
+
+def test_action():
+    """The workflow gives the action what it takes, and downloads what it has stored."""
+    text = PAGE[PAGE.index("pytest-tau's [action](ci.md) needs no store") :]
+    jobs = yaml.safe_load(re.search(r"```yaml\n(.*?)```", text, re.DOTALL)[1])["jobs"]
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    (given,) = (step["with"] for step in jobs["trials"]["steps"] if "pytest-tau" in step.get("uses", ""))
+    assert given.keys() <= action["inputs"].keys()
+    shards = jobs["trials"]["strategy"]["matrix"]["shard"]
+    assert given["shard"] == f"${{{{ matrix.shard }}}}/{len(shards)}"
+    assert shards == [*range(1, len(shards) + 1)]
+    (stored,) = (step["with"] for step in action["runs"]["steps"] if step["name"] == "Store the part of the run")
+    name = stored["name"].replace("${{ inputs.name }}", action["inputs"]["name"]["default"])
+    name = name.replace("${{ steps.check.outputs.part }}", "-2")
+    download, merge = jobs["verdict"]["steps"][2:]
+    assert fnmatch(name, download["with"]["pattern"])
+    assert merge["run"].split()[:3] == ["tau", "merge", download["with"]["path"]]
 
 
 @pytest.mark.exhaustive
