@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "start": ("init", "browse.options", "schema", "texts", "lint"),
     "look": (
         *("browse.domains", "browse.domain", "browse.tasks", "browse.tools", "browse.play"),
-        *("browse.show", "view"),
+        *("browse.runs", "browse.show", "view"),
     ),
     "compare": ("compare", "bless", "merge", "regrade", "reviews.review", "export", "submit"),
     "serve": ("mcp",),

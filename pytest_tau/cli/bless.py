@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError, TauError
 from ..text import plural
 from .options import add_options
-from .settings import RECORDS_HELP, Printer
+from .settings import RECORDS_HELP, Printer, pass_rates
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         OSError: A file cannot be opened or written.
     """
     from ..chat import without_secrets
-    from ..runs.baseline import write_baseline
+    from ..runs.baseline import note_baseline, write_baseline
     from ..runs.layout import BASELINE
     from ..runs.reader import open_run
 
@@ -61,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.force:
         _check_rates(folder, source, records)
     write_baseline(folder, records, {**without_secrets(source.info), "blessed": source.name})
+    note_baseline(source.path, folder)
     printer = Printer()
     for problem in source.problems[:_SHOWN]:
         printer.line(f"excluded: {problem}")
@@ -68,23 +69,12 @@ def run(args: argparse.Namespace) -> int:
         printer.line(f"and {len(source.problems) - _SHOWN} more excluded")
     if missing > 0:
         printer.line(f"{missing:,} of {plural(planned, 'planned trial')} {'is' if missing == 1 else 'are'} missing")
-    rates = _rates(records)
+    rates = pass_rates(records)
     head = f"{folder}: the baseline is {source.name}, {plural(len(records), 'trial')}"
     printer.together(f"{head}," if rates else head, ", ".join(rates))
     given = "baseline" if not args.out else str(folder)
     printer.line(f"compare with it: pytest --tau-baseline {given}, or tau compare {given} RUN")
     return 0
-
-
-def _rates(records: Sequence[TrialRecord]) -> list[str]:
-    """Return pass^1 of each variant, as far as it has trials with a verdict."""
-    from ..analysis.scores import Scores
-    from ..analysis.variants import records_by_variant
-
-    scores = [Scores.of(name, of_variant) for name, of_variant in records_by_variant(records).items()]
-    return [
-        f"pass^1 {each.rates[0].value:.3f}{f' ({each.name})' if each.name else ''}" for each in scores if each.rates
-    ]
 
 
 def _check_rates(folder: Path, source: Run, records: Sequence[TrialRecord]) -> None:

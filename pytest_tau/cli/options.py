@@ -115,6 +115,8 @@ OPTIONS: dict[str, Option] = {
     "gate": Option(("--gate",), "a gate of the run, such as 'pass^1>=0.8'; may be repeated", "EXPR",
                    {"action": "append", "default": []}),
     "wait": Option(("--wait",), "wait until no trial is missing, at most so many seconds", "SECONDS", {"type": float}),
+    "prune": Option(("--prune",), "remove all runs but the latest N: list these, and remove them with --yes", "N",
+                    {"type": int}),
     "open": Option(("--open",), "open the page in a browser"),
     "as": Option(("--as",), "the side that you play: agent (default), or user", "SIDE",
                  {"choices": _CHOICES["as"], "default": "agent"}),

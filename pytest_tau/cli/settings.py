@@ -8,10 +8,15 @@ import re
 import shutil
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from ..text import printable, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..runs.record import TrialRecord
 
 #: The beginning of a command for a CI service in a JSON string.
 _COMMAND = re.compile(r"(##\w*)\[")
@@ -39,6 +44,17 @@ def data_dir(given: str | None) -> Path | None:
     if found is None:
         raise ConfigurationError(f"{source}: expected a folder with domains/<name>/ in it, got {path}")
     return found
+
+
+def pass_rates(records: Sequence[TrialRecord]) -> list[str]:
+    """Return pass^1 of each variant, as far as it has trials with a verdict."""
+    from ..analysis.scores import Scores
+    from ..analysis.variants import records_by_variant
+
+    scores = [Scores.of(name, of_variant) for name, of_variant in records_by_variant(records).items()]
+    return [
+        f"pass^1 {each.rates[0].value:.3f}{f' ({each.name})' if each.name else ''}" for each in scores if each.rates
+    ]
 
 
 def open_page(file: Path) -> None:

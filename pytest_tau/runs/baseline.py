@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, TauError
 from ..files import atomic_write
-from .layout import BASELINE, RECORDS, ignore_in_git, simulation_files
-from .manifest import write_manifest
+from .layout import BASELINE, BLESSED, LOCK, MANIFEST, RECORDS, has_simulations, ignore_in_git, simulation_files
+from .manifest import read_manifest, write_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
     from typing import Any
 
     from .record import TrialRecord
@@ -41,3 +42,38 @@ def write_baseline(folder: Path, records: Iterable[TrialRecord], manifest: Mappi
     lines = [json.dumps(replace(record, error=None).as_dict(), ensure_ascii=False) + "\n" for record in ordered]
     atomic_write(folder / RECORDS, "".join(lines))
     write_manifest(folder, manifest)
+
+
+def note_baseline(run: Path, baseline: Path) -> None:
+    """Note in the folder of a run that a baseline was made of it, if the folder can be written."""
+    if (run / MANIFEST).is_file() and has_simulations(run):
+        with contextlib.suppress(OSError):
+            atomic_write(
+                run / BLESSED, "".join(f"{each}\n" for each in sorted({*_noted(run), str(baseline.resolve())}))
+            )
+
+
+def why_kept(run: Path) -> str:
+    """Return why the folder of a run is not to be removed; empty if it may be."""
+    if (run / RECORDS).is_file():
+        return "a baseline"
+    if not (run / MANIFEST).is_file():
+        return "of another program"
+    if (run / LOCK).exists():
+        return "under way or killed"
+    return "blessed" if any(_is_made_of(Path(each), run.name) for each in _noted(run)) else ""
+
+
+def _noted(run: Path) -> list[str]:
+    try:
+        return (run / BLESSED).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _is_made_of(baseline: Path, name: str) -> bool:
+    """Return whether a baseline is that of a run of this name, or cannot be read."""
+    try:
+        return bool(read_manifest(baseline).get("blessed") == name)
+    except TauError:
+        return True

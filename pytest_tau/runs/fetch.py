@@ -42,16 +42,20 @@ if TYPE_CHECKING:
 _STORES: dict[Path, Store] = {}
 
 
-def fetch_run(url: str) -> Path:
+def fetch_run(url: str, name: str = "") -> Path:
     """Return a copy of the run or the result file at a URL; of a folder of runs, of the latest one.
 
     The copy is deleted when the process ends.
+
+    Args:
+        url: The URL.
+        name: The name of the run below the URL; empty for what is at the URL itself.
 
     Raises:
         ConfigurationError: There is no run, or the store cannot be read.
     """
     try:
-        store, path = _fetched(url, "")
+        store, path = _fetched(url, name)
     except OSError as error:
         raise ConfigurationError(str(error)) from None
     _STORES[path] = store
@@ -61,6 +65,19 @@ def fetch_run(url: str) -> Path:
 def store_of(path: Path) -> Store | None:
     """Return the store of the run that a folder is a copy of; None for any other folder."""
     return _STORES.get(path)
+
+
+def runs_below(url: str) -> list[str]:
+    """Return the names of the runs below a URL, the latest last.
+
+    Raises:
+        ConfigurationError: The store cannot be read.
+    """
+    store = open_store(url)
+    try:
+        return _latest_last(store, _marked(store.names()))
+    except OSError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 @functools.cache
@@ -140,24 +157,26 @@ def _fetched(url: str, below: str) -> tuple[Store, Path]:
         return store, folder
     if PLAN in tops:
         return store, _joined(store, names, home, folder)
-    runs = {name.partition("/")[0] for name in names if name.count("/") == 1 and _marks_run(name.rpartition("/")[2])}
+    runs = _marked(names)
     if not runs or below:
         raise ConfigurationError(f"{store.shown}: expected {PLAN}, {SIMULATION_FILES}, {RECORDS} or {RESULTS_INDEX}")
-    return _fetched(url, _latest(store, runs))
+    return _fetched(url, _latest_last(store, runs)[-1])
 
 
-def _marks_run(name: str) -> bool:
-    return name == PLAN or _is_result(name)
+def _marked(names: Iterable[str]) -> set[str]:
+    """Return the folders of runs, of the names of all objects; a part of a run is in a folder of its own below them."""
+    found = (name.split("/") for name in names if name.count("/") == 1)
+    return {folder for folder, file in found if file == PLAN or _is_result(file)}
 
 
-def _latest(store: Store, runs: Iterable[str]) -> str:
-    """Return the run that was started last."""
+def _latest_last(store: Store, runs: Iterable[str]) -> list[str]:
+    """Return the runs in the order in which they were started."""
     started = dict.fromkeys(sorted(runs), "")
     for name, content in store.read([f"{run}/{file}" for run in started for file in (PLAN, MANIFEST)]):
         with contextlib.suppress(ValueError, AttributeError):
             found = parse_json(content)
             started[name.partition("/")[0]] = str(found.get("manifest", found).get("started", ""))
-    return max(started, key=lambda run: (started[run], run))
+    return sorted(started, key=lambda run: (started[run], run))
 
 
 def _joined(store: Store, names: list[str], home: Path, folder: Path) -> Path:

@@ -32,6 +32,8 @@ REVIEWS: Final = "reviews.jsonl"
 LOCK: Final = "run.lock"
 #: A pattern of the files that its xdist workers have locked, each until it ends.
 WORKER_LOCKS: Final = "run-*.lock"
+#: The folders of the baselines that were made of a run, a line each.
+BLESSED: Final = "blessed"
 #: The HTML report, if no other file was named.
 REPORT: Final = "report.html"
 #: The index of a τ²-bench run that has a file for each simulation, and the folder of these files.

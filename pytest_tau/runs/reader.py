@@ -191,7 +191,7 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
 
         return fetch_run(spec)
     root = root or Path.cwd()
-    names = _runs_in(root / RUNS)
+    names = runs_in(root / RUNS)
     if spec is None:
         if not names:
             raise ConfigurationError(f"no run is stored in {root / RUNS}")
@@ -204,7 +204,7 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
 
             return fetch_run(str(path))
     if (root / spec).is_dir():
-        inside = _runs_in(root / spec)
+        inside = runs_in(root / spec)
         if inside:
             return root / spec / inside[-1]
         raise ConfigurationError(
@@ -216,7 +216,7 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
     raise ConfigurationError(unknown_name(kind, str(spec), names, names[::-1][:_MOST_NAMED]))
 
 
-def _runs_in(folder: Path) -> list[str]:
+def runs_in(folder: Path) -> list[str]:
     """Return the names of the runs in a folder, the latest last."""
     return latest_last(each for each in folder.iterdir() if is_run(each)) if folder.is_dir() else []
 

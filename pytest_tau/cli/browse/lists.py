@@ -42,15 +42,21 @@ def matching(rows: Iterable[Row], word: str | None) -> list[Row]:
     return [row for row in rows if wanted in "\n".join(row).casefold()]
 
 
-def show_rows(rows: list[Row], summary: str) -> None:
-    """Print a list, paged at a terminal, with a line below it."""
-    print_paged(_lines(rows, summary))
+def show_rows(rows: list[Row], summary: str, *, below: bool = False) -> None:
+    """Print a list, paged at a terminal, with a line below it.
+
+    Args:
+        rows: The rows.
+        summary: The last line.
+        below: Whether the texts have lines of their own; they have if the names are long.
+    """
+    print_paged(_lines(rows, summary, below=below))
 
 
-def _lines(rows: list[Row], summary: str) -> Iterator[str]:
+def _lines(rows: list[Row], summary: str, *, below: bool) -> Iterator[str]:
     width, colours = terminal_width(), has_colours()
     column = max((len(row.name) for row in rows), default=0)
-    below = column > _WIDEST_NAME or column + 20 > width  # the texts, so that they have a line of their own
+    below = below or column > _WIDEST_NAME or column + 20 > width  # the texts, so that they have a line of their own
     for row in rows:
         if below:
             yield from screen_lines("head", row.name, width, colours=colours)

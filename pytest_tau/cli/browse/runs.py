@@ -1,0 +1,168 @@
+"""``tau runs``: the stored runs, and the removal of older ones."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...errors import ConfigurationError, TauError
+from ...text import plural
+from ..options import add_options
+from ..settings import pass_rates
+from .lists import Row, show_rows
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from ...runs.reader import Run
+    from ...runs.record import TrialRecord
+
+_UNITS = ("B", "KB", "MB", "GB", "TB")
+
+
+class _Stored(NamedTuple):
+    """A stored run.
+
+    Attributes:
+        name: The name of its folder.
+        text: When it was started, its rate, trials, cost and size, and what was run.
+        size: Bytes.
+        path: Its folder, or a copy of it.
+        kept: Why it is never removed; empty if it may be.
+    """
+
+    name: str
+    text: str
+    size: int
+    path: Path
+    kept: str
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "runs",
+        help="list the stored runs, or remove older ones",
+        description="List the runs in a folder, the latest first: start in UTC, pass^1, trials, cost, size, domains "
+        "and agent. With --prune N, remove all but the latest N. A baseline, a run that a baseline was made of, "
+        "and a run that is under way are never removed.",
+        statuses={0: "the runs were listed, or removed", 2: "the command cannot be used"},
+        examples=[
+            ("tau runs --prune 20", "what would be removed"),
+            ("tau runs --prune 20 --yes", "remove it"),
+        ],
+    )
+    parser.add_argument(
+        "folder", nargs="?", metavar="FOLDER", help="the folder of runs, or a URL of one (default: .tau/runs)"
+    )
+    group = parser.add_argument_group("removal")
+    add_options(group, "prune")
+    add_options(group, "yes", help="remove the runs instead of listing them")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: There is no run, or the options cannot be used.
+        OSError: A run cannot be read or removed.
+    """
+    from ...runs.layout import RUNS
+    from ...runs.store import is_url, public_url
+
+    place = args.folder or str(RUNS)
+    if args.prune is None and args.yes:
+        raise ConfigurationError("--yes removes runs: expected --prune N with it")
+    if args.prune is not None and args.prune < 1:
+        raise ConfigurationError(f"--prune: expected a number of at least 1, got {args.prune}")
+    if args.prune is not None and is_url(place):
+        raise ConfigurationError("--prune removes folders: expected a folder, got a URL")
+    found = [_stored(name, path) for name, path in _runs(place)]
+    if not found:
+        raise ConfigurationError(f"no run is stored in {public_url(place)}")
+    if args.prune is not None:
+        return _prune(found, args.prune, remove=args.yes)
+    show_rows(_rows(found), f"{plural(len(found), 'run')}, {_size(found)}, in {public_url(place)}", below=True)
+    return 0
+
+
+def _prune(found: Sequence[_Stored], newest: int, *, remove: bool) -> int:
+    """Remove all but the newest runs, or list what would be removed."""
+    older = [each for each in found[newest:] if not each.kept]
+    if remove:
+        for each in older:
+            shutil.rmtree(each.path)
+    number = f"{len(older):,} of {plural(len(found), 'run')}, {_size(older)}"
+    done = "removed" if remove else "would be removed; --yes removes them" if older else "would be removed"
+    show_rows(_rows(older), f"{number}: {done}", below=True)
+    return 0
+
+
+def _runs(place: str) -> Iterator[tuple[str, Path]]:
+    """Yield the runs in a folder or below a URL, the latest first: name and folder, of a URL a copy of it."""
+    from ...runs.fetch import fetch_run, runs_below
+    from ...runs.reader import runs_in
+    from ...runs.store import is_url
+
+    if not is_url(place):
+        yield from ((name, Path(place) / name) for name in reversed(runs_in(Path(place))))
+        return
+    yield from ((name, fetch_run(place, name)) for name in reversed(runs_below(place)))
+
+
+def _stored(name: str, path: Path) -> _Stored:
+    from ...runs.baseline import why_kept
+    from ...runs.reader import Run
+
+    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    kept = why_kept(path)
+    try:
+        run = Run(path)
+        records = run.records()
+    except TauError as error:
+        return _Stored(name, f"cannot be read: {error}", size, path, kept)
+    started = str(run.info.get("started") or run.info.get("timestamp") or "")[:16].replace("T", " ")
+    facts = [
+        *pass_rates(records),
+        plural(len(records), "trial"),
+        *_cost(records),
+        _bytes(size),
+        *([kept] if kept else []),
+    ]
+    text = f"{started or 'unknown start'}: {', '.join(facts)}; {', '.join(_what(run, records))}"
+    return _Stored(name, text, size, path, kept)
+
+
+def _what(run: Run, records: Sequence[TrialRecord]) -> list[str]:
+    """Return the domains of a run, its agent and the agent's model."""
+    settings = run.info.get("settings") or {}
+    agent = [str(settings[key]) for key in ("agent", "agent_llm") if settings.get(key)]
+    return [*sorted({record.domain or "unknown domain" for record in records}), f"agent {' '.join(agent) or 'unknown'}"]
+
+
+def _cost(records: Sequence[TrialRecord]) -> list[str]:
+    """Return what the model calls of a run have cost, if there were any."""
+    if not any(record.usage for record in records):
+        return []
+    unpriced = sum(record.unpriced_calls for record in records)
+    known = sum(record.known_cost for record in records)
+    return [f"${known:,.2f}" + (f" and {plural(unpriced, 'call')} with unknown price" if unpriced else "")]
+
+
+def _rows(found: Sequence[_Stored]) -> list[Row]:
+    return [Row(each.name, each.text) for each in found]
+
+
+def _size(found: Sequence[_Stored]) -> str:
+    return _bytes(sum(each.size for each in found))
+
+
+def _bytes(size: float) -> str:
+    """Return a size with at most three digits: ``96 KB``, ``1.4 MB``."""
+    unit = 0
+    while size >= 999.5 and unit < len(_UNITS) - 1:
+        size, unit = size / 1000, unit + 1
+    return f"{size:.1f} {_UNITS[unit]}" if unit and size < 9.95 else f"{size:.0f} {_UNITS[unit]}"
