@@ -35,7 +35,7 @@ class DefaultEmbeddings:
         if request.model.startswith(LOCAL):
             return await self._local.complete(request)
         if self._remote is None:
-            from .litellm.embeddings import LiteLLMEmbeddings
+            from .litellm.model import LiteLLMEmbeddings
 
             self._remote = LiteLLMEmbeddings(**self._limits)
         return await self._remote.complete(request)

@@ -10,11 +10,10 @@ from ..errors import ConfigurationError, unknown_name
 from ..files import digest
 from .indexes.cache import Indexes
 from .measure import measure
-from .prompts import template_of, with_documents
 from .searching import Choice, Searcher
 from .shell.sandbox import check_sandbox
 from .tools import EVERY_TOOL, RetrievalTools, toolkit_type
-from .variants import ALIASES, DEFAULT_VARIANT, FULL, OWN_INDEX, VARIANTS, parse_arguments
+from .variants import ALIASES, DEFAULT_VARIANT, FULL, OWN_INDEX, VARIANTS, parse_arguments, template_of, with_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -2,9 +2,8 @@
 
 from .checkout import data_folder, read_checkout, read_prompt, user_prompts
 from .domain_texts import with_texts
-from .protocol import TAU, Protocol
 from .templates import check_template, fill, literal, placeholders
-from .texts import DomainTools, JudgeTexts, PromptName, Texts, ToolText, load_texts, write_texts
+from .texts import TAU, DomainTools, JudgeTexts, PromptName, Protocol, Texts, ToolText, load_texts, write_texts
 
 __all__ = [
     "TAU",

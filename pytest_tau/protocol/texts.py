@@ -1,11 +1,11 @@
-"""The official texts of τ²-bench that models read: a file of them, checked when it is read."""
+"""The protocol: which texts models read, and how they answer; the official texts, read from a file and checked."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path  # noqa: TC003 - annotations of a pydantic model
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
@@ -13,6 +13,9 @@ from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
 from ..files import atomic_write, digest
 from .templates import check_template
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: The names of the prompts, as built-in templates have them.
 PromptName: TypeAlias = Literal["agent", "agent_solo", "agent_gt", "user", "user_tools"]
@@ -231,3 +234,42 @@ def write_texts(path: Path, texts: Texts) -> None:
     """
     document = texts.model_dump(mode="json", exclude_none=True, by_alias=True)
     atomic_write(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+
+#: How often a conversation is run again after a reply that cannot be used. Source: τ²-bench v1.0.1.
+_MORE_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The protocol of the model calls of a run.
+
+    Attributes:
+        name: ``tau``, the own one, or ``tau2``, that of τ²-bench.
+        texts: The official texts, under ``tau2``.
+    """
+
+    name: Literal["tau", "tau2"] = "tau"
+    texts: Texts | None = None
+
+    @property
+    def is_official(self) -> bool:
+        """Return whether texts and messages are those of τ²-bench."""
+        return self.texts is not None
+
+    @property
+    def attempts(self) -> int:
+        """Return how often a conversation is run at most, if a reply of a model cannot be used."""
+        return 1 + _MORE_ATTEMPTS if self.is_official else 1
+
+    def template(self, name: PromptName, built_in: str) -> str:
+        """Return the template of a system message: the official one, or the built-in one.
+
+        Raises:
+            ConfigurationError: The official texts lack it.
+        """
+        return self.texts.prompt(name) if self.texts is not None else built_in
+
+
+#: The protocol of this package.
+TAU = Protocol()

@@ -15,7 +15,7 @@ from pytest_tau import SimulationSettings
 from pytest_tau.capabilities.voice import VoiceSettings, capability
 from pytest_tau.capabilities.voice.audio import hear, hearing
 from pytest_tau.capabilities.voice.audio.ears import Ears
-from pytest_tau.capabilities.voice.audio.entities import entities_of, survivors
+from pytest_tau.capabilities.voice.audio.hearing import entities_of, survivors
 from pytest_tau.capabilities.voice.audio.spelling import spoken_form, written_form
 from pytest_tau.capabilities.voice.facts import entities_heard
 from pytest_tau.capabilities.voice.talk.stages import check_settings

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...endpoint.listener import body_of, load
 from ...errors import ConfigurationError
-from .access import check_access
-from .connections import limited_server, most_connections
+from .connections import check_access, limited_server, most_connections
 from .routes import find_route
 from .store import EnvironmentStore
 from .wire import Reply, Request, RequestError, error_reply

@@ -2,22 +2,82 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...diagnosis.misunderstandings import misunderstood_in
 from ...errors import is_interrupt
+from ...models import AssistantMessage, UserMessage
+from ...participants.scripted.vocabulary import follows, words
 from .conversation import Conversation
-from .device import unasked_action
-from .facts import GAVE_UP, NOT_UNDERSTOOD, UserFacts
-from .misunderstandings import gave_up, not_understood
+from .facts import GAVE_UP, NOT_UNDERSTOOD, Finding, UserFacts
 from .statements import made_up, secrets
 from .stops import stopped_before_request, stopped_while_asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from ...environment import Domain
     from ...models import Message, Task
-    from .facts import Finding
+
+
+def not_understood(conversation: Conversation) -> Iterator[Finding]:
+    """Find messages that the scripted user did not understand, and which-questions that it answered by yes or no."""
+    return (each for each in _recorded(conversation) if each.check == NOT_UNDERSTOOD)
+
+
+def gave_up(conversation: Conversation) -> Iterator[Finding]:
+    """Find that the patience of the scripted user was exhausted."""
+    return (each for each in _recorded(conversation) if each.check == GAVE_UP)
+
+
+def _recorded(conversation: Conversation) -> Iterator[Finding]:
+    for each in misunderstood_in(conversation.messages):
+        if each.message_idx >= conversation.start:
+            yield Finding(GAVE_UP if each.kind == "gave up" else NOT_UNDERSTOOD, each.message_idx, each.text)
+
+
+_WORD = re.compile(r"[a-z]+")
+#: Words of the names of tools that say little about what they do.
+_LITTLE = frozenset(("toggle", "set", "reset", "turn", "make", "do", "my", "the", "to", "of", "mode", "device", "user"))
+
+
+def unasked_action(conversation: Conversation) -> Iterator[Finding]:
+    """Find calls of the user's own tools that change something and that were not asked for, at any time before.
+
+    The agent or the scenario asks for a tool by its name, by words of its name, or by a phrase of the domain.
+    """
+    asked = conversation.scenario
+    for number, message in enumerate(conversation.messages):
+        if isinstance(message, AssistantMessage):
+            asked += "\n" + message.text
+        elif isinstance(message, UserMessage) and number >= conversation.start:
+            for call in message.tool_calls or ():
+                if conversation.mutates(call.name) and not _is_named(call.name, asked, conversation):
+                    yield Finding(
+                        "unasked-action",
+                        number,
+                        f"neither the agent nor the scenario has asked for {call.name}({_shown(call.arguments)})",
+                    )
+
+
+def _is_named(tool: str, asked: str, conversation: Conversation) -> bool:
+    lower = asked.lower()
+    if tool.lower() in lower:
+        return True
+    said = set(_WORD.findall(lower))
+    own = [word for word in _WORD.findall(tool.lower()) if word not in _LITTLE]
+    if own and any(_spoken(word, said) for word in own):
+        return True
+    return any(follows(phrase, words(line)) for phrase in conversation.phrases(tool) for line in asked.splitlines())
+
+
+def _spoken(word: str, said: set[str]) -> bool:
+    return word in said or word + "s" in said or word.removesuffix("s") in said
+
+
+def _shown(arguments: dict[str, object]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
 
 
 class Check(NamedTuple):

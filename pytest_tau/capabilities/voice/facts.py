@@ -9,10 +9,9 @@ from pydantic import BaseModel, ConfigDict, computed_field
 
 from ...analysis.statistics import percentile
 from ...text import listed, shorten
-from .audio.entities import survivors
+from .audio.hearing import survivors
 from .audio.spelling import written_form
-from .measure.metrics import Event, Interaction, panel
-from .measure.responsiveness import responsiveness
+from .measure.metrics import Event, Interaction, panel, responsiveness
 from .measure.segments import BACKCHANNEL, user_segments
 from .talk.timeline import Timeline  # noqa: TC001 - pydantic reads it
 

@@ -1,12 +1,13 @@
-"""A chat model over litellm: every provider that litellm supports, with retries, limits and prices in one place."""
+"""Models over litellm: every provider that it supports, with retries, limits and prices in one place."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
+import json
 from typing import TYPE_CHECKING, Any
 
-from ...chat import LLM, ChatReply
+from ...chat import LLM, ChatReply, Usage
 from ...chat.call_arguments import is_anthropic, with_defaults
 from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
@@ -138,3 +139,30 @@ def litellm_model(name: str, **args: Any) -> LLM:
             Anthropic's models have none.
     """
     return LLM(name, shared(), with_defaults(name, args))
+
+
+class LiteLLMEmbeddings(LiteLLM):
+    """Answers a request with the embeddings of its messages: a JSON array with a list of numbers for each."""
+
+    async def _send(self, request: ChatRequest, prepared: dict[str, Any], limit: float) -> Any:
+        texts = [message["content"] for message in request.messages]
+        args = {name: value for name, value in request.args.items() if name not in OWN_PRICES}
+        # As numbers, not as base64: not every server has both.
+        call = {"encoding_format": "float", **args, "timeout": limit, "num_retries": 0, "max_retries": 0}
+        return await load().aembedding(model=request.model, input=texts, drop_params=True, **call, **prepared)
+
+    def _reply(self, response: Any, request: ChatRequest, seconds: float) -> ChatReply:
+        try:
+            found = sorted(response.data, key=lambda each: int(each["index"]))
+            vectors = [[float(number) for number in each["embedding"]] for each in found]
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise build_model_error("bad_answer", request, message="an answer without embeddings") from error
+        tokens = getattr(getattr(response, "usage", None), "prompt_tokens", None) or 0
+        usage = Usage(prompt_tokens=tokens) if tokens else None
+        return ChatReply(
+            message={"role": "assistant", "content": json.dumps(vectors)},
+            usage=usage,
+            cost=cost(response, request, usage, self._options.prices) if usage else None,
+            seconds=seconds,
+            model=getattr(response, "model", None) or None,
+        )

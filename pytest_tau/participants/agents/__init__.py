@@ -6,10 +6,19 @@ from .faulty import FAULTY_WORKERS, FaultyAgent
 from .faulty_obedient import FAULTY_OBEDIENT
 from .faulty_readers import FAULTY_READERS
 from .gold import DONE, GoldAgent, GoldUser
-from .llm import EndpointAgent, LLMAgent, LLMGuidedAgent, LLMGuidedAgentNoArgs, LLMSoloAgent, LLMUser
+from .llm import (
+    ActAgent,
+    EndpointAgent,
+    FewShotAgent,
+    LLMAgent,
+    LLMGuidedAgent,
+    LLMGuidedAgentNoArgs,
+    LLMSoloAgent,
+    LLMUser,
+    ReactAgent,
+)
 from .noop import DummyUser, NoopAgent, NoopUser
 from .replay import Recording, Replay, load_recordings
-from .strategies import ActAgent, FewShotAgent, ReactAgent
 from .user_strategies import ReactUser, ReflectionUser, VerifyUser
 
 __all__ = [

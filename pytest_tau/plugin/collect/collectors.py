@@ -14,8 +14,8 @@ import pytest
 from ...text import printable
 from ..compat import default_collect_report, expand_parameters, fixture_info, load_conftests
 from ..context.run_state import run_state
-from .default_user import settle_user
 from .item import TauItem, trial
+from .participants import settle_user
 from .selection import is_named, is_of_task, named_tasks, named_trials
 from .unchecked import idle_tests, idle_text
 

@@ -15,7 +15,7 @@ from ..context.run_state import run_state
 from ..items import marker_arguments, tau_markers
 from ..makers import check_marker, own_parameters
 from .collectors import TaskCollector, usage_error
-from .default_user import settle_user
+from .participants import settle_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable

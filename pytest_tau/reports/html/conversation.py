@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...capability.calls import page_blocks
 from ...errors import ConfigurationError
-from ...evaluation import OFFICIAL
+from ...evaluation import OFFICIAL, components_of
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
 from ...models import AssistantMessage, UserMessage, review_of
@@ -16,7 +16,6 @@ from ...models.reviews import REVIEW_KEYS
 from ...regrade.recognition import worked_alone
 from .alignment import align
 from .capability_blocks import block_checks, shown_blocks
-from .checks import located_checks
 from .json_text import value_text, without_keys
 
 if TYPE_CHECKING:
@@ -25,10 +24,41 @@ if TYPE_CHECKING:
 
     from ...capability import Capability
     from ...environment import Domain
-    from ...evaluation import Grading
+    from ...evaluation import Check, Grading, RewardComponent
     from ...evaluation.evidence import StateChange
     from ...models import Action, Difference, Message, PairedCall, Review, RewardInfo, Simulation, Task
     from .environment_changes import StateHistories
+
+
+def located_checks(evidence: Evidence) -> list[dict[str, Any]]:
+    """Return every check that the verdict has, in the order of components, as the page shows it.
+
+    Args:
+        evidence: The simulation with its verdict, its calls next to the reference actions, and its state's history.
+    """
+    verdict = evidence.simulation.reward_info
+    if verdict is None:
+        return []
+    return [
+        _shown(check, component, gates=gates)
+        for component in components_of(verdict)
+        for gates in [component.gates(verdict)]
+        for check in component.located(verdict, evidence)
+    ]
+
+
+def _shown(check: Check, component: RewardComponent, *, gates: bool) -> dict[str, Any]:
+    return {
+        "kind": component.name,
+        "text": check.text,
+        "met": check.met,
+        "gates": gates,
+        "message_idx": check.message_idx,
+        "call": check.call,
+        "note": check.note,
+        "ofCall": check.of_call,
+    }
+
 
 #: Places that are shown of what one call changed, or of what differs in the end.
 _MOST_CHANGES = 200

@@ -2,8 +2,7 @@
 
 from .linear import transcript, user_context
 from .merging import communicate_texts, flat_messages
-from .metrics import interaction_metrics, pooled_metrics
-from .responsiveness import responsiveness
+from .metrics import interaction_metrics, pooled_metrics, responsiveness
 
 __all__ = [
     "communicate_texts",

@@ -17,6 +17,27 @@ if TYPE_CHECKING:
     from ..ticks import Tick
     from .segments import Segment, Sound
 
+
+#: So many turns without an answer in a row are an unresponsive period.
+_UNRESPONSIVE = 3
+
+
+def responsiveness(ticks: Sequence[Tick]) -> dict[str, Any]:
+    """Return the numbers of turns of both sides, and the longest row of the user's without an answer."""
+    user, agent = user_segments(ticks), agent_segments(ticks)
+    most = row = 0
+    for turn, after in zip(user, [*user[1:], None], strict=False):
+        end = len(ticks) if after is None else after.start
+        row = 0 if any(each.start < end and each.end > turn.start for each in agent) else row + 1
+        most = max(most, row)
+    return {
+        "total_user_turns": len(user),
+        "total_agent_turns": len(agent),
+        "max_unresponded_user_turns": most,
+        "had_unresponsive_period": most >= _UNRESPONSIVE,
+    }
+
+
 #: The version of the definitions.
 VERSION: Final = "1.0"
 #: Seconds in which an agent that is interrupted falls silent, in which it does not for the others, and in which it
