@@ -18,7 +18,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 #: The most levels of a document; what pydantic and a recursion over JSON can handle.
@@ -63,7 +63,7 @@ def parse_json(text: str | bytes, *, strict: bool = True, is_line: bool = False,
     """
     try:
         decoded = _decoded(text)
-        value = json.loads(decoded, strict=strict, object_pairs_hook=_unique if unique_keys else None)
+        value = json.loads(decoded, strict=strict, object_pairs_hook=_unique_keys() if unique_keys else None)
     except _RepeatedKeyError:
         raise DocumentError(_repeated(decoded)) from None
     except (ValueError, RecursionError) as error:
@@ -161,11 +161,17 @@ def file_text(data: bytes) -> str:
         raise DocumentError(f"{describe(error)}{_place(error)}; save it as UTF-8") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise _RepeatedKeyError
-    return found
+def _unique_keys() -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Return a function that makes the objects of a document, in which equal texts are one."""
+    texts: dict[str, str] = {}
+
+    def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = {key: texts.setdefault(value, value) if type(value) is str else value for key, value in pairs}
+        if len(found) < len(pairs):
+            raise _RepeatedKeyError
+        return found
+
+    return make
 
 
 def _repeated(text: str) -> str:

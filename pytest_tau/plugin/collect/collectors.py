@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Set on a collector whose collection failed with a usage error.
 USAGE_ERROR = pytest.StashKey[bool]()
-#: With at least this many items, one collection of garbage costs less than the ones that it saves.
+#: With fewer items, a collection of garbage costs little.
 _MANY = 500
 #: The most items that an error names.
 _NAMED = 5
@@ -59,8 +59,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     What an earlier run in this process has excluded is collected first.
     """
     if sum(isinstance(item, TauItem) for item in session.items) >= _MANY:
-        gc.unfreeze()
-        gc.collect()
+        if gc.get_freeze_count():
+            gc.unfreeze()
+            gc.collect()
         gc.freeze()
 
 

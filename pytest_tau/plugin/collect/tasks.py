@@ -12,6 +12,7 @@ from ...environment import DEFAULT_SPLIT, check_domain, check_history, check_ini
 from ...errors import ConfigurationError, TauError, unknown_name
 from ...evaluation import known_components
 from ...files import ambiguous_names
+from ...garbage import without_collections
 from ...participants import domain_agent
 from ...policy import load_rules
 from ...runner import item_id, select, unmatched
@@ -137,13 +138,14 @@ class TaskSelector:
     def _check(self, tasks: list[Task], domain: Domain, config: RunConfig, file: Path | None) -> None:
         """Check the selected tasks against their domain and the settings."""
         components = known_components(self._context.evaluators)
-        for task in tasks:
-            if file is None:
-                check_domain(task, domain, self._context.domain_names(), self._context.domain)
-            of_task = file or domain.file_of(task)
-            check_task(task, domain.spec, components, of_task, solo=config.simulation.solo)
-            check_history(task, domain, of_task, solo=config.simulation.solo)
-            check_initial_state(task, domain, of_task)
+        with without_collections():
+            for task in tasks:
+                if file is None:
+                    check_domain(task, domain, self._context.domain_names(), self._context.domain)
+                of_task = file or domain.file_of(task)
+                check_task(task, domain.spec, components, of_task, solo=config.simulation.solo)
+                check_history(task, domain, of_task, solo=config.simulation.solo)
+                check_initial_state(task, domain, of_task)
         check_repeatable(tasks, domain)
         unjudged = [task.id for task in tasks if task.needs_judge]
         if unjudged and self._context.judge is None:
