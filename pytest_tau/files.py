@@ -1,4 +1,4 @@
-"""Files: names that exist on every system, atomic writing, digests of contents."""
+"""Files: names that exist on every system, names that are safe in ids of tests, atomic writing, digests of contents."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import re
+import unicodedata
 from collections import Counter
 from typing import IO, TYPE_CHECKING
 
@@ -18,6 +19,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.+\-\[\]]")
 _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 #: Characters of a name; file systems allow 255 bytes with a suffix.
 _LONGEST = 180
+#: Characters of the id of a task in that of a test, and those that may not be safe there.
+_LONGEST_ID, _NOT_PLAIN = 60, re.compile(r"[^A-Za-z0-9_.+-]")
 
 
 @contextlib.contextmanager
@@ -65,6 +68,23 @@ def file_name_of(name: str, *, ambiguous: bool = False) -> str:
         return name
     readable = safe.strip(".").replace(".", "_", 1 if device else 0)[:_LONGEST]
     return f"{readable}-{digest(name)[:8]}" if readable else digest(name)[:8]
+
+
+def item_id(task_id: str) -> str:
+    """Return the task's id if it is short and safe in shells and ``-k``; else a slug and a hash of it.
+
+    Letters and digits of every script are safe.
+    """
+    safe = _NOT_PLAIN.sub(lambda found: found[0] if _is_safe(found[0]) else "\0", task_id)
+    if task_id and "\0" not in safe and len(task_id) <= _LONGEST_ID and task_id[0] not in ".-":
+        return task_id
+    short = digest(task_id)[:8]
+    slug = re.sub("\0+", "-", safe).strip("-.")[: _LONGEST_ID - 9].rstrip("-.")
+    return f"{slug}-{short}" if slug else short
+
+
+def _is_safe(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LMN"
 
 
 def ambiguous_names(names: Iterable[str]) -> frozenset[str]:

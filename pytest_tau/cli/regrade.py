@@ -63,7 +63,6 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         ConfigurationError: An option or a run that cannot be used.
     """
-    from ..reports.regraded_files import rewrite
     from ..runs.reader import find_run
     from .regrade_jobs import project_of, reports_of, settings_of
 
@@ -86,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             text.file(report)
         if report.path in written:
+            from ..reports.regraded_files import rewrite
+
             print_rewritten(rewrite(report, written[report.path]))
     if not args.json and len(reports) > 1:
         text.total(reports)
@@ -127,12 +128,14 @@ def judge_of(args: argparse.Namespace) -> Judge | None:
     Raises:
         ConfigurationError: It cannot be loaded, or its model cannot be called.
     """
-    from ..runner import load_judge
-
     if args.judge_llm is not None:
         return _llm_judge(args)
     if args.judge == "llm":
         raise ConfigurationError("judge 'llm' needs a model: add --judge-llm MODEL")
+    if args.judge is None:
+        return None
+    from ..runner import load_judge
+
     return load_judge(args.judge, Path.cwd())
 
 

@@ -11,13 +11,12 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ..models import AssistantMessage, strings_in
-from ..participants.scripted.parser import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..models import Message
-    from ..participants.scripted.parser import Sentence
+    from ..participants.scripted.parser import ParsedText, Sentence
 
 #: Words for what a tool does; a name begins with one of them. No words that are nouns as well, such as "issue".
 _ACTS = (
@@ -47,6 +46,13 @@ _WORD = re.compile(r"[a-z]+")
 _NEAR = 3
 
 
+def _parse(text: str) -> ParsedText:
+    """Return the sentences of a text; imported here, as reports of stored runs do not need them."""
+    from ..participants.scripted.parser import parse
+
+    return parse(text)
+
+
 def is_heading_for(missing: Sequence[dict[str, Any]], messages: Sequence[Message]) -> bool:
     """Return whether the agent would have made the missing calls, had the user stayed.
 
@@ -58,7 +64,7 @@ def is_heading_for(missing: Sequence[dict[str, Any]], messages: Sequence[Message
     if not spoken:
         return True
     number, last = spoken[-1]
-    if _only_refuses(parse(last.text).sentences):
+    if _only_refuses(_parse(last.text).sentences):
         return False
     if any(is_refused(call["name"], messages) for call in missing) or _names_other_values(missing, last.text):
         return False
@@ -70,7 +76,7 @@ def is_refused(tool: str, messages: Sequence[Message]) -> bool:
 
     If its last text asks for a yes and refuses nothing, what it refused before is past.
     """
-    texts = [parse(each.text) for each in messages if isinstance(each, AssistantMessage) and each.has_text_content()]
+    texts = [_parse(each.text) for each in messages if isinstance(each, AssistantMessage) and each.has_text_content()]
     last = texts[-1].sentences if texts else ()
     refuses = any(map(_refuses, last))
     if _only_refuses(last) or (not refuses and any("confirms" in each and _proposes(each) for each in last)):
@@ -109,7 +115,7 @@ def _names_other_values(missing: Sequence[dict[str, Any]], text: str) -> bool:
 
     Ids are compared with ids of the same form, and numbers next to a word of a tool or of a parameter with its numbers.
     """
-    proposals = [sentence for sentence in parse(text).sentences if _proposes(sentence)]
+    proposals = [sentence for sentence in _parse(text).sentences if _proposes(sentence)]
     if not proposals:
         return False
     wanted = {each for call in missing for value in strings_in(call["arguments"]) for each in _ID.findall(value)}
@@ -154,4 +160,4 @@ def _has_announced_before(messages: Sequence[Message]) -> bool:
 def announced_in(text: str) -> str:
     """Return the part of a text in which the agent says that it acts now; empty if it says no such thing."""
     waiting = _ANNOUNCING.search(text)
-    return text[waiting.start() :] if waiting else parse(text).announcement
+    return text[waiting.start() :] if waiting else _parse(text).announcement

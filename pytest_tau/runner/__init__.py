@@ -1,5 +1,6 @@
 """Running trials: settings, plan, execution, metrics."""
 
+from ..files import item_id
 from ..run_settings import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT
 from .config import (
     DEFAULT_SEED,
@@ -13,7 +14,7 @@ from .config import (
     default_user,
 )
 from .judges import add_to_sys_path, load_judge
-from .plan import item_id, select, trial_seeds, unmatched
+from .plan import select, trial_seeds, unmatched
 from .simulate import asimulate, prepare_trial, simulate
 from .trial import Trial
 

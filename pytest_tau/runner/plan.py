@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import random
-import re
-import unicodedata
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from ..files import digest
+from ..files import item_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..models import Task
-
-_LONGEST = 60
-#: Characters that may not be safe.
-_OTHER = re.compile(r"[^A-Za-z0-9_.+-]")
 
 
 def trial_seeds(seed: int, trials: int) -> list[int]:
@@ -27,23 +21,6 @@ def trial_seeds(seed: int, trials: int) -> list[int]:
     """
     generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
     return [generator.randint(0, 1_000_000) for _ in range(trials)]
-
-
-def item_id(task_id: str) -> str:
-    """Return the task's id if it is short and safe in shells and ``-k``; else a slug and a hash of it.
-
-    Letters and digits of every script are safe.
-    """
-    safe = _OTHER.sub(lambda found: found[0] if _is_safe(found[0]) else "\0", task_id)
-    if task_id and "\0" not in safe and len(task_id) <= _LONGEST and task_id[0] not in ".-":
-        return task_id
-    short = digest(task_id)[:8]
-    slug = re.sub("\0+", "-", safe).strip("-.")[: _LONGEST - 9].rstrip("-.")
-    return f"{slug}-{short}" if slug else short
-
-
-def _is_safe(character: str) -> bool:
-    return unicodedata.category(character)[0] in "LMN"
 
 
 def select(tasks: Sequence[Task], patterns: Iterable[str] = (), num_tasks: int | None = None) -> list[Task]:

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..capability import counted_apart
-from ..runner import item_id
+from ..files import item_id
 from ..text import by_numbers
 
 if TYPE_CHECKING:

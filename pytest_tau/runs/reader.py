@@ -191,8 +191,8 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
 
         return fetch_run(spec)
     root = root or Path.cwd()
-    names = runs_in(root / RUNS)
     if spec is None:
+        names = runs_in(root / RUNS)
         if not names:
             raise ConfigurationError(f"no run is stored in {root / RUNS}")
         return root / RUNS / names[-1]
@@ -212,7 +212,7 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
         )
     if str(spec) == "baseline":
         raise ConfigurationError(f"no baseline in {root / BASELINE}: create one with tau bless RUN")
-    kind = "file or run" if Path(spec).suffix else "run"
+    names, kind = runs_in(root / RUNS), "file or run" if Path(spec).suffix else "run"
     raise ConfigurationError(unknown_name(kind, str(spec), names, names[::-1][:_MOST_NAMED]))
 
 

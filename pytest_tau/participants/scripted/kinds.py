@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 _YES_NO = r"\(?\byes ?(?:/|or) ?no\b\)?"
@@ -244,10 +245,15 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\b(?:up|for you|each|them|it|all|your|which)\b",
     ),
 }
-TABLE = {kind: [re.compile(pattern) for pattern in patterns] for kind, patterns in KINDS.items()}
+
+
+@functools.cache
+def patterns_of(kind: str) -> list[re.Pattern[str]]:
+    """Return the patterns of a kind, which take too long to compile for runs without this user."""
+    return [re.compile(pattern) for pattern in KINDS[kind]]
 
 
 def kinds_in(text: str, *, question: bool) -> set[str]:
     """Return the kinds of a sentence, lower-case, by their names without a mark."""
-    fitting = (kind for kind in TABLE if not kind.endswith("." if question else "?"))
-    return {kind.rstrip("?.") for kind in fitting if any(pattern.search(text) for pattern in TABLE[kind])}
+    fitting = (kind for kind in KINDS if not kind.endswith("." if question else "?"))
+    return {kind.rstrip("?.") for kind in fitting if any(pattern.search(text) for pattern in patterns_of(kind))}

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from .kinds import TABLE, kinds_in
+from .kinds import kinds_in, patterns_of
 from .layout import blocks
 from .vocabulary import words
 
@@ -263,7 +263,7 @@ def _asked_part(text: str, kinds: set[str]) -> str:
 
 def _first(text: str, kind: str) -> tuple[int, int]:
     """Return start and end of what shows first that a sentence is of a kind; 0 and 0 if nothing does."""
-    found = sorted(match.span() for pattern in TABLE[kind] if (match := pattern.search(text)))
+    found = sorted(match.span() for pattern in patterns_of(kind) if (match := pattern.search(text)))
     start, end = found[0] if found else (0, 0)
     for other, last in found[1:]:  # "I need", "need you to provide"
         end = max(end, last) if other <= end else end
@@ -272,5 +272,5 @@ def _first(text: str, kind: str) -> tuple[int, int]:
 
 def _reports_last(text: str) -> bool:
     """Return whether a sentence reports something after what it announces, which is then done."""
-    announced = max(found.start() for pattern in TABLE["announces."] for found in pattern.finditer(text))
-    return any(pattern.search(text, announced) for pattern in TABLE["news."])
+    announced = max(found.start() for pattern in patterns_of("announces.") for found in pattern.finditer(text))
+    return any(pattern.search(text, announced) for pattern in patterns_of("news."))
