@@ -90,7 +90,7 @@ class _Help(Parser):
         for title, names in self.groups.items():
             lines += [f"{title}:", *(f"  {name:<10}{helps[name]}" for name in names), ""]
         lines += ["general:", "  -h, --help  show this help and exit", "  --version   show the version and exit", ""]
-        lines += ["'tau COMMAND -h' shows the options of a command. pytest makes the runs: 'tau options'.", ""]
+        lines += ["'tau COMMAND -h' shows the options of a command, 'tau options' those of pytest.", ""]
         return "\n".join(lines)
 
     def _subcommands(self) -> list[Any]:

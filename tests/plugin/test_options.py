@@ -279,7 +279,7 @@ class TestUnknownNames:
         [
             (("--tau-domian", "mock"), "--tau-domian; did you mean '--tau-domain'?"),
             (("--tau-trails=2",), "--tau-trails; did you mean '--tau-trials'?"),
-            (("--tau-tool-fault=*:1",), "--tau-tool-fault; did you mean '--tau-tool-faults'"),
+            (("--tau-max-step=1",), "--tau-max-step; did you mean '--tau-max-steps'?"),
             (("--tau-zzz",), "--tau-zzz"),
         ],
     )

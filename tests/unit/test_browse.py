@@ -307,11 +307,19 @@ def test_options_are_listed_by_group(tau: Tau, monkeypatch: pytest.MonkeyPatch) 
         (("budget",), ["--tau-budget", "--tau-budget-per-trial"]),
         (("tau_rerun",), ["--tau-rerun"]),
         (("tau-max-steps",), ["--tau-max-steps"]),
-        (("tool", "faults"), ["--tau-tool-faults"]),
+        (
+            ("selection",),
+            [f"--tau-{name}" for name in ("split", "generate", "difficulty", "shard", "seed", "concurrency")],
+        ),
     ],
 )
 def test_options_of_a_group_or_a_name(tau: Tau, words: tuple[str, ...], shown: list[str]) -> None:
     assert re.findall(r"^  (--tau-[\w-]+)", tau("options", *words).out, re.MULTILINE) == shown
+
+
+def test_the_title_of_a_group_may_have_several_words(tau: Tau) -> None:
+    titles = [line for line in tau("options", "results", "and", "reports").lines if line and not line.startswith(" ")]
+    assert titles == ["results and reports:"]
 
 
 def test_an_unknown_group_or_option_is_reported(tau: Tau) -> None:
