@@ -132,6 +132,11 @@ def mentioned(text: str, names: Iterable[str]) -> list[str]:
     return sorted((name for name in there if name not in hidden), key=found.__getitem__)
 
 
+def choice(choices: Iterable[tuple[str, str]], text: str) -> str:
+    """Return the value of the first pattern that a text has, without regard to case; empty if it has none."""
+    return next((value for pattern, value in choices if re.search(pattern, text.lower())), "")
+
+
 def whole(value: float) -> float:
     """Return an amount as an integer if it has no cents."""
     return int(value) if value == int(value) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import dataclass, field
@@ -15,15 +16,53 @@ from . import reading
 from .reading import Library
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import date
+    from typing import TypeAlias
 
     from ..._kit.dialog import Talk
+
+    Procedure: TypeAlias = Callable[["Session", str], Talk[str]]
 
 _UNLOCK, _CALL = "unlock_discoverable_agent_tool", "call_discoverable_agent_tool"
 _GIVE, _USE = "give_discoverable_user_tool", "call_discoverable_user_tool"
 _WHO = "May I have your full name, your date of birth and your phone number?"
 _FIELDS = ("name", "user_id", "address", "email", "phone_number", "date_of_birth")
 _SEARCHES = ("KB_search", "KB_search_bm25", "grep")
+_PARAMETER = re.compile(r"(?m)^  - (\w+): \w+ \(required\)")
+
+
+def procedure(*queries: str, identified: bool = True) -> Callable[[Procedure], Procedure]:
+    """Make a procedure of a function: documents are searched first, and the customer is identified.
+
+    Args:
+        queries: What is searched for.
+        identified: Whether the customer has to be identified.
+    """
+
+    def made(act: Procedure) -> Procedure:
+        @functools.wraps(act)
+        def run(session: Session, text: str) -> Talk[str]:
+            yield from session.search(*queries)
+            if identified:
+                yield from session.identify()
+            return (yield from act(session, text))
+
+        return run
+
+    return made
+
+
+def refusing(query: str, reason: str) -> Procedure:
+    """Return a procedure for what the bank does not do, whatever is asked."""
+
+    @procedure(query)
+    def act(session: Session, text: str) -> Talk[str]:
+        del session, text
+        raise Declined(reason)
+        yield
+
+    return act
 
 
 @dataclass
@@ -34,6 +73,7 @@ class Session(dialog.Session[dialog.Plan]):
         tools: The names of the tools that the agent is offered.
         library: The documents that were read.
         user: The record of the customer, once identified.
+        known: Arguments of hidden tools that follow from what the conversation is about.
         now: The time, once it was looked up.
         income: The yearly income that the customer has stated, in USD.
     """
@@ -41,9 +81,11 @@ class Session(dialog.Session[dialog.Plan]):
     tools: tuple[str, ...] = ()
     library: Library = field(default_factory=Library)
     user: dict[str, str] = field(default_factory=dict)
+    known: dict[str, str] = field(default_factory=dict)
     now: str = ""
     income: float = 0
-    _unlocked: set[str] = field(default_factory=set)
+    #: The unlocked tools, with the parameters that they require.
+    _unlocked: dict[str, list[str]] = field(default_factory=dict)
     _searched: set[str] = field(default_factory=set)
 
     # Documents
@@ -88,7 +130,7 @@ class Session(dialog.Session[dialog.Plan]):
 
         Args:
             name: Its name, or the beginning of it.
-            arguments: What it is called with.
+            arguments: What it is called with; what it requires besides is known.
 
         Raises:
             Declined: No document names it, or it refuses.
@@ -97,9 +139,10 @@ class Session(dialog.Session[dialog.Plan]):
         if tool is None:
             raise Declined("I find no document that says how")
         if tool not in self._unlocked:
-            self._unlocked.add(tool)
-            yield from self.call(_UNLOCK, agent_tool_name=tool)
-        heard = yield from self.call(_CALL, agent_tool_name=tool, arguments=json.dumps(arguments))
+            heard = yield from self.call(_UNLOCK, agent_tool_name=tool)
+            self._unlocked[tool] = _PARAMETER.findall(heard.text)
+        known = {name: self.known[name] for name in self._unlocked[tool] if name in self.known}
+        heard = yield from self.call(_CALL, agent_tool_name=tool, arguments=json.dumps(known | arguments))
         if heard.error or heard.text.startswith("Error"):
             raise Declined(f"the system refuses it ({heard.text.removeprefix('Error: ').rstrip('.')})")
         return heard.text
@@ -154,6 +197,14 @@ class Session(dialog.Session[dialog.Plan]):
             record = yield from self._find(said)
             if record:
                 self.user = record
+                self.known = {
+                    "user_id": record["user_id"],
+                    "full_name": record["name"],
+                    "email": record["email"],
+                    "phone": record["phone_number"],
+                    "address": record["address"],
+                    "shipping_address": record["address"],
+                }
                 yield from self.look_at_clock()
                 proof = {name: record[name] for name in _FIELDS}
                 yield from self.call("log_verification", **proof, time_verified=self.now)
@@ -190,7 +241,7 @@ class Session(dialog.Session[dialog.Plan]):
     def accounts(self) -> Talk[list[dict[str, str]]]:
         """Return the bank accounts of the customer."""
         yield from self.search("ids products balances opening dates of a customer's bank accounts")
-        text = yield from self.hidden("get_all_user_accounts_by_user_id", user_id=self.user["user_id"])
+        text = yield from self.hidden("get_all_user_accounts_by_user_id")
         return [record for record in reading.records(text) if "card_type" not in record]
 
     def account(self, text: str, kind: str = "") -> Talk[dict[str, str]]:
@@ -213,6 +264,7 @@ class Session(dialog.Session[dialog.Plan]):
         found = named or fitting
         if len(found) != 1:
             raise Declined("I do not find the account that you mean")
+        self.known |= {"account_id": found[0]["account_id"], "checking_account_id": found[0]["account_id"]}
         return found[0]
 
     def credit_card(self, text: str) -> Talk[dict[str, str]]:
@@ -227,14 +279,26 @@ class Session(dialog.Session[dialog.Plan]):
         found = [card for card in cards if names and card["card_type"] == names[0]] or cards
         if len(found) != 1:
             raise Declined("I do not find the credit card that you mean")
+        self.known["credit_card_account_id"] = found[0]["account_id"]
         return found[0]
 
-    def debit_card(self, text: str) -> Talk[tuple[dict[str, str], list[dict[str, Any]]]]:
+    def debit_cards(self, text: str) -> Talk[tuple[dict[str, str], list[dict[str, Any]]]]:
         """Return the checking account that is meant, and its debit cards."""
         account = yield from self.account(text, "checking")
         yield from self.search(
             "debit cards belong to checking accounts; state, last four digits, issue_reason of each card"
         )
-        key = account["account_id"]
-        shown = yield from self.hidden("get_debit_cards_by_account_id", account_id=key)
-        return account, reading.card_records(shown)
+        return account, reading.card_records((yield from self.hidden("get_debit_cards_by_account_id")))
+
+    def debit_card(self, text: str, status: str) -> Talk[tuple[dict[str, str], dict[str, Any]]]:
+        """Return the checking account that is meant, and its debit card with this status.
+
+        Raises:
+            Declined: There is none, or there are several.
+        """
+        account, cards = yield from self.debit_cards(text)
+        found = [card for card in cards if card["status"] == status]
+        if len(found) != 1:
+            raise Declined(f"I do not find a debit card that is {status.lower()}")
+        self.known["card_id"] = found[0]["card_id"]
+        return account, found[0]

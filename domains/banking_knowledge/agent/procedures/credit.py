@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...._kit.dialog import Declined
 from ...._kit.parsing import is_yes
 from .. import reading
+from ..session import procedure, refusing
 
 if TYPE_CHECKING:
     from ...._kit.dialog import Talk
@@ -18,12 +19,11 @@ _REPLACING = (
     "look for a replacement that is on its way get_pending_replacement_orders",
 )
 _REASONS = (
-    ("stolen", "stolen"),
-    ("fraud", "fraud_suspected"),
-    ("damaged", "damaged"),
-    ("broke", "damaged"),
-    ("expired", "expired"),
-    ("lost", "lost"),
+    (r"stolen", "stolen"),
+    (r"fraud", "fraud_suspected"),
+    (r"damaged|broke", "damaged"),
+    (r"expired", "expired"),
+    (r"lost", "lost"),
 )
 _CLOSURES = (
     (r"annual fee", "annual_fee"),
@@ -35,19 +35,17 @@ _CLOSURES = (
 )
 
 
+@procedure(*_REPLACING)
 def replace_card(session: Session, text: str) -> Talk[str]:
     """Order a new credit card."""
-    yield from session.search(*_REPLACING)
-    yield from session.identify()
     card = yield from session.credit_card(text)
-    reason = next((value for word, value in _REASONS if word in text.lower()), "other")
-    return (yield from order_replacement(session, card, reason))
+    return (yield from order_replacement(session, card, reading.choice(_REASONS, text) or "other"))
 
 
 def order_replacement(session: Session, card: dict[str, str], reason: str) -> Talk[str]:
     """Order a new credit card for a reason, unless one is on its way."""
     yield from session.search(*_REPLACING)
-    waiting = yield from session.hidden("get_pending_replacement_orders", credit_card_account_id=card["account_id"])
+    waiting = yield from session.hidden("get_pending_replacement_orders")
     order = next((one for one in reading.records(waiting) if one.get("status") != "DELIVERED"), None)
     if order:
         raise Declined(f"a new card is on its way already, and should arrive by {order['expected_delivery']}")
@@ -56,14 +54,7 @@ def order_replacement(session: Session, card: dict[str, str], reason: str) -> Ta
     yield from session.confirm(
         f"I will cancel your {card['card_type']} and order a new card by {speed} shipping to {session.user['address']}."
     )
-    yield from session.hidden(
-        "order_replacement_credit_card",
-        credit_card_account_id=card["account_id"],
-        user_id=session.user["user_id"],
-        shipping_address=session.user["address"],
-        reason=reason,
-        expedited_shipping=expedited,
-    )
+    yield from session.hidden("order_replacement_credit_card", reason=reason, expedited_shipping=expedited)
     return f"Your new card has been ordered by {speed} shipping, and the old one has been cancelled."
 
 
@@ -77,29 +68,19 @@ def _wants_express(session: Session, card: dict[str, str]) -> Talk[bool]:
     return bool(re.search(r"fast|express|expedited|hurry(?!,)", wish.lower())) and "no hurry" not in wish.lower()
 
 
+@procedure("closing a credit card, closure_reason and balance of $0.00", "retention offer: a year without annual fee")
 def close_card(session: Session, text: str) -> Talk[str]:
     """Close a credit card, or keep it without annual fee."""
-    yield from session.search(
-        "closing a credit card, closure_reason and balance of $0.00", "retention offer: a year without annual fee"
-    )
-    yield from session.identify()
     card = yield from session.credit_card(text)
     why = yield from session.ask("What is the reason for closing the card?")
-    reason = next((value for pattern, value in _CLOSURES if re.search(pattern, why.lower())), "other")
-    yield from session.hidden(
-        "log_credit_card_closure_reason",
-        closure_reason=reason,
-        credit_card_account_id=card["account_id"],
-        user_id=session.user["user_id"],
-    )
+    reason = reading.choice(_CLOSURES, why) or "other"
+    yield from session.hidden("log_credit_card_closure_reason", closure_reason=reason)
     if reason == "annual_fee" and (yield from _stays(session, card)):
         return "A year without annual fee has been booked, and your card stays open."
     if reading.money(card["current_balance"]):
         raise Declined(f"the card has a balance of {card['current_balance']}, which has to be paid first")
     yield from session.confirm(f"I will close your {card['card_type']} for good; unused points are lost.")
-    yield from session.hidden(
-        "close_credit_card_account", credit_card_account_id=card["account_id"], user_id=session.user["user_id"]
-    )
+    yield from session.hidden("close_credit_card_account")
     return f"Your {card['card_type']} has been closed."
 
 
@@ -114,8 +95,6 @@ def _stays(session: Session, card: dict[str, str]) -> Talk[bool]:
     year = (yield from session.look_at_clock()).year
     yield from session.hidden(
         "apply_credit_card_account_flag",
-        credit_card_account_id=card["account_id"],
-        user_id=session.user["user_id"],
         flag_type="annual_fee_waived",
         expiration_date=session.fact(f"Offers of {year} expire on"),
         reason="retention_offer",
@@ -123,10 +102,9 @@ def _stays(session: Session, card: dict[str, str]) -> Talk[bool]:
     return True
 
 
+@procedure("pay a credit card from a checking account of their own")
 def pay_card(session: Session, text: str) -> Talk[str]:
     """Pay a credit card from a checking account."""
-    yield from session.search("pay a credit card from a checking account of their own")
-    yield from session.identify()
     account = yield from session.account(text, "checking")
     card = yield from session.credit_card(text)
     owed, holds = reading.money(card["current_balance"]), reading.money(account["current_holdings"])
@@ -138,25 +116,18 @@ def pay_card(session: Session, text: str) -> Talk[str]:
     yield from session.confirm(
         f"I will pay {reading.dollars(wanted)} to your {card['card_type']} from your {account['level']}."
     )
-    yield from session.hidden(
-        "pay_credit_card_from_checking",
-        user_id=session.user["user_id"],
-        checking_account_id=account["account_id"],
-        credit_card_account_id=card["account_id"],
-        amount=wanted,
-    )
+    yield from session.hidden("pay_credit_card_from_checking", amount=wanted)
     return f"{reading.dollars(wanted)} have been paid to your {card['card_type']}."
 
 
+@procedure("late fee on a credit card can be taken back as a courtesy late_fee_reversal")
 def take_back_late_fee(session: Session, text: str) -> Talk[str]:
     """Take back a late fee as a courtesy."""
-    yield from session.search("late fee on a credit card can be taken back as a courtesy late_fee_reversal")
-    yield from session.identify()
     card = yield from session.credit_card(text)
     yield from session.search(
         f"what the {card['card_type']} costs annual fee late fee express delivery of a replacement:"
     )
-    shown = yield from session.hidden("get_payment_history", credit_card_account_id=card["account_id"], months=12)
+    shown = yield from session.hidden("get_payment_history", months=12)
     statuses = re.findall(r"Status: (\w+)", shown)
     before = statuses[statuses.index("LATE") + 1 :] if "LATE" in statuses else statuses
     in_a_row = next((place for place, status in enumerate(before) if status != "ON_TIME"), len(before))
@@ -169,51 +140,40 @@ def take_back_late_fee(session: Session, text: str) -> Talk[str]:
             raise Declined(f"a late fee was taken back on {day}, which is not long enough ago")
     fee = reading.amount(session.fact("Late fee", f"{card['card_type']}: fees")) or 0
     yield from session.confirm(f"I will credit the late fee of {reading.dollars(fee)} to your {card['card_type']}.")
-    yield from session.hidden(
-        "apply_statement_credit",
-        user_id=session.user["user_id"],
-        credit_card_account_id=card["account_id"],
-        amount=reading.whole(fee),
-        reason="late_fee_reversal",
-    )
+    yield from session.hidden("apply_statement_credit", amount=reading.whole(fee), reason="late_fee_reversal")
     return f"{reading.dollars(fee)} have been credited to your card."
 
 
-def refuse_goodwill(session: Session, text: str) -> Talk[str]:
-    """Pay no goodwill; what the documents say is looked up, and logged is only who asks."""
-    del text
-    yield from session.search("goodwill for long waits is not given as money, credits on a statement")
-    yield from session.identify()
-    raise Declined("credits for long waits are not given, but thank you for the remark")
+refuse_goodwill = refusing(
+    "goodwill for long waits is not given as money, credits on a statement",
+    "credits for long waits are not given, but thank you for the remark",
+)
 
 
+@procedure(
+    "increase of a credit limit is decided by these steps and conditions denial_reason",
+    "waiting time since an earlier request, payments on time, part of the limit that is in use",
+)
 def raise_limit(session: Session, text: str) -> Talk[str]:
     """Decide about a higher credit limit."""
-    yield from session.search(
-        "increase of a credit limit is decided by these steps and conditions denial_reason",
-        "waiting time since an earlier request, payments on time, part of the limit that is in use",
-    )
-    yield from session.identify()
     card = yield from session.credit_card(text)
     name = card["card_type"]
     yield from session.search(f"the credit limit of the {name} at the start, a single increase")
     wanted = reading.amount(text)
     while wanted is None:
         wanted = reading.amount((yield from session.ask("By which amount should the limit be raised?")))
-    keys = {"credit_card_account_id": card["account_id"]}
-    earlier = yield from session.hidden("get_credit_limit_increase_history", **keys)
-    payments = yield from session.hidden("get_payment_history", **keys, months=6)
+    earlier = yield from session.hidden("get_credit_limit_increase_history")
+    payments = yield from session.hidden("get_payment_history", months=6)
     problem = yield from _problem(session, card, wanted, earlier, payments)
     yield from session.confirm(
         f"I will record a request to raise the limit of your {name} by {reading.dollars(wanted)}."
     )
-    both = {**keys, "user_id": session.user["user_id"]}
-    yield from session.hidden("submit_credit_limit_increase_request", **both, requested_increase_amount=int(wanted))
+    yield from session.hidden("submit_credit_limit_increase_request", requested_increase_amount=int(wanted))
     if problem:
-        yield from session.hidden("deny_credit_limit_increase", **both, denial_reason=problem)
+        yield from session.hidden("deny_credit_limit_increase", denial_reason=problem)
         raise Declined(f"the request was denied, because of {problem.replace('_', ' ')}")
     limit = int(reading.money(card["credit_limit"]) + wanted)
-    yield from session.hidden("approve_credit_limit_increase", **both, new_credit_limit=limit)
+    yield from session.hidden("approve_credit_limit_increase", new_credit_limit=limit)
     return f"The limit of your {name} has been raised to {reading.dollars(limit)}."
 
 

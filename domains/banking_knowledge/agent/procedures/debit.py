@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from ...._kit.dialog import Declined
 from ...._kit.parsing import is_yes
 from .. import reading
+from ..session import procedure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...._kit.dialog import Talk
-    from ..session import Session
+    from ..session import Procedure, Session
 
 _PINS = "rules for a PIN: four digits, not a row; forgotten PIN, change the PIN"
 _TOOLS = {
@@ -24,24 +23,10 @@ _TOOLS = {
 _ROWS = "0123456789 9876543210"
 
 
-def _card(session: Session, text: str, status: str) -> Talk[tuple[dict[str, str], dict[str, Any]]]:
-    """Return the account and its debit card with this status.
-
-    Raises:
-        Declined: There is none, or there are several.
-    """
-    account, cards = yield from session.debit_card(text)
-    found = [card for card in cards if card["status"] == status]
-    if len(found) != 1:
-        raise Declined(f"I do not find a debit card that is {status.lower()}")
-    return account, found[0]
-
-
+@procedure("activate a debit card that is PENDING, tool depends on issue_reason", _PINS)
 def activate(session: Session, text: str) -> Talk[str]:
     """Activate a new debit card with the tool that fits why it was issued."""
-    yield from session.search("activate a debit card that is PENDING, tool depends on issue_reason", _PINS)
-    yield from session.identify()
-    _, card = yield from _card(session, text, "PENDING")
+    _, card = yield from session.debit_card(text, "PENDING")
     said = yield from session.ask("What are the last four digits, the expiration date and the CVV of the card?")
     digits = re.search(r"digits\D{0,20}(\d{4})\b", said)
     expiry, cvv = re.search(r"\b(\d\d/\d\d)\b", said), re.search(r"(?i)cvv\D{0,12}(\d{3})\b", said)
@@ -50,14 +35,7 @@ def activate(session: Session, text: str) -> Talk[str]:
     pin = yield from _pin(session, "Which PIN should the card have?")
     tool = next((tool for tool, reasons in _TOOLS.items() if card["issue_reason"] in reasons), "")
     yield from session.confirm("I will activate the card with the PIN of your choice.")
-    yield from session.hidden(
-        tool,
-        card_id=card["card_id"],
-        last_4_digits=digits[1],
-        expiration_date=expiry[1],
-        cvv=cvv[1],
-        pin=pin,
-    )
+    yield from session.hidden(tool, last_4_digits=digits[1], expiration_date=expiry[1], cvv=cvv[1], pin=pin)
     return "Your debit card has been activated."
 
 
@@ -72,67 +50,55 @@ def _pin(session: Session, question: str) -> Talk[str]:
     raise Declined("I need a PIN that follows the rules")
 
 
+@procedure(_PINS)
 def reset_pin(session: Session, text: str) -> Talk[str]:
     """Set a new PIN for one that was forgotten."""
-    yield from session.search(_PINS)
-    yield from session.identify()
-    _, card = yield from _card(session, text, "ACTIVE")
+    _, card = yield from session.debit_card(text, "ACTIVE")
     said = yield from session.ask("What are the last four digits of the card?")
     digits = re.search(r"\b(\d{4})\b", said)
     if not digits or digits[1] != card["card_number_last_4"]:
         raise Declined("these are not the digits of the card")
     pin = yield from _pin(session, "Which new PIN should the card have?")
     yield from session.confirm("I will set the new PIN of your debit card.")
-    yield from session.hidden("reset_debit_card_pin", card_id=card["card_id"], last_4_digits=digits[1], new_pin=pin)
+    yield from session.hidden("reset_debit_card_pin", last_4_digits=digits[1], new_pin=pin)
     return "The PIN of your debit card has been reset."
 
 
+@procedure(_PINS)
 def change_pin(session: Session, text: str) -> Talk[str]:
     """Change a PIN that is known."""
-    yield from session.search(_PINS)
-    yield from session.identify()
-    _, card = yield from _card(session, text, "ACTIVE")
+    yield from session.debit_card(text, "ACTIVE")
     current = re.search(r"\b(\d{4})\b", (yield from session.ask("What is the current PIN?")))
     if not current:
         raise Declined("I need the current PIN")
     pin = yield from _pin(session, "Which new PIN should the card have?")
     yield from session.confirm("I will change the PIN of your debit card.")
-    yield from session.hidden("change_debit_card_pin", card_id=card["card_id"], current_pin=current[1], new_pin=pin)
+    yield from session.hidden("change_debit_card_pin", current_pin=current[1], new_pin=pin)
     return "The PIN of your debit card has been changed."
 
 
-def _simple(
-    query: str, tool: str, status: str, will: str, done: str, **arguments: Any
-) -> Callable[[Session, str], Talk[str]]:
+def _simple(query: str, tool: str, status: str, will: str, done: str, **arguments: Any) -> Procedure:
     """Return a procedure that makes one call with the customer's card."""
 
-    def procedure(session: Session, text: str) -> Talk[str]:
-        yield from session.search(query)
-        yield from session.identify()
-        _, card = yield from _card(session, text, status)
+    @procedure(query)
+    def act(session: Session, text: str) -> Talk[str]:
+        yield from session.debit_card(text, status)
         given = {name: value(text) if callable(value) else value for name, value in arguments.items()}
         yield from session.confirm(f"I will {will} your debit card.")
-        yield from session.hidden(tool, card_id=card["card_id"], **given)
+        yield from session.hidden(tool, **given)
         return f"Your debit card has been {done}."
 
-    return procedure
+    return act
 
 
 def _closing_reason(text: str) -> str:
-    words = (("stolen", "stolen"), ("copied", "fraud_suspected"), ("lost", "lost"), ("broke", "damaged"))
-    return next((reason for word, reason in words if word in text.lower()), "no_longer_needed")
+    reasons = (("stolen", "stolen"), ("copied", "fraud_suspected"), ("lost", "lost"), ("broke", "damaged"))
+    return reading.choice(reasons, text) or "no_longer_needed"
 
 
-freeze = _simple(
-    "freeze a debit card that is misplaced and may be found again", "freeze_debit_card", "ACTIVE", "freeze", "frozen"
-)
-release = _simple(
-    "freeze a debit card that is misplaced and may be found again",
-    "unfreeze_debit_card",
-    "FROZEN",
-    "release",
-    "released",
-)
+_FREEZING = "freeze a debit card that is misplaced and may be found again"
+freeze = _simple(_FREEZING, "freeze_debit_card", "ACTIVE", "freeze", "frozen")
+release = _simple(_FREEZING, "unfreeze_debit_card", "FROZEN", "release", "released")
 close_card = _simple(
     "debit card that is lost for good, stolen, copied, broken or not wanted is closed", "close_debit_card", "ACTIVE",
     "close", "closed", reason=_closing_reason,
@@ -143,13 +109,10 @@ block_recurring = _simple(
 )  # fmt: skip
 
 
+@procedure("checking account has at most one debit card ACTIVE, order_debit_card delivery_fee design_fee")
 def order(session: Session, text: str) -> Talk[str]:
     """Order a debit card, with the fees of the account's product."""
-    yield from session.search(
-        "checking account has at most one debit card ACTIVE, order_debit_card delivery_fee design_fee"
-    )
-    yield from session.identify()
-    account, cards = yield from session.debit_card(text)
+    account, cards = yield from session.debit_cards(text)
     level = account["level"]
     yield from session.search(f"fees for a debit card of the {level} delivery and design")
     if any(card["status"] == "ACTIVE" for card in cards):
@@ -174,22 +137,18 @@ def order(session: Session, text: str) -> Talk[str]:
     )
     yield from session.hidden(
         "order_debit_card",
-        account_id=account["account_id"],
-        user_id=session.user["user_id"],
         delivery_option=speed.upper(),
         delivery_fee=reading.whole(delivery_fee),
         card_design=design.upper(),
         design_fee=reading.whole(design_fee),
-        shipping_address=session.user["address"],
     )
     return "Your debit card has been ordered."
 
 
+@procedure("fraud_alert_active alert_source velocity_blocked, payments were their own, clear alert")
 def clear_alert(session: Session, text: str) -> Talk[str]:
     """Clear an alert or a block of a debit card, or hand an alert of the bank over."""
-    yield from session.search("fraud_alert_active alert_source velocity_blocked, payments were their own, clear alert")
-    yield from session.identify()
-    _, card = yield from _card(session, text, "ACTIVE")
+    _, card = yield from session.debit_card(text, "ACTIVE")
     if card.get("fraud_alert_active") and card.get("alert_source") == "bank_initiated":
         yield from session.transfer("fraud_or_security_concern", "The bank flagged the customer's debit card.")
     if not (card.get("fraud_alert_active") or card.get("velocity_blocked")):
@@ -198,15 +157,14 @@ def clear_alert(session: Session, text: str) -> Talk[str]:
     if not is_yes(answer):
         raise Declined("the block stays as long as there are payments that you do not know")
     reason = "customer_verified" if card.get("fraud_alert_active") else "velocity_clear"
-    yield from session.hidden("clear_debit_card_fraud_alert", card_id=card["card_id"], reason=reason)
+    yield from session.hidden("clear_debit_card_fraud_alert", reason=reason)
     return "The block of your debit card has been cleared."
 
 
+@procedure("for 24 hours the daily limit of a debit card can be raised limit_type new_limit")
 def raise_day_limit(session: Session, text: str) -> Talk[str]:
     """Raise a limit of a debit card for a day."""
-    yield from session.search("for 24 hours the daily limit of a debit card can be raised limit_type new_limit")
-    yield from session.identify()
-    account, card = yield from _card(session, text, "ACTIVE")
+    account, card = yield from session.debit_card(text, "ACTIVE")
     kind = "atm" if re.search(r"atm|cash|withdraw", text.lower()) else "purchase"
     if (yield from session.age(account["date_opened"])) < session.figure("Lowest age of the account"):
         raise Declined("the account is too young for a higher limit")
@@ -217,7 +175,5 @@ def raise_day_limit(session: Session, text: str) -> Talk[str]:
     if wanted > most:
         raise Declined(f"the highest limit for a day is ${most:,}")
     yield from session.confirm(f"I will raise the daily limit of your debit card to ${wanted:,.0f} for 24 hours.")
-    yield from session.hidden(
-        "request_temporary_debit_card_limit_increase", card_id=card["card_id"], limit_type=kind, new_limit=int(wanted)
-    )
+    yield from session.hidden("request_temporary_debit_card_limit_increase", limit_type=kind, new_limit=int(wanted))
     return f"The daily limit of your debit card has been raised to ${wanted:,.0f} for 24 hours."

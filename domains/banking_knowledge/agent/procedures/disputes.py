@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...._kit.dialog import Declined
 from .. import reading
+from ..session import procedure
 from .credit import order_replacement
 
 if TYPE_CHECKING:
@@ -49,16 +50,15 @@ def _purchase(session: Session, text: str, card: dict[str, str]) -> Talk[dict[st
     raise Declined("I do not find this purchase")
 
 
+@procedure(
+    "dispute a credit card transaction dispute_reason card_action provisional credit",
+    "a dispute is filed with file_credit_card_transaction_dispute; latest dispute days after the purchase",
+)
 def dispute(session: Session, text: str) -> Talk[str]:
     """File a dispute of a purchase by credit card."""
-    yield from session.search(
-        "dispute a credit card transaction dispute_reason card_action provisional credit",
-        "a dispute is filed with file_credit_card_transaction_dispute; latest dispute days after the purchase",
-    )
-    yield from session.identify()
     card = yield from session.credit_card(text)
     purchase = yield from _purchase(session, text, card)
-    reason = next((value for pattern, value in _REASONS if re.search(pattern, text.lower())), "")
+    reason = reading.choice(_REASONS, text)
     if not reason:
         raise Declined("I need to know what is wrong with the charge")
     if (yield from session.age(purchase["transaction_date"])) > session.figure("Latest dispute"):
@@ -75,7 +75,6 @@ def dispute(session: Session, text: str) -> Talk[str]:
     large = (reading.amount(purchase["transaction_amount"]) or 0) >= session.figure(
         "Provisional credit from an amount of"
     )
-    user = session.user
     yield from session.confirm(
         f"I will file a dispute of {purchase['transaction_amount']} by {purchase['merchant_name']}."
     )
@@ -84,11 +83,6 @@ def dispute(session: Session, text: str) -> Talk[str]:
         transaction_id=purchase["transaction_id"],
         card_action="cancel_and_reissue" if fraud else "keep_active",
         card_last_4_digits=digits,
-        full_name=user["name"],
-        user_id=user["user_id"],
-        phone=user["phone_number"],
-        email=user["email"],
-        address=user["address"],
         contacted_merchant=contacted,
         purchase_date=purchase["transaction_date"],
         issue_noticed_date=noticed,
@@ -111,22 +105,21 @@ def _digits_and_day(session: Session) -> Talk[tuple[str, str]]:
     return digits[1], noticed
 
 
+@procedure(
+    "dispute a debit card transaction written statement liability police report PIN",
+    "transactions of a checking or savings account are listed by the tool, the latest first",
+    "freeze a debit card that is misplaced and may be found again",
+)
 def dispute_debit(session: Session, text: str) -> Talk[str]:
     """File a dispute of an online purchase by debit card."""
-    yield from session.search(
-        "dispute a debit card transaction written statement liability police report PIN",
-        "transactions of a checking or savings account are listed by the tool, the latest first",
-        "freeze a debit card that is misplaced and may be found again",
-    )
-    yield from session.identify()
-    account, cards = yield from session.debit_card(text)
-    shown = yield from session.hidden("get_bank_account_transactions", account_id=account["account_id"])
+    _, cards = yield from session.debit_cards(text)
+    shown = yield from session.hidden("get_bank_account_transactions")
     wanted = reading.amount(text)
     record = next((one for one in reading.records(shown) if -float(one["amount"]) == wanted), None)
     if record is None:
         raise Declined("I do not find this transaction")
     card = next(card for card in cards if card["status"] == "ACTIVE")
-    category = next((value for pattern, value in _CATEGORIES if re.search(pattern, text.lower())), "")
+    category = reading.choice(_CATEGORIES, text)
     fraud = category.endswith("fraud")
     arguments = yield from _circumstances(session, record, fraud=fraud)
     yield from session.confirm(f"I will file a dispute of {reading.dollars(wanted or 0)}.")
@@ -135,9 +128,7 @@ def dispute_debit(session: Session, text: str) -> Talk[str]:
     yield from session.hidden(
         "file_debit_card_transaction_dispute",
         transaction_id=record["transaction_id"],
-        account_id=account["account_id"],
         card_id=card["card_id"],
-        user_id=session.user["user_id"],
         dispute_category=category,
         transaction_date=record["date"],
         disputed_amount=wanted,
@@ -182,10 +173,9 @@ def _denied(said: str) -> bool:
     return bool(re.search(r"\bno\b|\bnot\b", said.lower()))
 
 
+@procedure("misses points for a purchase; status RESOLVED means points have to be corrected")
 def correct_points(session: Session, text: str) -> Talk[str]:
     """Have wrong points disputed by the customer, and correct them if that is approved at once."""
-    yield from session.search("misses points for a purchase; status RESOLVED means points have to be corrected")
-    yield from session.identify()
     card = yield from session.credit_card(text)
     name = card["card_type"]
     yield from session.search(f"how the {name} earns points per dollar rate of its category")

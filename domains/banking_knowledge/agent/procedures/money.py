@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...._kit.dialog import Declined
 from .. import reading
+from ..session import procedure
 
 if TYPE_CHECKING:
     from ...._kit.dialog import Talk
@@ -16,12 +17,9 @@ _MOVING = "moving money between accounts of the customer source_account_id desti
 _LISTING = "transactions of a checking or savings account are listed by the tool, the latest first"
 
 
+@procedure("open_bank_account account_type account_class conditions checking savings business_savings")
 def open_account(session: Session, text: str) -> Talk[str]:
     """Open an account if the customer has what it takes."""
-    yield from session.search(
-        "open_bank_account account_type account_class conditions checking savings business_savings"
-    )
-    yield from session.identify()
     found = re.search(r"\bopen an? (?:new )?([A-Z][\w+' -]+)", text)
     if not found:
         raise Declined("I need the name of the product")
@@ -33,9 +31,7 @@ def open_account(session: Session, text: str) -> Talk[str]:
     accounts = yield from session.accounts()
     yield from _check_opening(session, kind, [one for one in accounts if one["status"] == "OPEN"], accounts)
     yield from session.confirm(f"I will open a {product} for you.")
-    yield from session.hidden(
-        "open_bank_account", user_id=session.user["user_id"], account_type=kind, account_class=product
-    )
+    yield from session.hidden("open_bank_account", account_type=kind, account_class=product)
     return f"Your {product} has been opened."
 
 
@@ -61,10 +57,9 @@ def _check_opening(
         raise Declined("that needs an open checking account, and no account that was closed")
 
 
+@procedure("closing a bank account close_bank_account early closure fee is due", _MOVING)
 def close_account(session: Session, text: str) -> Talk[str]:
     """Close an account, with what has to be moved or to stay."""
-    yield from session.search("closing a bank account close_bank_account early closure fee is due", _MOVING)
-    yield from session.identify()
     accounts = yield from session.accounts()
     account = session.pick_account(accounts, text)
     level = account["level"]
@@ -123,10 +118,9 @@ def _move(session: Session, source: dict[str, str], target: dict[str, str], amou
     )
 
 
+@procedure(_MOVING)
 def transfer_money(session: Session, text: str) -> Talk[str]:
     """Move money between accounts of the customer."""
-    yield from session.search(_MOVING)
-    yield from session.identify()
     accounts = yield from session.accounts()
     names = reading.mentioned(text, {one["level"] for one in accounts})
     if len(names) != 2:
@@ -140,14 +134,13 @@ def transfer_money(session: Session, text: str) -> Talk[str]:
     return f"{reading.dollars(amount)} have been moved to your {names[1]}."
 
 
+@procedure("interest of a month is the balance times APY, report wrong interest", _LISTING)
 def check_interest(session: Session, text: str) -> Talk[str]:
     """Compare the interest of a month with what it should be."""
-    yield from session.search("interest of a month is the balance times APY, report wrong interest", _LISTING)
-    yield from session.identify()
     account = yield from session.account(text, "saving")
     level = account["level"]
     yield from session.search(f"interest of the {level}, a savings account APY:")
-    shown = yield from session.hidden("get_bank_account_transactions", account_id=account["account_id"])
+    shown = yield from session.hidden("get_bank_account_transactions")
     credit = next((one for one in reading.records(shown) if one["type"] == "interest"), None)
     if credit is None:
         raise Declined("I find no interest on this account")
@@ -162,32 +155,25 @@ def check_interest(session: Session, text: str) -> Talk[str]:
     yield from session.confirm(f"I will report a difference of {reading.dollars(difference)}{more}.")
     yield from session.hidden(
         "submit_interest_discrepancy_report",
-        account_id=account["account_id"],
-        user_id=session.user["user_id"],
         expected_apy=expected,
         actual_apy=actual,
         amount_difference=difference,
     )
     if at_once:
-        yield from session.hidden(
-            "apply_savings_account_credit",
-            account_id=account["account_id"],
-            amount=difference,
-            credit_type="interest_correction",
-        )
+        kind = "interest_correction"
+        yield from session.hidden("apply_savings_account_credit", amount=difference, credit_type=kind)
     return "The difference has been reported" + (" and credited." if at_once else ".")
 
 
+@procedure("refund fee at ATMs of other banks, products refund fee_refund", _LISTING)
 def refund_atm_fee(session: Session, text: str) -> Talk[str]:
     """Refund a fee for an ATM of another bank where the product includes that."""
-    yield from session.search("refund fee at ATMs of other banks, products refund fee_refund", _LISTING)
-    yield from session.identify()
     account = yield from session.account(text, "checking")
     level = account["level"]
     yield from session.search(f"fees of the {level}, monthly fee and early closure fee")
     if session.fact("Fee at an ATM of another bank", f"{level}: fees") != "refunded":
         raise Declined("this account does not include that, so the fee is due")
-    shown = yield from session.hidden("get_bank_account_transactions", account_id=account["account_id"])
+    shown = yield from session.hidden("get_bank_account_transactions")
     fee = next((one for one in reading.records(shown) if one["type"] == "atm_fee"), None)
     if fee is None:
         raise Declined("I find no such fee")
@@ -195,10 +181,5 @@ def refund_atm_fee(session: Session, text: str) -> Talk[str]:
         raise Declined(f"the fee of {fee['date']} is too old for a refund")
     amount = -float(fee["amount"])
     yield from session.confirm(f"I will refund the fee of {reading.dollars(amount)}.")
-    yield from session.hidden(
-        "apply_checking_account_credit",
-        account_id=account["account_id"],
-        amount=reading.whole(amount),
-        credit_type="fee_refund",
-    )
+    yield from session.hidden("apply_checking_account_credit", amount=reading.whole(amount), credit_type="fee_refund")
     return f"{reading.dollars(amount)} have been refunded."

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 from ...._kit.dialog import Declined
 from .. import reading
+from ..session import procedure, refusing
 
 if TYPE_CHECKING:
     from ...._kit.dialog import Talk
-    from ..session import Session
+    from ..session import Procedure, Session
 
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.\w+)+")
 _REFERRING = "refer people: referrals with the status COMPLETE count against the yearly number, share a link"
 _PERSON = "matters belong to a person: death, letters from a court, account of another person"
 
 
+@procedure("change the email address of the profile after a yes")
 def change_email(session: Session, text: str) -> Talk[str]:
     """Change the email address."""
-    yield from session.search("change the email address of the profile after a yes")
-    yield from session.identify()
     found = _EMAIL.search(text) or _EMAIL.search((yield from session.ask("What is the new email address?")))
     if not found:
         raise Declined("I need the new email address")
@@ -29,18 +29,14 @@ def change_email(session: Session, text: str) -> Talk[str]:
     return f"Your email address has been changed to {found[0]}."
 
 
-def refuse_profile(session: Session, text: str) -> Talk[str]:
-    """Change nothing else of a profile."""
-    del text
-    yield from session.search("change the email address of the profile after a yes")
-    yield from session.identify()
-    raise Declined("phone numbers and addresses are changed in the mobile app")
+refuse_profile = refusing(
+    "change the email address of the profile after a yes", "phone numbers and addresses are changed in the mobile app"
+)
 
 
+@procedure("customers apply for a credit card by themselves card_type annual_income lowest income")
 def apply_for_card(session: Session, text: str) -> Talk[str]:
     """Let the customer apply for a credit card if the income is high enough."""
-    yield from session.search("customers apply for a credit card by themselves card_type annual_income lowest income")
-    yield from session.identify()
     found = re.search(r"\bapply for the ([A-Z][\w-]+(?: [A-Z][\w-]+)*)", text)
     if not found:
         raise Declined("I need the name of the card")
@@ -56,10 +52,9 @@ def apply_for_card(session: Session, text: str) -> Talk[str]:
     return "Your application has been received."
 
 
+@procedure(_REFERRING)
 def refer(session: Session, text: str) -> Talk[str]:
     """Let the customer refer somebody, unless the yearly number is reached."""
-    yield from session.search(_REFERRING)
-    yield from session.identify()
     heard = yield from session.call("get_referrals_by_user", user_id=session.user["user_id"])
     today = yield from session.look_at_clock()
     done = [
@@ -80,10 +75,9 @@ def refer(session: Session, text: str) -> Talk[str]:
     return "The referral has been recorded."
 
 
+@procedure("deposits a check by taking a photo in the mobile app check_amount")
 def deposit_check(session: Session, text: str) -> Talk[str]:
     """Let the customer deposit a check in the app."""
-    yield from session.search("deposits a check by taking a photo in the mobile app check_amount")
-    yield from session.identify()
     amount = reading.amount(text) or 0
     if amount > session.figure("Largest check by the mobile app"):
         raise Declined("checks of this size are taken by branches only")
@@ -101,26 +95,20 @@ def answer(session: Session, text: str) -> Talk[str]:
     return f"This is what I find: {found}."
 
 
-def report_death(session: Session, text: str) -> Talk[str]:
-    """Hand over to a person; a relative is not identified."""
-    del text
-    yield from session.search(_PERSON)
-    yield from session.transfer("deceased_account_holder", "A relative reports the death of an account holder.")
-    return ""
+def _hand_over(reason: str, summary: str, *, identified: bool = False) -> Procedure:
+    """Return a procedure for what belongs to a person."""
+
+    @procedure(_PERSON, identified=identified)
+    def act(session: Session, text: str) -> Talk[str]:
+        del text
+        yield from session.transfer(reason, summary)
+        return ""
+
+    return act
 
 
-def report_letter(session: Session, text: str) -> Talk[str]:
-    """Hand a matter of law over to a person, once the customer is identified."""
-    del text
-    yield from session.search(_PERSON)
-    yield from session.identify()
-    yield from session.transfer("legal_or_regulatory_matter", "The customer has a letter about a matter of law.")
-    return ""
-
-
-def refuse_third_party(session: Session, text: str) -> Talk[str]:
-    """Hand somebody who asks about the account of another person over to a person."""
-    del text
-    yield from session.search(_PERSON)
-    yield from session.transfer("third_party_inquiry", "Somebody asks about the account of another person.")
-    return ""
+report_death = _hand_over("deceased_account_holder", "A relative reports the death of an account holder.")
+report_letter = _hand_over(
+    "legal_or_regulatory_matter", "The customer has a letter about a matter of law.", identified=True
+)
+refuse_third_party = _hand_over("third_party_inquiry", "Somebody asks about the account of another person.")
