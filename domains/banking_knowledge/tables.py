@@ -6,6 +6,8 @@ from pydantic import Field
 
 from pytest_tau.environment import Database, Noted, Table
 
+from .refusals import require
+
 #: A record has any fields; they are neither checked nor converted.
 BankRecord: TypeAlias = dict[str, Any]
 BankTable: TypeAlias = Annotated[Table[BankRecord], Noted()]
@@ -52,6 +54,16 @@ def add(table: Table[BankRecord], key: str, record: BankRecord) -> bool:
         return False
     table[key] = record
     return True
+
+
+def found(table: Table[BankRecord], key: Any, what: str) -> BankRecord:
+    """Return a record, for reading only.
+
+    Raises:
+        Refusal: There is none with this id; the text says what it would be.
+    """
+    require(key in table, f"{what} '{key}' not found.")
+    return table.peek(key) or {}
 
 
 def records_where(table: Table[BankRecord], field: str, value: Any) -> list[BankRecord]:

@@ -1,4 +1,4 @@
-"""Credit card accounts: replacement, closure, credits, flags and payments."""
+"""Credit card accounts: replacement, closure, credits, flags, payments, and limits."""
 
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from ..ids import card_transaction_id, id_of
 from ..money import amount_in, balance, dollars, plain
 from ..query import exists
 from ..refusals import Refusal, hidden, number, require, require_all, require_choice, require_given
-from ..tables import BankDB, add
+from ..tables import BankDB, add, found, records_where
 
 _REPLACEMENT_REASONS: Final = ("fraud_suspected", "lost", "stolen", "damaged", "expired", "other")
 _CLOSURE_REASONS: Final = (
@@ -210,7 +210,6 @@ class CreditCards(Toolkit[BankDB]):
         paid = number(amount, "Invalid payment amount. Must be a positive number.")
         require(paid > 0, "Payment amount must be a positive number.")
         held = self._payable(checking_account_id, user_id, paid)
-        require_card_key(self.db, credit_card_account_id)
         require_owner(self.db, credit_card_account_id, user_id)
         card = self.db.credit_card_accounts[credit_card_account_id]
         owed = amount_in(card.get("current_balance", "$0.00"))
@@ -233,8 +232,7 @@ class CreditCards(Toolkit[BankDB]):
 
     def _payable(self, account_id: Any, user_id: Any, amount: float) -> float:
         """Return what a customer's checking account holds, if it is enough for a payment."""
-        require(account_id in self.db.accounts, f"Checking account '{account_id}' not found.")
-        account = self.db.accounts.peek(account_id) or {}
+        account = found(self.db.accounts, account_id, "Checking account")
         foreign = f"Checking account '{account_id}' does not belong to user '{user_id}'."
         require(account.get("user_id") == user_id, foreign)
         require(account.get("class") == "checking", f"Account '{account_id}' is not a checking account.")
@@ -257,21 +255,137 @@ def require_card_account(db: BankDB, account_id: Any) -> None:
         raise Refusal(f"Error: Credit card account '{account_id}' not found.")
 
 
-def require_card_key(db: BankDB, account_id: Any) -> None:
-    """Refuse an account that the table does not have under its key.
-
-    Raises:
-        Refusal: It does not exist.
-    """
-    require(account_id in db.credit_card_accounts, f"Credit card account '{account_id}' not found.")
-
-
 def require_owner(db: BankDB, account_id: Any, user_id: Any) -> None:
-    """Refuse the account of somebody else.
+    """Refuse an account that the table does not have under its key, and the account of somebody else.
 
     Raises:
         Refusal: It is.
     """
-    record = db.credit_card_accounts.peek(account_id) or {}
+    record = found(db.credit_card_accounts, account_id, "Credit card account")
     foreign = f"Credit card account '{account_id}' does not belong to user '{user_id}'."
     require(record.get("user_id") == user_id, foreign)
+
+
+_DENIAL_REASONS: Final = (
+    "insufficient_account_age",
+    "cooldown_period_active",
+    "pending_disputes",
+    "pending_replacement_card",
+    "past_due_balance",
+    "high_utilization",
+    "insufficient_payment_history",
+    "requested_amount_exceeds_limit",
+    "other",
+)
+_OPEN_DISPUTES: Final = ("SUBMITTED", "UNDER_REVIEW", "PENDING")
+_OPEN_ORDERS: Final = ("PENDING", "PROCESSING", "SHIPPED")
+_BLOCKING: Final = ("PAST_DUE", "DELINQUENT", "COLLECTIONS", "CLOSED")
+
+
+class CreditLimits(Toolkit[BankDB]):
+    """Raising credit limits."""
+
+    @hidden("write")
+    def submit_credit_limit_increase_request_7392(
+        self, credit_card_account_id: Any, user_id: Any, requested_increase_amount: Any
+    ) -> str:
+        """Submit a request, which waits for a decision."""
+        require_all(credit_card_account_id, user_id)
+        require_given(requested_increase_amount)
+        wanted = "Invalid requested_increase_amount. Must be a whole number"
+        amount = number(requested_increase_amount, f"{wanted}.")
+        require(amount == int(amount), f"{wanted} of dollars.")
+        require(amount > 0, "Requested increase amount must be positive.")
+        require_owner(self.db, credit_card_account_id, user_id)
+        request = _request_id(credit_card_account_id, user_id, amount)
+        record = {
+            "request_id": request,
+            "credit_card_account_id": credit_card_account_id,
+            "user_id": user_id,
+            "requested_increase_amount": int(amount),
+            "submitted_at": TODAY,
+            "status": "PENDING",
+        }
+        require(add(self.db.credit_limit_increase_requests, request, record), "A similar request may already exist.")
+        return executed(
+            "Credit limit increase request submitted successfully.",
+            "submit_credit_limit_increase_request_7392",
+            f"  - Request ID: {request}",
+            f"  - Account: {credit_card_account_id}",
+            f"  - Requested Increase: ${int(amount):,}",
+            "  - Status: PENDING",
+        )
+
+    @hidden("write")
+    def approve_credit_limit_increase_5847(
+        self, credit_card_account_id: Any, user_id: Any, new_credit_limit: Any
+    ) -> str:
+        """Set a limit; a record is left only if there is no request for exactly this increase."""
+        require_all(credit_card_account_id, user_id)
+        require_given(new_credit_limit)
+        require_owner(self.db, credit_card_account_id, user_id)
+        blocked = "Credit limit increase request cannot be approved at this time."
+        require(self._may_be_raised(credit_card_account_id, user_id), blocked)
+        account = self.db.credit_card_accounts[credit_card_account_id]
+        old, new = amount_in(account.get("credit_limit", "$0.00")), float(new_credit_limit)
+        account["credit_limit"] = dollars(new)
+        request = _request_id(credit_card_account_id, user_id, new - old)
+        record = {
+            "request_id": request,
+            "credit_card_account_id": credit_card_account_id,
+            "user_id": user_id,
+            "previous_limit": dollars(old),
+            "new_limit": dollars(new),
+            "increase_amount": dollars(new - old),
+            "decision_date": TODAY,
+            "status": "APPROVED",
+        }
+        add(self.db.credit_limit_increase_requests, request, record)
+        return lines(
+            "Credit limit increase approved!",
+            f"  - Account: {credit_card_account_id}",
+            f"  - Previous Limit: ${old:.2f}",
+            f"  - New Limit: ${new:.2f}",
+            f"  - Increase: ${new - old:.2f}",
+            f"  - Effective Date: {TODAY}",
+            "The customer will receive a confirmation email.",
+        )
+
+    @hidden("write")
+    def deny_credit_limit_increase_5848(self, credit_card_account_id: Any, user_id: Any, denial_reason: Any) -> str:
+        """Record a denial; the first one for an account and a customer stands."""
+        require_all(credit_card_account_id, user_id, denial_reason)
+        text = f"Invalid denial_reason. Must be one of: {', '.join(_DENIAL_REASONS)}"
+        require(denial_reason in list(_DENIAL_REASONS), text)
+        found(self.db.credit_card_accounts, credit_card_account_id, "Credit card account")
+        request = _request_id(credit_card_account_id, user_id, 0)
+        record = {
+            "request_id": request,
+            "credit_card_account_id": credit_card_account_id,
+            "user_id": user_id,
+            "denial_reason": denial_reason,
+            "decision_date": TODAY,
+            "status": "DENIED",
+        }
+        add(self.db.credit_limit_increase_requests, request, record)
+        return lines(
+            "Credit limit increase request denied.",
+            f"  - Account: {credit_card_account_id}",
+            f"  - Denial Reason: {denial_reason}",
+            f"  - Date: {TODAY}",
+            "The customer will receive a notification explaining the denial.",
+        )
+
+    def _may_be_raised(self, account_id: Any, user_id: Any) -> bool:
+        disputes = records_where(self.db.transaction_disputes, "user_id", user_id)
+        orders = records_where(self.db.credit_card_orders, "credit_card_account_id", account_id)
+        account = self.db.credit_card_accounts.peek(account_id) or {}
+        return not (
+            any(dispute.get("status") in _OPEN_DISPUTES for dispute in disputes)
+            or any(order.get("status") in _OPEN_ORDERS for order in orders)
+            or str(account.get("account_status", "")).upper() in _BLOCKING
+        )
+
+
+def _request_id(account_id: Any, user_id: Any, amount: float) -> str:
+    return id_of("cli_request", account_id, user_id, f"{amount:.2f}", prefix="cli_")

@@ -10,7 +10,7 @@ from ..answers import executed
 from ..clock import moment
 from ..query import is_empty, query, records_text
 from ..refusals import Refusal, hidden, require, require_all, require_given
-from ..tables import BankDB, BankRecord, records_where
+from ..tables import BankDB, BankRecord, found, records_where
 
 
 class _List(NamedTuple):
@@ -25,41 +25,24 @@ class _List(NamedTuple):
 
 _LISTS = {
     "get_debit_dispute_status_7483": _List(
-        "Debit card dispute history retrieved successfully.",
-        "Debit card dispute history for user",
-        "debit_card_disputes",
-        "user_id",
-        "No debit card disputes found for this user.",
-    ),
+        "Debit card dispute history retrieved successfully.", "Debit card dispute history for user",
+        "debit_card_disputes", "user_id", "No debit card disputes found for this user."),
     "get_user_dispute_history_7291": _List(
-        "User transaction dispute history retrieved successfully.",
-        "Transaction dispute history for user",
-        "transaction_disputes",
-        "user_id",
-        "No transaction disputes found for this user.",
-    ),
+        "User transaction dispute history retrieved successfully.", "Transaction dispute history for user",
+        "transaction_disputes", "user_id", "No transaction disputes found for this user."),
     "get_pending_replacement_orders_5765": _List(
-        "Pending replacement orders check completed.",
-        "Replacement orders for credit card account",
-        "credit_card_orders",
-        "credit_card_account_id",
-        "No pending replacement orders found for this credit card account.",
-    ),
+        "Pending replacement orders check completed.", "Replacement orders for credit card account",
+        "credit_card_orders", "credit_card_account_id",
+        "No pending replacement orders found for this credit card account."),
     "get_closure_reason_history_8293": _List(
-        "Closure reason history retrieved successfully.",
-        "Closure reason history for credit card account",
-        "credit_card_closure_reasons",
-        "credit_card_account_id",
-        "No closure reason records found for this credit card account.",
-    ),
+        "Closure reason history retrieved successfully.", "Closure reason history for credit card account",
+        "credit_card_closure_reasons", "credit_card_account_id",
+        "No closure reason records found for this credit card account."),
     "get_credit_limit_increase_history_4829": _List(
-        "Credit limit increase history retrieved.",
-        "Credit limit increase history for account",
-        "credit_limit_increase_requests",
-        "credit_card_account_id",
-        "No credit limit increase requests found for this account.",
-    ),
-}
+        "Credit limit increase history retrieved.", "Credit limit increase history for account",
+        "credit_limit_increase_requests", "credit_card_account_id",
+        "No credit limit increase requests found for this account."),
+}  # fmt: skip
 
 
 class Histories(Toolkit[BankDB]):
@@ -152,8 +135,7 @@ class Histories(Toolkit[BankDB]):
     def get_debit_cards_by_account_id_7823(self, account_id: Any) -> str:
         """List the debit cards of a checking account as JSON, by the text of their issue dates."""
         require_all(account_id, text="Missing required parameter 'account_id'.")
-        require(account_id in self.db.accounts, f"Account '{account_id}' not found.")
-        account = self.db.accounts.peek(account_id) or {}
+        account = found(self.db.accounts, account_id, "Account")
         require(
             account.get("class", "").lower() in ("checking", "business_checking"),
             f"Account '{account_id}' is not a checking account. Debit cards are only available for checking accounts.",
