@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from ..rewards import RATES, rate
 
 
 class CreditCard(NamedTuple):
@@ -22,17 +21,24 @@ class CreditCard(NamedTuple):
     #: The lowest and the highest credit limit at the start.
     line: tuple[int, int]
     largest_increase: int
-    #: Points for a dollar, and in certain categories.
-    points: float
-    special: Mapping[str, float]
     welcome: int
     referral_bonus: int
     #: Whether a replacement comes by express at no charge.
     express: bool
 
+    @property
+    def points(self) -> float:
+        """Points for a dollar, but for those in certain categories."""
+        return rate(self.name, "")
+
+    @property
+    def special(self) -> dict[str, float]:
+        """Points for a dollar by category."""
+        return {category: rate for category, rate in RATES[self.name].items() if category != "default"}
+
     def points_for(self, amount: float, category: str) -> int:
         """Return the points for a purchase, cut to whole ones."""
-        return int(amount * self.special.get(category, self.points))
+        return int(amount * rate(self.name, category))
 
 
 class Checking(NamedTuple):
@@ -53,6 +59,7 @@ class Checking(NamedTuple):
     design: tuple[int, int, int]
     #: The fee at an ATM of another bank; 0 where such fees are refunded.
     foreign_atm: float
+    limits_note: str = ""
 
 
 class Savings(NamedTuple):
@@ -82,37 +89,37 @@ class Business(NamedTuple):
 DELIVERY, DESIGN = ("STANDARD", "EXPEDITED", "RUSH"), ("CLASSIC", "PREMIUM", "CUSTOM")
 CARDS = (
     CreditCard("bronze", "Bronze Rewards Card", "people who have their first credit card", 0, 25.4, 3, 29, 14_000,
-               (500, 2_000), 700, 1, {}, 3_000, 20, express=False),
+               (500, 2_000), 700, 3_000, 20, express=False),
     CreditCard("silver", "Silver Rewards Card", "people who travel now and then and buy software", 45, 22.9, 2, 31,
-               32_000, (1_500, 6_000), 1_600, 1, {"Travel": 4, "Software": 4}, 9_000, 35, express=False),
+               32_000, (1_500, 6_000), 1_600, 9_000, 35, express=False),
     CreditCard("gold", "Gold Rewards Card", "people who want the same rate for all that they buy", 110, 20.7, 0, 34,
-               58_000, (4_000, 15_000), 4_000, 2.5, {}, 18_000, 60, express=True),
+               58_000, (4_000, 15_000), 4_000, 18_000, 60, express=True),
     CreditCard("platinum", "Platinum Rewards Card", "people who pay nearly everything by card", 390, 18.6, 0, 37,
-               120_000, (10_000, 40_000), 9_000, 10, {}, 45_000, 110, express=True),
+               120_000, (10_000, 40_000), 9_000, 45_000, 110, express=True),
     CreditCard("green", "Green Rewards Card", "people who buy from sustainable shops", 35, 22.1, 1, 28, 28_000,
-               (1_000, 5_500), 1_400, 1, {"Sustainable": 3}, 7_500, 30, express=False),
+               (1_000, 5_500), 1_400, 7_500, 30, express=False),
     CreditCard("eco", "EcoCard", "people who spend much on green goods and services", 60, 21.4, 0, 30, 36_000,
-               (2_000, 8_000), 2_200, 1, {"Green": 5}, 11_000, 40, express=False),
+               (2_000, 8_000), 2_200, 11_000, 40, express=False),
     CreditCard("zoom", "Silver Zoom Card", "people who commute by train, bus or cab", 25, 23.6, 2.5, 29, 26_000,
-               (1_000, 5_000), 1_200, 1, {"Transportation": 3}, 6_500, 25, express=False),
+               (1_000, 5_000), 1_200, 6_500, 25, express=False),
     CreditCard("crypto", "Crypto-Cash Back", "people who want their rewards as digital coins", 75, 24.8, 1.5, 33,
-               40_000, (2_000, 9_000), 2_400, 2, {}, 12_500, 45, express=False),
+               40_000, (2_000, 9_000), 2_400, 12_500, 45, express=False),
     CreditCard("diamond", "Diamond Elite Card", "customers of private banking", 640, 17.2, 0, 39, 210_000,
-               (20_000, 80_000), 15_000, 5, {}, 90_000, 150, express=True),
+               (20_000, 80_000), 15_000, 90_000, 150, express=True),
     CreditCard("biz_bronze", "Business Bronze Rewards Card", "businesses in their first two years", 0, 24.1, 3, 32,
-               20_000, (1_000, 5_000), 1_100, 1, {}, 5_000, 30, express=False),
+               20_000, (1_000, 5_000), 1_100, 5_000, 30, express=False),
     CreditCard("biz_silver", "Business Silver Rewards Card", "small businesses whose staff travel", 85, 21.9, 1, 35,
-               48_000, (3_000, 12_000), 3_200, 1, {"Travel": 10, "Software": 10}, 16_000, 55, express=False),
+               48_000, (3_000, 12_000), 3_200, 16_000, 55, express=False),
     CreditCard("biz_gold", "Business Gold Rewards Card", "businesses with running costs in many places", 160, 19.8, 0,
-               38, 90_000, (8_000, 30_000), 7_500, 1, {"Operations": 2.5}, 30_000, 85, express=True),
+               38, 90_000, (8_000, 30_000), 7_500, 30_000, 85, express=True),
     CreditCard("biz_platinum", "Business Platinum Rewards Card", "agencies and firms with large budgets", 420, 18.3, 0,
-               41, 180_000, (15_000, 60_000), 12_000, 1.5, {"Travel": 4, "Software": 4, "Media": 4}, 60_000, 130,
+               41, 180_000, (15_000, 60_000), 12_000, 60_000, 130,
                express=True),
 )  # fmt: skip
 CHECKING = (
     Checking("light_blue", "Light Blue Account", "students", 0, 0, (15, 30), 400, 900, (0, 14, 27), (0, 6, 12), 2.5),
     Checking("light_green", "Light Green Account", "teenagers, with a parent", 0, 0, (15, 30), 150, 300, (0, 16, 29),
-             (0, 6, 12), 2.5),
+             (0, 6, 12), 2.5, " These limits are fixed for minors and cannot be raised."),
     Checking("fee_free", "Green Fee-Free Account", "people who want no monthly fee", 0, 0, (15, 30), 500, 1_200,
              (0, 15, 28), (0, 8, 14), 3),
     Checking("blue", "Blue Account", "everyday payments", 7, 900, (25, 60), 500, 1_800, (0, 12, 24), (0, 7, 13), 2.5),
