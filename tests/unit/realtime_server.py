@@ -28,6 +28,7 @@ class RealtimeServer:
         self.session: dict[str, Any] = {}
         self.items: dict[str, dict[str, Any]] = {}
         self.received: list[dict[str, Any]] = []
+        self.buffer, self.sounds = b"", list[bytes]()
         self.headers: dict[str, str] = {}
         self._made = 0
 
@@ -57,10 +58,32 @@ class RealtimeServer:
                 await self._send(socket, "conversation.item.deleted", item_id=event["item_id"])
         elif kind == "conversation.item.truncate":
             await self._truncate(socket, event)
+        elif kind == "input_audio_buffer.append":
+            self.buffer += base64.b64decode(event["audio"], validate=True)
+        elif kind == "input_audio_buffer.commit":
+            await self._commit(socket)
         elif kind == "response.create":
             await self._respond(socket, next(self._answers))
         else:
             await self._fail(socket, f"unknown event {kind}")
+
+    async def _commit(self, socket: web.WebSocketResponse) -> None:
+        """A server whose detection of turns is off is told when a turn is over; it sends no turn events."""
+        assert self.session["audio"]["input"]["turn_detection"] is None, "a server that detects turns commits itself"
+        assert self.session["audio"]["input"]["format"] == {"type": "audio/pcmu"}
+        if len(self.buffer) < 800:
+            await self._fail(
+                socket, f"buffer too small: {len(self.buffer) / 8:g} ms; expected at least 100 ms of audio"
+            )
+            return
+        sound, self.buffer = self.buffer, b""
+        previous = next(reversed(self.items), None)
+        await self._send(
+            socket, "input_audio_buffer.committed", item_id=f"item_{self._made + 1}", previous_item_id=previous
+        )
+        # Events have no sound of an item; it is kept here.
+        await self._add(socket, {"type": "message", "role": "user", "content": [{"type": "input_audio"}]})
+        self.sounds.append(sound)
 
     async def _truncate(self, socket: web.WebSocketResponse, event: dict[str, Any]) -> None:
         part = self.items[event["item_id"]]["content"][event["content_index"]]

@@ -226,14 +226,15 @@ def test_a_conversation_is_kept_in_two_channels(tmp_path: Path, monkeypatch: pyt
     )
     ears = Ears(LineConditions(), 1, tmp_path, keep=True)
 
-    chunks = asyncio.run(ears.chunks(".[cough][cough] hello there", 10, 4))
+    parts = asyncio.run(ears.parts(".[cough][cough] hello there", 10, 4))
     utterances = [
         Utterance(start=0, end=5, side="agent", text="Hi!"),
         Utterance(start=10, end=13, side="user", text="hello", action="generate_message"),
     ]
     ears.write(tmp_path / "x.wav", utterances, 0.2)
 
-    assert chunks == ["hel", "lo ", "the", "re"]
+    assert [each.text for each in parts] == ["hel", "lo ", "the", "re"]
+    assert [each.sound for each in parts] == [line.encoded(np.full(2000, 0.5)).tobytes()] * 4
     with wave.open(str(tmp_path / "x.wav"), "rb") as file:
         assert (file.getnchannels(), file.getframerate(), file.getnframes()) == (2, 8000, int(13 * 0.2 * 8000))
         samples = np.frombuffer(file.readframes(file.getnframes()), dtype="<i2").reshape(-1, 2)
@@ -250,7 +251,7 @@ def test_an_agent_gets_what_is_heard_and_the_trajectory_has_what_was_said(
 
     def heard(text: str, conditions: LineConditions, seed: int, *_: Any, **__: Any) -> hearing.HeardText:
         asked.append((text, conditions, seed))
-        return hearing.HeardText("Order W3378, please.", "order W 3 3 7 8 please", 2.0)
+        return hearing.HeardText("Order W3378, please.", "order W 3 3 7 8 please", 2.0, np.zeros(16000))
 
     monkeypatch.setattr("pytest_tau.capabilities.voice.audio.ears.hear", heard)
     agent = ScriptedParticipant(["It is renamed."])

@@ -19,6 +19,8 @@ pytest.importorskip("aiohttp", reason="the extra endpoint is not installed")
 from .realtime_server import RealtimeServer, serving
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_tau.environment import Domain
     from pytest_tau.models import Simulation
 
@@ -27,8 +29,17 @@ RENAME = {"name": "rename", "arguments": '{"item_id": "lamp", "name": "Light"}'}
 LONG = "Do you want it? It costs " + "a great deal of money and " * 8 + "that is all."
 
 
-def talk(domain: Domain, server: RealtimeServer, user: list[str], mode: str = "regular", **options: Any) -> Simulation:
-    settings = SimulationSettings(capabilities=(capability.with_settings(mode="voice", voice_conditions=mode),))
+def talk(
+    domain: Domain,
+    server: RealtimeServer,
+    user: list[str],
+    mode: str = "regular",
+    *,
+    sound: bool = False,
+    **options: Any,
+) -> Simulation:
+    active = capability.with_settings(mode="voice", voice_conditions=mode, voice_sound=sound)
+    settings = SimulationSettings(capabilities=(active,))
     with serving(server) as url:
         agent = realtime_agent(url, **options)
         return pytest_tau.simulate(WANTED, domain=domain, agent=agent, user=Script(user), seed=3, settings=settings)
@@ -90,6 +101,29 @@ def test_interrupted_sound_is_truncated_to_what_was_played(domain: Domain) -> No
     (event,) = (each for each in server.received if each["type"] == "conversation.item.truncate")
     assert event["audio_end_ms"] == round((cut.end - cut.start) * 200)
     assert facts.yield_rate == 1.0
+
+
+def test_sound_of_the_user_is_sent_in_place_of_text(
+    domain: Domain, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The server gets all of a turn and nothing else, and is told when it is over."""
+    np = pytest.importorskip("numpy")
+    from pytest_tau.capabilities.voice.audio import hearing, line
+
+    said = {"Rename the lamp.": np.full(7000, 0.25), "Thanks.": np.full(4000, -0.5)}
+
+    def hear(text: str, *_: Any, **__: Any) -> hearing.HeardText:
+        return hearing.HeardText(text, text, 1.0, said[text])
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pytest_tau.capabilities.voice.audio.ears.hear", hear)
+    server = RealtimeServer([RENAME, "It is renamed.", "Good-bye. ###STOP###"])
+    user = ["Rename the lamp.", "Thanks.", "###STOP###"]
+    found = talk(domain, server, user, "control", modality="audio", sound=True)
+    assert found.reward == 1.0
+    assert server.sounds == [line.encoded(each).tobytes() for each in said.values()]
+    kinds = [item["content"][0]["type"] for item in server.items.values() if item.get("role") == "user"]
+    assert kinds == ["input_audio", "input_audio"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .hearing import hear, speech_of, write_wav
 from .spelling import spoken_form
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..talk.timeline import Utterance
     from .line import LineConditions, Sound
 
+S = TypeVar("S", str, bytes)
+
 #: Sounds that are not spoken, as a text has them.
 _SOUNDS = re.compile(r"\.?(?:\[\w+\])+")
 
@@ -26,6 +28,13 @@ class _Arrived(NamedTuple):
 
     start: int
     sound: Sound
+
+
+class Part(NamedTuple):
+    """What arrives of an utterance in one of its ticks: the words, and the bytes of the sound in G.711's μ-law."""
+
+    text: str
+    sound: bytes = b""
 
 
 class Ears:
@@ -43,8 +52,8 @@ class Ears:
         self._count = 0
         self._arrived: list[_Arrived] = []
 
-    async def chunks(self, text: str, tick: int, ticks: int) -> list[str]:
-        """Return what is heard of an utterance, by its ticks.
+    async def parts(self, text: str, tick: int, ticks: int) -> list[Part]:
+        """Return what is heard of an utterance, by its ticks, each of which has as much of the sound.
 
         Args:
             text: The whole text of it.
@@ -53,13 +62,16 @@ class Ears:
         """
         words = " ".join(_SOUNDS.sub(" ", text).split())
         if not words:
-            return [""] * ticks
+            return [Part("")] * ticks
         seed, self._count = self._seed + self._count, self._count + 1
-        found = await asyncio.to_thread(hear, words, self._conditions, seed, self._cache, with_sound=self._keep)
-        if found.sound is not None:
+        found = await asyncio.to_thread(hear, words, self._conditions, seed, self._cache, with_sound=True)
+        assert found.sound is not None, "it was asked for"
+        if self._keep:
             self._arrived.append(_Arrived(tick, found.sound))
-        cuts = [-(-at * len(found.text) // ticks) for at in range(ticks + 1)]
-        return [found.text[start:end] for start, end in itertools.pairwise(cuts)]
+        from .line import encoded
+
+        texts, sounds = _split(found.text, ticks), _split(encoded(found.sound).tobytes(), ticks)
+        return [Part(*each) for each in zip(texts, sounds, strict=True)]
 
     def write(self, file: Path, utterances: Iterable[Utterance], tick_seconds: float) -> None:
         """Write a conversation: what arrived of the user on the left, the agent on the right.
@@ -82,6 +94,12 @@ class Ears:
         size = int(max([0, *(each.end for each in spoken)]) * step)
         channels = [_lane(self._arrived, size, step, ends), _lane(agent, size, step, {})]
         write_wav(file, [np.clip(np.round(each * 32767), -32768, 32767) for each in channels], RATE)
+
+
+def _split(whole: S, number: int) -> list[S]:
+    """Return so many parts of a text or of bytes, of the same length but for one."""
+    cuts = [-(-at * len(whole) // number) for at in range(number + 1)]
+    return [whole[start:end] for start, end in itertools.pairwise(cuts)]
 
 
 def _lane(parts: Sequence[_Arrived], size: int, step: float, ends: dict[int, int]) -> Sound:

@@ -40,6 +40,8 @@ class Heard(NamedTuple):
     Attributes:
         tick: The number of the tick.
         text: The words that have arrived; sounds are in brackets, such as ``[cough]``.
+        sound: With ``--tau-voice-sound``, the sound of these words: G.711's μ-law, 8,000 bytes a second. The ticks of
+            an utterance have equal parts of it, which may be longer or shorter than a tick.
         speech: Somebody is heard, whether or not with words.
         muffled: What is heard is not spoken into the phone.
         said: What the agent has said so far of the utterance that goes on; empty if it is silent.
@@ -50,6 +52,7 @@ class Heard(NamedTuple):
 
     tick: int
     text: str = ""
+    sound: bytes = b""
     speech: bool = False
     muffled: bool = False
     said: str = ""
@@ -157,6 +160,7 @@ class AgentTurns:
         greeting: What it says first.
         note_cut: Called with what it had said when it was interrupted, and for how many seconds; None for an agent
             without a method for that.
+        hear: Called with the sound of a turn, before the agent is asked about it; likewise.
     """
 
     def __init__(
@@ -165,8 +169,10 @@ class AgentTurns:
         manners: Manners,
         greeting: str,
         note_cut: Callable[[str, float], Awaitable[None]] | None = None,
+        hear: Callable[[bytes], Awaitable[None]] | None = None,
     ) -> None:
         self._ask, self._manners, self._note_cut, self._began = ask, manners, note_cut, 0
+        self._hear, self._sound, self._kept_sound = hear, b"", b""
         self._turn, self._kept, self._silent = "", "", 0
         self._thinks_until: int | None = None
         self._calls: Sequence[ToolCall] = ()
@@ -193,6 +199,8 @@ class AgentTurns:
         elif self._turn_is_over(heard):
             if repeated := self._repeated():
                 return Say(text=repeated)
+            if self._hear is not None and (sound := self._kept_sound + self._sound):
+                await self._hear(sound)
             await self._think(heard, UserMessage(content=self._take_turn()))
         return self._speak(heard)
 
@@ -208,8 +216,9 @@ class AgentTurns:
         if counts:
             self._began_over = heard.speaks if not self._turn else self._began_over
             self._turn += heard.text
+            self._sound += heard.sound
         elif self._began_over and _CONTINUERS.fullmatch(self._words()):
-            self._turn = ""  # the user only shows that they listen
+            self._turn, self._sound = "", b""  # the user only shows that they listen
         elif self._turn and not self._turn.endswith(" "):
             self._turn += " "
 
@@ -227,7 +236,7 @@ class AgentTurns:
     def _repeated(self) -> str:
         if not self._manners.repeats or not _REPEAT.search(self._words()):
             return ""
-        self._turn, self._cut = "", ""
+        self._turn, self._cut, self._sound = "", "", b""
         return self._last
 
     def _take_turn(self) -> str:
@@ -238,6 +247,7 @@ class AgentTurns:
             said = self._cut.split()
             text = f'[You were interrupted after: "{" ".join(said[-_REMINDED:])}"] {text}'
         self._turn = self._kept = self._cut = ""
+        self._sound = self._kept_sound = b""
         self._interjected = False
         self._fillers = 0
         return text
@@ -265,6 +275,7 @@ class AgentTurns:
         self._waits_for_results = bool(message.tool_calls)
         if message.has_text_content():
             self._kept, self._turn, self._last = self._words(), "", message.text
+            self._kept_sound, self._sound = self._sound, b""
             return Say(text=message.text, calls=message.tool_calls or (), stop=stops)
         filler = self._filler(heard, at_once=True)
         return Say(text=filler.text, calls=message.tool_calls or (), stop=stops)

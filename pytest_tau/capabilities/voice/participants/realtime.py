@@ -1,7 +1,8 @@
 """An agent behind a server that speaks the events of OpenAI's Realtime API over a websocket.
 
-The conversation is in simulated time, so that the server is asked for each answer: its own detection of turns is off,
-and what the user says is sent as text. It answers with text, or with sound and its transcript, and calls functions.
+The conversation is in simulated time, so that the server is asked for each answer: its own detection of turns is off.
+What the user says is sent as text, or, if there is sound, as sound. It answers with text, or with sound and its
+transcript, and calls functions.
 
 Source: OpenAI's documentation of the Realtime API, the events of its general availability.
 """
@@ -71,7 +72,7 @@ class RealtimeAgent:
         self._socket: Any = None
         self._call_ids: list[str] = []
         self._item: str | None = None
-        self._sound = 0
+        self._sound, self._heard = 0, b""
 
     async def respond(self, message: Any) -> dict[str, Any]:
         """Return the server's answer to a text or to the results of its calls.
@@ -81,10 +82,23 @@ class RealtimeAgent:
         """
         if self._socket is None:
             await self._begin()
-        for item in self._items(message):
-            await self._send("conversation.item.create", item=item)
+        sound, self._heard = self._heard, b""
+        if sound:
+            await self._send("input_audio_buffer.append", audio=base64.b64encode(sound).decode())
+            await self._send("input_audio_buffer.commit")
+        else:
+            for item in self._items(message):
+                await self._send("conversation.item.create", item=item)
         await self._send("response.create")
         return await self._answer()
+
+    def hear_sound(self, sound: bytes) -> None:
+        """Keep the sound of the user's turn, which is sent in place of its text.
+
+        Args:
+            sound: G.711's μ-law, 8,000 bytes a second.
+        """
+        self._heard = sound
 
     async def interrupted(self, said: str, seconds: float) -> None:
         """Report to the server how much of its last answer the user has heard."""
@@ -119,7 +133,10 @@ class RealtimeAgent:
             "instructions": self._policy,
             "tools": functions,
             "output_modalities": [self._modality],
-            "audio": {"input": {"turn_detection": None}, "output": {"format": {"type": "audio/pcm", "rate": 24_000}}},
+            "audio": {
+                "input": {"format": {"type": "audio/pcmu"}, "turn_detection": None},
+                "output": {"format": {"type": "audio/pcm", "rate": 24_000}},
+            },
         }
         await self._send("session.update", session=session)
         await self._receive("session.updated")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ....models import ToolCall
     from ....orchestrator import Conversation
     from ....participants import Incoming, Reply
-    from ..audio.ears import Ears
+    from ..audio.ears import Ears, Part
     from ..ticks import SpeechInsert
     from .conditions import Conditions
 
@@ -224,15 +224,15 @@ class AgentSide:
         # Of other forms, what they have said is kept for them; what is repeated has to be known.
         if isinstance(agent, RespondAdapter) and not manners.repeats:
             agent.read_stream = self._first_words
-        note_cut = None
-        if isinstance(agent, Adapter) and callable(getattr(agent.target, "interrupted", None)):
-            note_cut = self._note_cut
-        return AgentTurns(self._ask, manners, conversation.greeting, note_cut).tick
+        note_cut, hear = self._method("interrupted"), self._method("hear_sound")
+        return AgentTurns(self._ask, manners, conversation.greeting, note_cut, hear).tick
 
-    async def _note_cut(self, said: str, seconds: float) -> None:
+    def _method(self, name: str) -> Callable[..., Awaitable[Any]] | None:
+        """Return a method of the agent; None if it has none of this name."""
         agent = self._conversation.sides["agent"]
-        assert isinstance(agent, Adapter), "it has the method"
-        await self._conversation.of_side("agent", agent.call("interrupted", said, seconds))
+        if not isinstance(agent, Adapter) or not callable(getattr(agent.target, name, None)):
+            return None
+        return lambda *given: self._conversation.of_side("agent", agent.call(name, *given))
 
     async def _own_act(self, agent: Adapter, heard: Heard) -> Say:
         say = as_say(await agent.call("tick", heard))
@@ -261,7 +261,7 @@ class _Open:
     tic: SpeechInsert | None = None
     said: str = ""
     heard: str = ""
-    arriving: list[str] | None = None
+    arriving: list[Part] | None = None
 
 
 class UserSide:
@@ -308,7 +308,7 @@ class UserSide:
             if action != "backchannel":
                 self._open.reply, self._open.tic = self._mind.reply_message, self._mind.tic
             if self._ears is not None and not emitted.stop:
-                self._open.arriving = await self._ears.chunks(self._open.whole, tick, 1 + len(self._turns.queue))
+                self._open.arriving = await self._ears.parts(self._open.whole, tick, 1 + len(self._turns.queue))
         self.arrived = self._arrives(tick, emitted)
         if self._open is not None:
             if emitted.speech:
@@ -326,7 +326,8 @@ class UserSide:
                 self._timeline.sounds[-1] = self._timeline.sounds[-1].model_copy(update={"end": tick})
                 self._sound = []
             if self._open is not None and self._open.arriving is not None:
-                return Heard(tick, self._open.arriving.pop(0) if self._open.arriving else "", speech=True)
+                text, sound = self._open.arriving.pop(0) if self._open.arriving else ("", b"")
+                return Heard(tick, text, sound, speech=True)
             if effects.lost and emitted.text.strip():
                 self._timeline.drops.append(tick)
             return Heard(tick, heard_through(emitted.text, effects), speech=True)
