@@ -11,12 +11,12 @@ from ...analysis.statistics import percentile
 from ...text import listed, shorten
 from .audio.hearing import survivors
 from .audio.spelling import written_form
-from .measure.metrics import Event, Interaction, panel, responsiveness
+from .measure.metrics import Event, Interaction, responsiveness
 from .measure.segments import BACKCHANNEL, user_segments
 from .talk.timeline import Timeline  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ...capability.views import Compared, Measured
     from ...models import Simulation
@@ -247,23 +247,29 @@ def pooled(conversations: Sequence[VoiceFacts]) -> VoiceFacts:
     """Return the facts of all conversations as those of one, whose metrics are over the events of all."""
     latencies: list[float] = []
     after: list[int] = []
-    counts: dict[str, tuple[int, int]] = {}
     for each in conversations:
         after += [len(latencies) + number for number in each.after_calls]
         latencies += each.response_latencies
-        for name, (total, errors) in each.events.items():
-            before = counts.get(name, (0, 0))
-            counts[name] = before[0] + total, before[1] + errors
     return VoiceFacts(
         tick_seconds=conversations[0].tick_seconds,
         ticks=sum(each.ticks for each in conversations),
-        events=counts,
+        events=_sums(each.events for each in conversations),
         response_latencies=latencies,
         after_calls=after,
         yield_latencies=[seconds for each in conversations for seconds in each.yield_latencies],
         agent_interruptions=sum(each.agent_interruptions for each in conversations),
-        entities=_pooled_entities(conversations),
+        entities=_sums(each.entities for each in conversations),
     )
+
+
+def _sums(parts: Iterable[Mapping[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
+    """Return the sums of pairs, by name."""
+    found: dict[str, tuple[int, int]] = {}
+    for part in parts:
+        for name, (one, other) in part.items():
+            before = found.get(name, (0, 0))
+            found[name] = before[0] + one, before[1] + other
+    return found
 
 
 def entities_heard(timeline: Timeline) -> dict[str, tuple[int, int]]:
@@ -323,44 +329,29 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
             f"{talk / 60:.1f} min of simulated talk {sound} sound, {conditions}; "
             "not comparable with published voice scores"
         )
-    try:
-        found = panel([each.interaction() for each in facts])
-    except ValueError:
+    found = pooled(facts)
+    if not found.events:
         return
-    latencies = [seconds for each in facts for seconds in each.response_latencies]
-    counts = found["counts"]
-    parts = [f"answered {_share(found['response_rate'], counts['response_total'])}"]
-    if latencies:
-        half, most = percentile(latencies, 0.5), percentile(latencies, 0.95)
-        parts[-1] += f" after {found['response_latency_mean']:.2f} s (p50 {half:.2f} s, p95 {most:.2f} s)"
-    if found["yield_rate"] is not None:
-        parts.append(f"yielded to {_share(found['yield_rate'], counts['yield_total'])}")
-    if found["agent_interruption_rate"] is not None:
-        parts.append(f"interrupted {found['agent_interruption_rate']:.2f} times a turn")
+    parts = [f"answered {_share(found, 'response')}"]
+    if found.response_latencies:
+        half, most = found.response_latency_p50, found.response_latency_p95
+        parts[-1] += f" after {found.response_latency:.2f} s (p50 {half:.2f} s, p95 {most:.2f} s)"
+    if found.yield_rate is not None:
+        parts.append(f"yielded to {_share(found, 'yield')}")
+    if found.agent_interruption_rate is not None:
+        parts.append(f"interrupted {found.agent_interruption_rate:.2f} times a turn")
     yield "; ".join(parts)
     names = {"backchannel": "backchannels", "vocal_tic": "sounds", "non_directed": "words to others"}
-    ignored = [
-        f"{_share(found[f'selectivity_{name}'], counts[f'{name}_total'])} {text}"
-        for name, text in names.items()
-        if counts[f"{name}_total"]
-    ]
-    if ignored:
+    if ignored := [f"{_share(found, name)} {text}" for name, text in names.items() if name in found.events]:
         yield f"ignored {', '.join(ignored)}"
-    if entities := _pooled_entities(facts):
-        shown = [f"{heard} of {said} {_KINDS[kind]}" for kind, (said, heard) in sorted(entities.items())]
+    if found.entities:
+        shown = [f"{heard} of {said} {_KINDS[kind]}" for kind, (said, heard) in sorted(found.entities.items())]
         yield f"heard as they were said: {', '.join(shown)}"
 
 
-def _pooled_entities(facts: Sequence[VoiceFacts]) -> dict[str, tuple[int, int]]:
-    counts: dict[str, list[tuple[int, int]]] = {}
-    for each in facts:
-        for kind, found in each.entities.items():
-            counts.setdefault(kind, []).append(found)
-    return {kind: (sum(said for said, _ in found), sum(heard for _, heard in found)) for kind, found in counts.items()}
-
-
-def _share(rate: float | None, total: int) -> str:
-    return "0 of 0" if rate is None else f"{round(rate * total)} of {total}"
+def _share(facts: VoiceFacts, category: str) -> str:
+    total, errors = facts.events.get(category, (0, 0))
+    return f"{total - errors} of {total}"
 
 
 def comparison(compared: Compared) -> Iterator[str]:

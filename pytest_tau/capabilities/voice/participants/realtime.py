@@ -93,7 +93,7 @@ class RealtimeAgent:
         return await self._answer()
 
     def hear_sound(self, sound: bytes) -> None:
-        """Keep the sound of the user's turn, which is sent in place of its text.
+        """Keep the sound of the user's turn, which is sent instead of its text.
 
         Args:
             sound: G.711's μ-law, 8,000 bytes a second.

@@ -326,8 +326,8 @@ class UserSide:
                 self._timeline.sounds[-1] = self._timeline.sounds[-1].model_copy(update={"end": tick})
                 self._sound = []
             if self._open is not None and self._open.arriving is not None:
-                text, sound = self._open.arriving.pop(0) if self._open.arriving else ("", b"")
-                return Heard(tick, text, sound, speech=True)
+                text, heard = self._open.arriving.pop(0) if self._open.arriving else ("", b"")
+                return Heard(tick, text, heard, speech=True)
             if effects.lost and emitted.text.strip():
                 self._timeline.drops.append(tick)
             return Heard(tick, heard_through(emitted.text, effects), speech=True)
