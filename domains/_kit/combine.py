@@ -1,49 +1,92 @@
-"""Several matters in one conversation, and remarks that have nothing to do with it."""
+"""Drafts of tasks, several of them in one conversation, and remarks that have nothing to do with it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .formatting import join_sentences
-from .user_script import first_person
+from .transfer import TRANSFER
+from .user_script import first_person, open_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_tau.models import Request
 
-@dataclass(frozen=True)
-class MatterTexts:
-    """The texts of a matter.
+U = TypeVar("U")
+D = TypeVar("D", bound="Draft[Any]")
+
+
+class Call(NamedTuple):
+    """A reference action of the agent."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft(Generic[U]):
+    """A scenario with people and things chosen.
 
     Attributes:
-        purpose: What its task is for.
+        caller: Who writes.
+        task_id: The task's id.
+        purpose: What the task is for, to be read by people.
         rule: The part of the policy that it is about.
-        reason: The user's reason for the conversation.
+        reason: What the user says at first.
         instructions: What the user wants exactly, and how the user reacts.
+        calls: The reference actions.
+        communicate: Phrases that the agent has to say.
         known: What the user knows, apart from who it is.
         unknown: What the user does not know.
+        requests: What a user without a model says, one after the other; without any, just the reason.
+        declines: Offers that such a user turns down.
+        persona: A way to write.
     """
 
+    caller: U
+    task_id: str
     purpose: str
     rule: str
     reason: str
     instructions: str
+    calls: Sequence[Call]
+    communicate: Sequence[str] = ()
     known: str = ""
     unknown: str = ""
+    requests: Sequence[Request] = ()
+    declines: Sequence[str] = ()
+    persona: str | None = None
+
+    @property
+    def transfers(self) -> bool:
+        """Return whether the reference solution hands over to a person."""
+        return any(call.name == TRANSFER for call in self.calls)
+
+    @property
+    def opened(self) -> list[Request]:
+        """Return the requests; the first one says the reason unless it says something else."""
+        return open_with(self.reason, self.requests)
 
 
-def combine_texts(matters: Sequence[MatterTexts]) -> MatterTexts:
-    """Return the texts of a conversation in which each matter is put once the one before is dealt with."""
-    first, *more = matters
+def combine(drafts: Sequence[D]) -> D:
+    """Return a draft of several, of which each is put once the one before is dealt with."""
+    first, *more = drafts
     following = (f"The next matter, once that is dealt with: {one.reason} {one.instructions}" for one in more)
-    return MatterTexts(
-        purpose=" Then: ".join(one.purpose for one in matters),
-        rule="; ".join(dict.fromkeys(one.rule for one in matters)),
-        reason=f"You have {len(matters)} matters, the first of which is this: {first.reason}",
+    return replace(
+        first,
+        task_id=f"{len(drafts)}-matters",
+        purpose=" Then: ".join(one.purpose for one in drafts),
+        rule="; ".join(dict.fromkeys(one.rule for one in drafts)),
+        reason=f"You have {len(drafts)} matters, the first of which is this: {first.reason}",
         instructions=" ".join([first.instructions, *following]),
-        known=join_sentences(one.known for one in matters),
-        unknown=join_sentences(one.unknown for one in matters),
+        calls=[call for one in drafts for call in one.calls],
+        communicate=list(dict.fromkeys(phrase for one in drafts for phrase in one.communicate)),
+        known=join_sentences(one.known for one in drafts),
+        unknown=join_sentences(one.unknown for one in drafts),
+        requests=[request for one in drafts for request in one.opened],
+        declines=list(dict.fromkeys(words for one in drafts for words in one.declines)),
     )
 
 
@@ -65,3 +108,12 @@ def mention(remarks: Sequence[str]) -> Mentioned:
         known="You mention in passing, with your first message, that " + ", and that ".join(remarks) + ".",
         said=first_person(" ".join(f"By the way, {remark}." for remark in remarks)),
     )
+
+
+def add_remarks(draft: D, remarks: Sequence[str]) -> D:
+    """Return the draft with remarks that have nothing to do with it, made with the first request."""
+    if not remarks:
+        return draft
+    mentioned, (first, *more) = mention(remarks), draft.opened
+    opening = first.model_copy(update={"say": f"{mentioned.said} {first.say}"})
+    return replace(draft, known=join_sentences([draft.known, mentioned.known]), requests=[opening, *more])

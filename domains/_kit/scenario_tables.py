@@ -65,16 +65,26 @@ class Texts(string.Formatter):
             found += thing if isinstance(thing, list) else [thing]
         return found
 
-    def requests(self, tables: Iterable[str | Mapping[str, Any]]) -> list[Request]:
-        """Return requests of a user.
+    def fill_table(self, table: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of a draft: texts and lists of texts are filled, ``requests`` are made."""
+        self.things["reason"] = self.fill(table["reason"])
+        filled = {key: self._filled(value) for key, value in table.items() if key not in ("calls", "requests")}
+        return {**filled, "requests": [self._request(request) for request in table.get("requests", ())]}
+
+    def _filled(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.fill(text) for text in value]
+        return self.fill(value) if isinstance(value, str) else value
+
+    def _request(self, table: str | Mapping[str, Any]) -> Request:
+        """Return a request of a user.
 
         Args:
-            tables: What is said, or a table of the arguments of :func:`ask`. Its key ``before`` has a table of what is
+            table: What is said, or a table of the arguments of :func:`ask`. Its key ``before`` has a table of what is
                 said when the agent sums up a deed, by the deed.
         """
-        return [self._request({"say": table} if isinstance(table, str) else table) for table in tables]
-
-    def _request(self, table: Mapping[str, Any]) -> Request:
+        if isinstance(table, str):
+            return ask(self.fill(table))
         arguments: dict[str, Any] = {
             key: self.fill(part) if isinstance(part, str) else part for key, part in table.items()
         }

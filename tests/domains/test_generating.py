@@ -12,7 +12,7 @@ import pytest
 from pytest_tau import load_domain, simulate
 from pytest_tau.environment import Difficulty
 from pytest_tau.errors import ConfigurationError
-from pytest_tau_domains.airline.tasks import combine as airline_combine, verify as airline_verify
+from pytest_tau_domains.airline.tasks import sampler as airline_sampler, verify as airline_verify
 from pytest_tau_domains.retail.tasks import combine as retail_combine, verify as retail_verify
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def generated(request: pytest.FixtureRequest) -> Generated:
     domain = load_domain(request.param)
     if request.param == "airline":
         reservation = r"\b(?=(?:[A-Z]*\d){2}[A-Z]*\b)[A-Z0-9]{6}\b"
-        return Generated(domain, airline_verify.verify, airline_combine.MAX_REQUESTS, 6, reservation)
+        return Generated(domain, airline_verify.verify, airline_sampler.MAX_REQUESTS, 6, reservation)
     return Generated(domain, retail_verify.verify, retail_combine.MAX_REQUESTS, 7, r"#W\d{7}")
 
 

@@ -1,4 +1,4 @@
-"""Tasks from scenarios: what a scenario is about is found in a world, and fills the texts of its table."""
+"""Tasks from scenarios: a scenario finds in a world what it is about, and a draft about that becomes a task."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_tau.models import UserScript
-from pytest_tau.models.tasks import Description, EvaluationCriteria, Instructions, Task, UserScenario
+from pytest_tau.models.tasks import Action, Description, EvaluationCriteria, Instructions, Task, UserScenario
 
+from ..._kit.combine import Draft
 from ..._kit.scenario_tables import Texts
-from ..._kit.user_script import open_with, patience
+from ..._kit.transfer import TRANSFER
+from ..._kit.user_script import patience
 from ..dates import TODAY, TOMORROW
 from ..formatting import full_name
 from .calls import Calls
@@ -17,14 +19,16 @@ from .personas import PATIENCE
 from .texts import write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from pytest_tau.environment import Environment
 
     from ..models import User
     from .world import World
 
-_CABINS: Final = {cabin: cabin for cabin in ("basic_economy", "economy", "business")}
+_WORDS: Final = {
+    "TODAY": TODAY, "TOMORROW": TOMORROW, **{cabin: cabin for cabin in ("basic_economy", "economy", "business")},
+}  # fmt: skip
 #: Facts that every booking needs, with the answers that apply unless others are given.
 _BOOKING: Final = {
     "cabin": "Economy.",
@@ -37,77 +41,37 @@ _BOOKING: Final = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """Something that can happen to whomever it fits; the texts of its table have placeholders for what it is about.
+    """Something that can happen to whomever it fits.
 
     Attributes:
         task_id: The task's id.
-        purpose: What the task is for, to be read by people.
-        rule: The rule of the policy that it is about.
         find: Finds what it is about.
-        reason: The user's reason for the call.
-        instructions: How the user is to act.
-        known: What the user knows, apart from name and user id.
-        unknown: What the user does not know.
-        calls: Lines of :class:`Calls`.
-        transfer: The summary of a transfer that follows the calls.
-        communicate: Phrases that the agent must say.
-        requests: Texts, and tables of the arguments of ``ask``; one with ``book`` has the usual facts of bookings, too.
-        persona: What the user is like.
+        table: What a draft has, with placeholders for what it is about. Its ``calls`` are lines of :class:`Calls`;
+            ``transfer`` is the summary of a transfer that follows them. Requests with ``book`` have the usual facts of
+            bookings, too.
     """
 
     task_id: str
-    purpose: str
-    rule: str
     find: Callable[[World], Mapping[str, Any]]
-    reason: str
-    instructions: str
-    known: str = ""
-    unknown: str = ""
-    calls: Sequence[str] = ()
-    transfer: str = ""
-    communicate: Sequence[str] = ()
-    requests: Sequence[str | Mapping[str, Any]] = ()
-    persona: str = ""
+    table: Mapping[str, Any]
 
-    def task(self, world: World, environment: Environment) -> Task:
-        """Return the task about what is found in a world; its actions are carried out in an environment.
+    def draft(self, world: World, environment: Environment) -> Draft[User]:
+        """Return the draft about what is found in a world; its actions are carried out in an environment.
 
         Raises:
             ConfigurationError: The world has nothing that fits.
             TaskFormatError: A tool refuses an action.
         """
-        texts = Texts({"TODAY": TODAY, "TOMORROW": TOMORROW, **_CABINS, **self.find(world)}, write)
-        user: User = texts.things["user"]
-        texts.things["reason"] = texts.fill(self.reason)
-        calls = Calls(self.task_id, environment, user)
-        for line in self.calls:
+        texts = Texts({**_WORDS, **self.find(world)}, write)
+        calls = Calls(self.task_id, environment, texts.things["user"])
+        for line in self.table.get("calls", ()):
             calls.make(line, texts)
-        if self.transfer:
-            calls.hand_over(self.transfer)
-        return Task(
-            id=self.task_id,
-            description=Description(purpose=self.purpose, relevant_policies=self.rule),
-            user_scenario=self._user(user, texts),
-            evaluation_criteria=EvaluationCriteria(
-                actions=calls.actions,
-                communicate_info=[texts.fill(phrase) for phrase in self.communicate],
-                reward_basis=["DB", "COMMUNICATE", *(["ACTION"] if self.transfer else [])],
-            ),
-        )
-
-    def _user(self, user: User, texts: Texts) -> UserScenario:
-        reason, facts = texts.things["reason"], {"name": full_name(user.name), "user_id": user.user_id}
-        who = f"You are {facts['name']}. Your user id is {user.user_id}."
-        instructions = Instructions(
-            domain="airline",
-            reason_for_call=reason,
-            known_info=f"{who} {texts.fill(self.known)}".strip(),
-            unknown_info=texts.fill(self.unknown) or None,
-            task_instructions=texts.fill(self.instructions),
-        )
-        requests = open_with(reason, texts.requests(map(_with_usual_facts, self.requests)))
-        script = UserScript(requests=requests, facts=facts, patience=patience(self.persona, PATIENCE))
-        return UserScenario(persona=self.persona or None, instructions=instructions, script=script)
+        if "transfer" in self.table:
+            calls.hand_over(self.table["transfer"])
+        requests = list(map(_with_usual_facts, self.table.get("requests", ())))
+        fields = texts.fill_table({**self.table, "requests": requests})
+        fields.pop("transfer", None)
+        return Draft(caller=texts.things["user"], task_id=self.task_id, calls=calls.made, **fields)
 
 
 def _with_usual_facts(request: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
@@ -115,3 +79,36 @@ def _with_usual_facts(request: str | Mapping[str, Any]) -> str | Mapping[str, An
         return request
     facts = {key: value for key, value in request.items() if key not in ("book", "payment_method")}
     return {**_BOOKING, **facts, "payment_method": request["payment_method"]}
+
+
+def build_task(draft: Draft[User]) -> Task:
+    """Build the task of a draft."""
+    facts = {"name": full_name(draft.caller.name), "user_id": draft.caller.user_id}
+    who = f"You are {facts['name']}. Your user id is {draft.caller.user_id}."
+    instructions = Instructions(
+        domain="airline",
+        reason_for_call=draft.reason,
+        known_info=f"{who} {draft.known}".strip(),
+        unknown_info=draft.unknown or None,
+        task_instructions=draft.instructions,
+    )
+    script = UserScript(requests=draft.opened, facts=facts, patience=patience(draft.persona, PATIENCE))
+    actions = [
+        Action(
+            action_id=f"{number}-{call.name.replace('_', '-')}",
+            name=call.name,
+            arguments=call.arguments,
+            compare_args=[] if call.name == TRANSFER else None,
+        )
+        for number, call in enumerate(draft.calls)
+    ]
+    return Task(
+        id=draft.task_id,
+        description=Description(purpose=draft.purpose, relevant_policies=draft.rule),
+        user_scenario=UserScenario(persona=draft.persona, instructions=instructions, script=script),
+        evaluation_criteria=EvaluationCriteria(
+            actions=actions,
+            communicate_info=list(draft.communicate),
+            reward_basis=["DB", "COMMUNICATE", *(["ACTION"] if draft.transfers else [])],
+        ),
+    )

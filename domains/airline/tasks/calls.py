@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_tau.errors import TaskFormatError
-from pytest_tau.models.tasks import Action
 
+from ..._kit.combine import Call
 from ..._kit.transfer import TRANSFER
 from ..models import CreditCard, User
 from ..pricing import BAG_PRICE, INSURANCE_PRICE, free_bags
@@ -30,14 +30,14 @@ _BOOK = re.compile(
 
 
 class Calls:
-    """Collects a task's reference actions; each is carried out at once, and must succeed.
+    """Collects the calls of a task; each is carried out at once, and must succeed.
 
     Its methods without an underscore, other than :meth:`make`, are the words of lines.
     """
 
     def __init__(self, task_id: str, environment: Environment, user: User) -> None:
         self._id, self._user, self._environment = task_id, user, environment
-        self.actions: list[Action] = []
+        self.made: list[Call] = []
 
     def make(self, line: str, texts: Texts) -> None:
         """Make the calls of a line such as ``total = add_bags trip 2 card``.
@@ -55,13 +55,11 @@ class Calls:
         if name:
             texts.things[name] = result
 
-    def _call(self, tool: str, *, any_arguments: bool = False, **arguments: Any) -> None:
+    def _call(self, tool: str, **arguments: Any) -> None:
         reply = self._environment.call(tool, arguments)
         if reply.error:
             raise TaskFormatError(f"{tool}: {reply.content}", task_id=self._id)
-        compared: list[str] | None = [] if any_arguments else None
-        action_id = f"{len(self.actions)}-{tool.replace('_', '-')}"
-        self.actions.append(Action(action_id=action_id, name=tool, arguments=arguments, compare_args=compared))
+        self.made.append(Call(tool, arguments))
 
     # Reading
 
@@ -151,8 +149,8 @@ class Calls:
         self._call("send_certificate", user_id=self._user.user_id, amount=amount * trip.people)
 
     def hand_over(self, summary: str) -> None:
-        """Hand over to a person; the words of the summary do not matter."""
-        self._call(TRANSFER, any_arguments=True, summary=summary)
+        """Hand over to a person."""
+        self._call(TRANSFER, summary=summary)
 
     def _book(self, line: str, texts: Texts) -> int:
         """Book flights, and return the total price.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._kit.cli import DEFAULT_SEED, BundledFiles, task_json, train_and_test, write_bundled_files
 from ..models import AirlineDB
+from .builder import build_task
 from .data.bookings import Booker
 from .data.people import users
 from .data.timetable import flights
@@ -69,7 +70,7 @@ def tasks(db: AirlineDB) -> list[Task]:
     world = World(db)
     made = []
     for scenario in SCENARIOS:
-        task = scenario.task(world, environment_of(db))
+        task = build_task(scenario.draft(world, environment_of(db)))
         verify(task, db)
         made.append(task)
     return made

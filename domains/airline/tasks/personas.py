@@ -18,5 +18,7 @@ ANXIOUS: Final = (
     "been done once it is done."
 )
 FORMAL: Final = "You write complete, polite sentences and expect the same. You never use abbreviations."
+#: By the names that tables of scenarios use.
+PERSONAS = {"brisk": BRISK, "chatty": CHATTY, "stubborn": STUBBORN, "anxious": ANXIOUS, "formal": FORMAL}
 #: Turns without progress after which some give up.
 PATIENCE: Final = {BRISK: 5, CHATTY: 8, ANXIOUS: 8}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 
+from ..._kit.combine import Draft, add_remarks, combine
 from ..._kit.sampler import TaskSampler, suffixed_id
-from ..._kit.transfer import ends_with_transfer
 from . import personas
-from .combine import MAX_REQUESTS, NOT_COMBINABLE, add_remarks, combine
+from .builder import build_task
 from .random_world import RandomWorld
 from .scenarios import SCENARIOS
 from .verify import environment_of, verify
@@ -21,19 +22,42 @@ if TYPE_CHECKING:
     from pytest_tau.environment import Difficulty
     from pytest_tau.models import Task
 
-    from ..models import AirlineDB
+    from ..models import AirlineDB, User
 
+#: More matters in one conversation fit hardly any user.
+MAX_REQUESTS: Final = 3
+#: Scenarios that mean what they say only by themselves: they speak of all reservations, of a sum over what was done, of
+#: what is in the wallet, or of a reservation that they do not name.
+NOT_COMBINABLE: Final = frozenset(
+    {
+        "book-gift-cards-refused",
+        "book-split-payment",
+        "book-two-certificates-refused",
+        "book-with-certificate-only",
+        "cancel-all-that-can-be",
+        "cancel-insured-storm",
+        "information-balances",
+        "information-paid",
+        "passenger-replaced",
+        "several-bookings",
+        "several-for-gold",
+        "several-with-refund",
+    }
+)
+_FOR_ONE_ALONE: Final = "What is said about a matter holds for that matter alone."
+_REMARKS: Final = (
+    "the weather is lovely today",
+    "your sister flies with another airline",
+    "you liked the coffee on your last flight",
+    "you have a new suitcase in green",
+    "your neighbour works at the airport",
+    "the website looked different last year",
+    "you have been a customer for years",
+    "your cat does not like it when you are away",
+)
 _PERSONAS: Final = (
     None, personas.BRISK, personas.CHATTY, personas.STUBBORN, personas.ANXIOUS, personas.FORMAL,
 )  # fmt: skip
-
-
-class _Matter(NamedTuple):
-    """A scenario with its parts: the task that it would be alone, whose it is, and its reservations."""
-
-    task: Task
-    user_id: str
-    reservations: frozenset[str]
 
 
 def generate(db: AirlineDB, count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
@@ -51,7 +75,7 @@ def generate(db: AirlineDB, count: int, seed: int, difficulty: Difficulty) -> It
     yield from _AirlineSampler(db, difficulty).tasks(count, seed)
 
 
-class _AirlineSampler(TaskSampler["Task"]):
+class _AirlineSampler(TaskSampler["Draft[User]"]):
     """Draws tasks about a database."""
 
     domain: ClassVar[str] = "airline"
@@ -62,26 +86,29 @@ class _AirlineSampler(TaskSampler["Task"]):
         super().__init__(difficulty)
         self._db = db
 
-    def draw(self, rng: Random) -> tuple[str, Task] | None:
+    def draw(self, rng: Random) -> tuple[str, Draft[User]] | None:
         """Draw some matters of one user."""
         try:
-            task = combine([matter.task for matter in self._matters(rng, self.difficulty.requests)])
+            drafts = self._matters(rng, self.difficulty.requests)
         except (ConfigurationError, TaskFormatError):
             return None
-        return str(task.user_scenario), task
+        draft = combine(drafts) if len(drafts) > 1 else drafts[0]
+        if len(drafts) > 1:
+            draft = replace(draft, instructions=f"{_FOR_ONE_ALONE} {draft.instructions}")
+        return str(build_task(draft).user_scenario), draft
 
-    def finish(self, drawn: Task, rng: Random, suffix: str) -> Task | None:
+    def finish(self, drawn: Draft[User], rng: Random, suffix: str) -> Task | None:
         """Verify the task, and give it its id, remarks and a persona."""
         try:
-            verify(drawn, self._db)
+            verify(build_task(drawn), self._db)
         except TaskFormatError:
             return None
-        task = drawn.model_copy(update={"id": suffixed_id(drawn.id, suffix)})
-        task = add_remarks(task, rng, self.difficulty.distractors)
+        remarks = rng.sample(_REMARKS, min(self.difficulty.distractors, len(_REMARKS)))
+        task = build_task(add_remarks(replace(drawn, task_id=suffixed_id(drawn.task_id, suffix)), remarks))
         scenario = task.user_scenario.model_copy(update={"persona": rng.choice(_PERSONAS)})
         return task.model_copy(update={"user_scenario": scenario})
 
-    def _matters(self, rng: Random, count: int) -> list[_Matter]:
+    def _matters(self, rng: Random, count: int) -> list[Draft[User]]:
         """Draw so many matters of one user, about different reservations; one that ends in a transfer comes last.
 
         Raises:
@@ -90,32 +117,26 @@ class _AirlineSampler(TaskSampler["Task"]):
         """
         environment = environment_of(self._db)
         scenarios = [one for one in SCENARIOS if count == 1 or one.task_id not in NOT_COMBINABLE]
-        found: list[_Matter] = []
+        found: list[Draft[User]] = []
         for scenario in rng.sample(scenarios, len(scenarios)):
-            taken = frozenset[str]().union(*(matter.reservations for matter in found))
-            world = RandomWorld(self._db, rng, found[0].user_id if found else "", taken)
+            taken = frozenset[str]().union(*map(_reservations, found))
+            world = RandomWorld(self._db, rng, found[0].caller.user_id if found else "", taken)
             try:
-                task = scenario.task(world, environment)
+                draft = scenario.draft(world, environment)
             except ConfigurationError:
                 if count == 1:
                     raise
                 continue
-            too_early = ends_with_transfer(task) and len(found) < count - 1
-            if too_early or taken & _reservations(task):
+            too_early = draft.transfers and len(found) < count - 1
+            if too_early or taken & _reservations(draft):
                 # Its actions have been carried out: these matters cannot be used any more.
                 raise ConfigurationError("matters that do not go together")
-            found.append(_Matter(task, _user_id(task), _reservations(task)))
+            found.append(draft)
             if len(found) == count:
                 return found
         raise ConfigurationError("nobody has so many matters")
 
 
-def _user_id(task: Task) -> str:
-    script = task.user_scenario.script
-    return script.facts["user_id"] if script else ""
-
-
-def _reservations(task: Task) -> frozenset[str]:
+def _reservations(draft: Draft[User]) -> frozenset[str]:
     """Return the ids of the reservations that are looked at or changed."""
-    actions = task.criteria.actions or []
-    return frozenset(action.arguments["reservation_id"] for action in actions if "reservation_id" in action.arguments)
+    return frozenset(call.arguments["reservation_id"] for call in draft.calls if "reservation_id" in call.arguments)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import UserScript
@@ -22,17 +22,19 @@ from pytest_tau.models.tasks import (
     UserScenario,
 )
 
+from ..._kit import combine
+from ..._kit.combine import Call
 from ..._kit.scenario_tables import Texts
 from ..._kit.transfer import TRANSFER
-from ..._kit.user_script import open_with, patience
-from .calls import Call, calls_of
+from ..._kit.user_script import patience
+from .calls import calls_of
 from .cases import find_cases
 from .data.places import PLACES
 from .personas import PATIENCE
 from .texts import write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_tau.models import Request
 
@@ -50,83 +52,48 @@ _ORDER_ID = re.compile(r"#W\d{7}")
 _CENTS = re.compile(r"\d+\.(\d+)")
 
 
-@dataclass(frozen=True)
-class Draft:
+FoundBy: TypeAlias = Literal["email", "zip", "offered", "outdated email"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft(combine.Draft["User"]):
     """A scenario with people and things chosen.
 
     Attributes:
-        caller: Who writes.
-        reason: What the customer says at first.
-        instructions: What they want exactly, and how they react.
-        calls: The reference actions that follow the identification.
-        communicate: Phrases that the agent has to say.
-        known: What they know, apart from who they are.
-        unknown: What they do not know.
-        requests: What they say where no model plays them, one after the other; without any, just the reason.
-        declines: Offers that they turn down there.
+        found_by: How the customer is found; ``offered`` for a user id first and the email address on request.
+        judged: Statements for a judge.
+        every_call: Each reference action is graded for itself, not only what it leads to.
     """
 
-    caller: User
-    reason: str
-    instructions: str
-    calls: Sequence[Call]
-    communicate: Sequence[str] = ()
-    known: str = ""
-    unknown: str = ""
-    requests: Sequence[Request] = ()
-    declines: Sequence[str] = ()
+    found_by: FoundBy = "email"
+    judged: Sequence[str] = ()
+    every_call: bool = False
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Something that can happen to whomever it fits; the texts of its table have placeholders for what it is about.
+    """Something that can happen to whomever it fits.
 
     Attributes:
         task_id: The task's id.
-        purpose: What the task is for, to be read by people.
-        rule: The part of the policy that it is about.
         steps: How its cases are found.
-        found_by: How the customer is found; ``offered`` for a user id first and the email address on request.
-        persona: A way to write.
-        judged: Statements for a judge.
-        every_call: Each reference action is graded for itself, not only what it leads to.
-        calls: Words and things of :func:`calls_of`.
-        transfer: The summary of a transfer that follows the calls.
-        requests: Texts, and tables of the arguments of ``ask``; the other texts are those of a draft.
+        table: What a draft has, with placeholders for what it is about. Its ``calls`` are words and things of
+            :func:`calls_of`; ``transfer`` is the summary of a transfer that follows them.
     """
 
     task_id: str
-    purpose: str
-    rule: str
-    steps: Iterable[Step] = ()
-    reason: str = ""
-    instructions: str = ""
-    unknown: str = ""
-    calls: Sequence[str] = ()
-    transfer: str = ""
-    communicate: Sequence[str] = ()
-    requests: Sequence[str | dict[str, Any]] = ()
-    declines: Sequence[str] = ()
-    found_by: Literal["email", "zip", "offered", "outdated email"] = "email"
-    persona: str | None = None
-    judged: Sequence[str] = ()
-    every_call: bool = False
+    steps: Iterable[Step]
+    table: Mapping[str, Any]
 
     def draft(self, case: Case) -> Draft:
         """Return the draft about a case."""
         texts = Texts({**PLACES, **vars(case)}, write)
-        texts.things["reason"] = reason = texts.fill(self.reason)
-        calls = [call for word, *names in map(str.split, self.calls) for call in calls_of(word, *texts.look_up(names))]
-        return Draft(
-            case.user,
-            reason=reason,
-            instructions=texts.fill(self.instructions),
-            calls=[*calls, Call(TRANSFER, {"summary": self.transfer})] if self.transfer else calls,
-            communicate=[texts.fill(phrase) for phrase in self.communicate],
-            unknown=self.unknown,
-            requests=texts.requests(self.requests),
-            declines=self.declines,
-        )
+        fields = texts.fill_table(self.table)
+        lines = map(str.split, self.table.get("calls", ()))
+        calls = [call for word, *names in lines for call in calls_of(word, *texts.look_up(names))]
+        if transfer := fields.pop("transfer", ""):
+            calls.append(Call(TRANSFER, {"summary": transfer}))
+        return Draft(caller=case.user, task_id=self.task_id, calls=calls, **fields)
 
 
 def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
@@ -139,40 +106,40 @@ def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
     tasks = []
     for one in scenarios:
         cases = sorted(find_cases(world, one.steps), key=lambda case: seen[case.user.user_id])
-        draft = next((draft for draft in map(one.draft, cases) if is_gradable(one, draft)), None)
+        draft = next((draft for draft in map(one.draft, cases) if is_gradable(draft)), None)
         if draft is None:
             raise ConfigurationError(f"nobody in the retail database fits the scenario {one.task_id!r}: another seed?")
         seen[draft.caller.user_id] += 1
-        tasks.append(build_task(one, draft))
+        tasks.append(build_task(draft))
     return tasks
 
 
-def is_gradable(one: Scenario, draft: Draft) -> bool:
+def is_gradable(draft: Draft) -> bool:
     """Return whether the customer's text gives no phrase away, and no amount can be given with one digit less."""
-    text = str(_user(one, draft)).lower()
+    text = str(_user(draft)).lower()
     ends = [cents for phrase in draft.communicate for cents in _CENTS.findall(phrase)]
     given_away = any(phrase.lower() in text for phrase in draft.communicate)
     return not given_away and not any(end.endswith("0") for end in ends)
 
 
-def build_task(one: Scenario, draft: Draft) -> Task:
-    """Build the task of a scenario from a draft."""
-    calls = [_identification(one, draft.caller), *draft.calls]
-    transferred = any(call.name == TRANSFER for call in calls)
-    basis = ["DB", "COMMUNICATE"]
-    if transferred or one.every_call:
-        basis.append("ACTION")
-    if one.judged:
-        basis.append("NL_ASSERTION")
+def build_task(draft: Draft) -> Task:
+    """Build the task of a draft."""
+    calls = [_identification(draft), *draft.calls]
+    basis = {
+        "DB": True,
+        "COMMUNICATE": True,
+        "ACTION": draft.transfers or draft.every_call,
+        "NL_ASSERTION": draft.judged,
+    }
     return Task(
-        id=one.task_id,
-        description=Description(purpose=one.purpose, relevant_policies=one.rule),
-        user_scenario=_user(one, draft),
+        id=draft.task_id,
+        description=Description(purpose=draft.purpose, relevant_policies=draft.rule),
+        user_scenario=_user(draft),
         evaluation_criteria=EvaluationCriteria(
             actions=[_action(number, call) for number, call in enumerate(calls)],
             communicate_info=list(draft.communicate),
-            nl_assertions=list(one.judged) or None,
-            reward_basis=basis,
+            nl_assertions=list(draft.judged) or None,
+            reward_basis=[kind for kind, counts in basis.items() if counts],
         ),
     )
 
@@ -182,17 +149,18 @@ def _action(number: int, call: Call) -> Action:
     return Action(action_id=f"{call.name}_{number}", name=call.name, arguments=call.arguments, compare_args=compared)
 
 
-def _identification(one: Scenario, caller: User) -> Call:
-    if one.found_by in ("zip", "outdated email"):
+def _identification(draft: Draft) -> Call:
+    caller = draft.caller
+    if draft.found_by in ("zip", "outdated email"):
         name = {"first_name": caller.name.first_name, "last_name": caller.name.last_name}
         return Call("find_user_id_by_name_zip", {**name, "zip": caller.address.zip})
     return Call("find_user_id_by_email", {"email": caller.email})
 
 
-def _user(one: Scenario, draft: Draft) -> UserScenario:
+def _user(draft: Draft) -> UserScenario:
     caller = draft.caller
     name = f"Your name is {caller.name.first_name} {caller.name.last_name}."
-    match one.found_by:
+    match draft.found_by:
         case "email":
             who, gap = f"Your email address is {caller.email}.", ""
         case "offered":
@@ -210,16 +178,16 @@ def _user(one: Scenario, draft: Draft) -> UserScenario:
         unknown_info=" ".join(filter(None, [gap, draft.unknown])) or None,
         task_instructions=f"{draft.instructions} {_CONSENT} {_CLOSING}",
     )
-    return UserScenario(persona=one.persona, instructions=instructions, script=_script(one, draft))
+    return UserScenario(persona=draft.persona, instructions=instructions, script=_script(draft))
 
 
-def _script(one: Scenario, draft: Draft) -> UserScript:
+def _script(draft: Draft) -> UserScript:
     """Return the customer without a model; the first request opens with the reason unless it says something else."""
     return UserScript(
-        requests=[_with_order(request) for request in open_with(draft.reason, draft.requests)],
-        facts=_identity(one, draft.caller),
+        requests=[_with_order(request) for request in draft.opened],
+        facts=_identity(draft),
         declines=list(draft.declines),
-        patience=patience(one.persona, PATIENCE),
+        patience=patience(draft.persona, PATIENCE),
     )
 
 
@@ -231,10 +199,11 @@ def _with_order(request: Request) -> Request:
     return request.model_copy(update={"facts": {"order_id": named.pop(), **request.facts}})
 
 
-def _identity(one: Scenario, caller: User) -> dict[str, str]:
+def _identity(draft: Draft) -> dict[str, str]:
     """Return the facts that identify the customer to the shop; each customer knows those that the prose gives."""
+    caller = draft.caller
     facts = {"name": f"{caller.name.first_name} {caller.name.last_name}"}
-    match one.found_by:
+    match draft.found_by:
         case "email":
             return {**facts, "email": caller.email}
         case "offered":

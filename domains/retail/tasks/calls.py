@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from ..._kit.combine import Call
 from ..models import Order, User
 
 if TYPE_CHECKING:
@@ -17,13 +18,6 @@ _PARTS: dict[str, tuple[str, dict[str, Callable[[Any], str]]]] = {
     "return": ("return_delivered_order_items", {"item_ids": lambda item: item.item_id}),
 }
 _REASONS = {"cancel": "no longer needed", "cancel_mistaken": "ordered by mistake"}
-
-
-class Call(NamedTuple):
-    """A reference action."""
-
-    name: str
-    arguments: dict[str, Any]
 
 
 def calls_of(word: str, *things: Any) -> Iterator[Call]:

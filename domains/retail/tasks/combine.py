@@ -7,15 +7,14 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..._kit.combine import MatterTexts, combine_texts
-from ..._kit.user_script import open_with
-from .builder import Draft, Scenario
+from ..._kit.combine import combine
 from .cases import find_cases
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterable
 
+    from .builder import Draft, Scenario
     from .cases import Case
     from .world import World
 
@@ -69,17 +68,17 @@ class MatterPool:
         self._found: dict[str, list[Matter]] = {}
         self._touches: dict[tuple[str, int], frozenset[str]] = {}
 
-    def draw(self, rng: random.Random, count: int) -> tuple[tuple[object, ...], Scenario, Draft]:
+    def draw(self, rng: random.Random, count: int) -> tuple[tuple[object, ...], Draft]:
         """Draw so many matters of one customer, none in the way of another, with a key that identifies them."""
         if count == 1:
             key, scenario, case = rng.choice(self._matters_of(rng.choice(self._scenarios)))
-            return key, scenario, scenario.draft(case)
+            return key, scenario.draft(case)
         chosen: list[Matter] = []
         for _ in range(_ATTEMPTS):
             chosen = self._independent(rng, rng.choice(self._by_customer), count)
             if len(chosen) == count:
                 break
-        return tuple(matter.key for matter in chosen), *_combined(chosen)
+        return tuple(matter.key for matter in chosen), combine([matter.draft for matter in chosen])
 
     def _matters_of(self, one: Scenario) -> list[Matter]:
         if one.task_id not in self._found:
@@ -93,7 +92,7 @@ class MatterPool:
         found: dict[str, dict[str, list[Matter]]] = defaultdict(lambda: defaultdict(list))
         for one in self._scenarios:
             # After a transfer each call is graded, and with it how other matters are looked up.
-            for matter in () if one.transfer or one.task_id in _NOT_COMBINABLE else self._matters_of(one):
+            for matter in () if "transfer" in one.table or one.task_id in _NOT_COMBINABLE else self._matters_of(one):
                 found[matter.case.user.user_id][one.task_id].append(matter)
         return [list(by_scenario.values()) for by_scenario in found.values()]
 
@@ -136,26 +135,3 @@ def _declined(one: Matter, other: Matter) -> bool:
         for declining, asking in ((one, other), (other, one))
         for words in declining.draft.declines
     )
-
-
-def _combined(matters: list[Matter]) -> tuple[Scenario, Draft]:
-    """Return one scenario of several: each is put once the one before is dealt with."""
-    drafts = [matter.draft for matter in matters]
-    texts = combine_texts([_texts_of(matter) for matter in matters])
-    scenario = Scenario(task_id=f"{len(matters)}-matters", purpose=texts.purpose, rule=texts.rule)
-    return scenario, Draft(
-        drafts[0].caller,
-        reason=texts.reason,
-        instructions=texts.instructions,
-        calls=[call for draft in drafts for call in draft.calls],
-        communicate=list(dict.fromkeys(phrase for draft in drafts for phrase in draft.communicate)),
-        known=texts.known,
-        unknown=texts.unknown,
-        requests=[request for draft in drafts for request in open_with(draft.reason, draft.requests)],
-        declines=list(dict.fromkeys(words for draft in drafts for words in draft.declines)),
-    )
-
-
-def _texts_of(matter: Matter) -> MatterTexts:
-    scenario, draft = matter.scenario, matter.draft
-    return MatterTexts(scenario.purpose, scenario.rule, draft.reason, draft.instructions, draft.known, draft.unknown)

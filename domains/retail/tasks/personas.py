@@ -26,5 +26,7 @@ NOVICE = (
     "It is the first time that you shop online. You use everyday words, do not know what a variant or a fulfillment "
     "is, and ask for the meaning of a word when you meet one."
 )
+#: By the names that tables of scenarios use.
+PERSONAS = {"chatty": CHATTY, "terse": TERSE, "wary": WARY, "cross": CROSS, "formal": FORMAL, "novice": NOVICE}
 #: Turns without progress after which some give up.
 PATIENCE = {CROSS: 4, TERSE: 5, CHATTY: 8, NOVICE: 8}

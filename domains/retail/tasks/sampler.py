@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pytest_tau.errors import TaskFormatError
 
@@ -12,7 +12,7 @@ from . import personas
 from .builder import build_task, is_gradable
 from .combine import MAX_REQUESTS, MatterPool
 from .scenarios import SCENARIOS
-from .variation import add_remarks, change_addresses
+from .variation import change_addresses, mention_some
 from .verify import verify
 from .world import World
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_tau.models import Task
 
     from ..models import RetailDB
-    from .builder import Draft, Scenario
+    from .builder import Draft
 
 _FOUND_BY: tuple[Literal["email", "zip"], ...] = ("email", "zip")
 _PERSONAS = (
@@ -47,12 +47,7 @@ def generate(db: RetailDB, count: int, seed: int, difficulty: Difficulty) -> Ite
     yield from _RetailSampler(db, difficulty).tasks(count, seed)
 
 
-class _Drawn(NamedTuple):
-    scenario: Scenario
-    draft: Draft
-
-
-class _RetailSampler(TaskSampler[_Drawn]):
+class _RetailSampler(TaskSampler["Draft"]):
     """Draws tasks about a database."""
 
     domain: ClassVar[str] = "retail"
@@ -62,28 +57,26 @@ class _RetailSampler(TaskSampler[_Drawn]):
     def __init__(self, db: RetailDB, difficulty: Difficulty) -> None:
         super().__init__(difficulty)
         self._db = db
-        self._pool = MatterPool(World(db), (one for one in SCENARIOS if not one.judged))
+        self._pool = MatterPool(World(db), (one for one in SCENARIOS if "judged" not in one.table))
 
-    def draw(self, rng: Random) -> tuple[tuple[object, ...], _Drawn]:
+    def draw(self, rng: Random) -> tuple[tuple[object, ...], Draft]:
         """Draw some matters of one customer."""
-        key, scenario, draft = self._pool.draw(rng, self.difficulty.requests)
-        return key, _Drawn(scenario, draft)
+        return self._pool.draw(rng, self.difficulty.requests)
 
-    def finish(self, drawn: _Drawn, rng: Random, suffix: str) -> Task | None:
+    def finish(self, drawn: Draft, rng: Random, suffix: str) -> Task | None:
         """Give the task its id, a manner, addresses and remarks, and verify it."""
-        scenario = replace(drawn.scenario, task_id=suffixed_id(drawn.scenario.task_id, suffix))
-        scenario = _in_a_manner(rng, scenario)
-        draft = add_remarks(rng, change_addresses(rng, drawn.draft), self.difficulty.distractors)
-        task = build_task(scenario, draft)
+        draft = _in_a_manner(rng, replace(drawn, task_id=suffixed_id(drawn.task_id, suffix)))
+        draft = mention_some(rng, change_addresses(rng, draft), self.difficulty.distractors)
+        task = build_task(draft)
         try:
             verify(task, self._db)
         except TaskFormatError:
             return None
-        return task if is_gradable(scenario, draft) else None
+        return task if is_gradable(draft) else None
 
 
-def _in_a_manner(rng: Random, scenario: Scenario) -> Scenario:
-    """Return the scenario with a customer who writes and is found in some way; a special way is kept."""
+def _in_a_manner(rng: Random, draft: Draft) -> Draft:
+    """Return the draft with a customer who writes and is found in some way; a special way is kept."""
     persona = rng.choice(_PERSONAS)
-    found_by = rng.choice(_FOUND_BY) if scenario.found_by in _FOUND_BY else scenario.found_by
-    return replace(scenario, persona=persona, found_by=found_by)
+    found_by = rng.choice(_FOUND_BY) if draft.found_by in _FOUND_BY else draft.found_by
+    return replace(draft, persona=persona, found_by=found_by)

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_tau.models import Request
 
-from ..._kit.combine import mention
-from ..._kit.formatting import join_sentences
-from ..._kit.user_script import open_with
+from ..._kit.combine import add_remarks
 from ..formatting import format_address
 from .data.people import make_address
 from .data.places import PLACES
@@ -17,9 +15,9 @@ from .data.places import PLACES
 if TYPE_CHECKING:
     import random
 
+    from ..._kit.combine import Call
     from ..models import Address
     from .builder import Draft
-    from .calls import Call
 
 _STREETS = (
     "Alder", "Bellflower", "Chandler", "Dogwood", "Elmhurst", "Fennel", "Granary", "Heather", "Ironwood", "Juniper",
@@ -78,17 +76,10 @@ def _replace_in_call(call: Call, place: Address, other: Address) -> Call:
     return call
 
 
-def add_remarks(rng: random.Random, draft: Draft, count: int) -> Draft:
-    """Return the draft with so many remarks that have nothing to do with it, made with the first request."""
+def mention_some(rng: random.Random, draft: Draft, count: int) -> Draft:
+    """Return the draft with so many remarks that have nothing to do with it."""
     text = f"{draft} {draft.calls}"
     others = [order_id for order_id in draft.caller.orders if order_id not in text]
     usable = [remark for remark in _REMARKS if others or "{order}" not in remark]
-    remarks = [
-        remark.replace("{order}", rng.choice(others or [""])) for remark in rng.sample(usable, min(count, len(usable)))
-    ]
-    if not remarks:
-        return draft
-    mentioned = mention(remarks)
-    first, *more = open_with(draft.reason, draft.requests)
-    opening = first.model_copy(update={"say": f"{mentioned.said} {first.say}"})
-    return replace(draft, known=join_sentences([draft.known, mentioned.known]), requests=[opening, *more])
+    remarks = rng.sample(usable, min(count, len(usable)))
+    return add_remarks(draft, [remark.replace("{order}", rng.choice(others or [""])) for remark in remarks])

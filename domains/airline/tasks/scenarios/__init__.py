@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ...._kit.scenario_tables import read_tables
-from .. import personas
 from ..builder import Scenario
+from ..personas import PERSONAS
 from .finding import make_finder
 
 _FILES = (
@@ -20,9 +20,8 @@ _FOUND_BY = ("find", "trip", "user", "offer", "flight", "let")
 
 
 def _scenario(task_id: str, table: dict[str, Any]) -> Scenario:
-    finder = make_finder(task_id, **{key: table.pop(key) for key in _FOUND_BY if key in table})
-    persona = table.pop("persona", "")
-    return Scenario(task_id, find=finder, persona=getattr(personas, persona.upper()) if persona else "", **table)
+    find = make_finder(task_id, **{key: table.pop(key) for key in _FOUND_BY if key in table})
+    return Scenario(task_id, find, {**table, "persona": PERSONAS.get(table.get("persona", ""))})
 
 
 #: In the order of the tasks.

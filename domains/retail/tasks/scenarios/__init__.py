@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ...._kit.scenario_tables import read_tables
-from .. import personas
 from ..builder import Scenario
+from ..personas import PERSONAS
 from .finding import FINDING
 
 _FILES = (
@@ -16,10 +16,10 @@ _FILES = (
 )
 
 
-def _scenario(task_id: str, *, find: str = "", persona: str = "", **texts: Any) -> Scenario:
-    manner = getattr(personas, persona.upper()) if persona else None
-    return Scenario(task_id, steps=FINDING[find or task_id], persona=manner, **texts)
+def _scenario(task_id: str, table: dict[str, Any]) -> Scenario:
+    steps = FINDING[table.pop("find", task_id)]
+    return Scenario(task_id, steps, {**table, "persona": PERSONAS.get(table.get("persona", ""))})
 
 
 #: In the order of the tasks.
-SCENARIOS = tuple(_scenario(task_id, **table) for task_id, table in read_tables(Path(__file__).parent, _FILES))
+SCENARIOS = tuple(_scenario(task_id, table) for task_id, table in read_tables(Path(__file__).parent, _FILES))
