@@ -47,9 +47,14 @@ class Comparability:
     changed: tuple[str, ...] = ()
 
     @property
+    def is_asked_for(self) -> bool:
+        """Return whether the run has the protocol or the data of τ²-bench, as one that is to be compared."""
+        return not {_OWN_PROTOCOL, _BUNDLED} <= set(self.deviations)
+
+    @property
     def text(self) -> str:
         """Return the line of a report. Of a run over bundled tasks that did not ask for more, it says only that."""
-        if {_OWN_PROTOCOL, _BUNDLED} <= set(self.deviations):
+        if not self.is_asked_for:
             changed = "".join(f"; {each}" for each in self.deviations if each.startswith(self.changed))
             return f"{self.kind} ({_BUNDLED}, not the tasks of τ²-bench{changed})"
         parts = [self.kind + (f" ({'; '.join(self.deviations)})" if self.deviations else "")]

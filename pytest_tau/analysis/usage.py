@@ -80,7 +80,7 @@ class UsageTotals:
         return found
 
 
-def format_tokens(sent: int, received: int, cached: int) -> str:
+def format_tokens(sent: int, received: int, cached: int = 0) -> str:
     """Return tokens as text, with the share of sent tokens that the provider has read from its cache, if there are any.
 
     Args:
@@ -89,7 +89,7 @@ def format_tokens(sent: int, received: int, cached: int) -> str:
         cached: Tokens sent that were read from the cache.
     """
     share = f" ({cached / sent:.0%} cached)" if cached and sent else ""
-    return f"{sent:,}{share} + {received:,} tokens"
+    return f"{sent:,} tokens sent{share}, {received:,} received"
 
 
 def time_limit_line(records: Iterable[TrialRecord]) -> str | None:

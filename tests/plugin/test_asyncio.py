@@ -504,7 +504,7 @@ class TestTestFunctions:
             "1 not run (the test ended without it)",
         )
         run = asyncio_project.run("test_own.py", "-k", "not create", "-x", *workers)
-        run.line("tau: 2 tasks x 1 trial planned:", "excluded: 1 deselected")
+        run.line("tau: ", "excluded: 1 deselected")
 
     def test_what_the_agent_logs_is_in_caplog(self, asyncio_project):
         asyncio_project.conftest(CLIENT.format(decorator="pytest_asyncio.fixture"), AGENT)

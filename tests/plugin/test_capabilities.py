@@ -224,7 +224,7 @@ def test_a_setting_is_one_field(project, capsys, monkeypatch):
         "own.py:agent",
     )
     project.run(*arguments, "--tau-run-name", "one")
-    run = project.run(*arguments, "--tau-run-name", "two", "--tau-slow-tools", "all")
+    run = project.run(*arguments, "--tau-run-name", "two", "--tau-slow-tools", "all", "-v")
     run.line("tau: ", "slow tools all")
     run.line("again: pytest ", "--tau-slow-tools all")
     run.line("comparability: custom", "; slow tools all")

@@ -185,7 +185,7 @@ def test_everything_that_is_called_counts(four, project, a_task):
     project.tasks("mock/t.tau.json", [a_task("one", criteria=criteria), a_task("two", criteria=criteria)])
     run = four.run(ALONE, "--tau-budget", "1.25", "--tau-judge-llm", "fake/judge")
     run.outcomes(passed=1, skipped=1)
-    run.line("tau: judge fake/judge: 1 call, 1,000 + 20 tokens, $0.2500")
+    run.line("tau: judge fake/judge: 1 call, 1,000 tokens sent, 20 received, $0.2500")
 
 
 def test_marked_tests_keep_to_it(models, project):
@@ -226,8 +226,8 @@ def test_a_price_that_is_known_now_and_then_is_never_all_there_is(four):
             return reference(role, request)
     """)
     run = four.run("--tau-task", "one")
-    run.line("tau: agent fake/agent: 2 calls, 2,000 + 40 tokens, $0.5000")
-    run.line("tau: user fake/user: 2 calls, 2,000 + 40 tokens, cost unknown")
+    run.line("tau: agent fake/agent: 2 calls, 2,000 tokens sent, 40 received, $0.5000")
+    run.line("tau: user fake/user: 2 calls, 2,000 tokens sent, 40 received, cost unknown")
     run.line("tau: models together: 4 calls", "$0.5000 and 2 calls with unknown price")
 
 

@@ -219,7 +219,7 @@ class TestReplaying:
         run = models.run("--tau-replay", "--tau-trials", "2")
         run.outcomes(passed=2)
         run.line("tau: model calls: replayed")
-        run.line("tau: models together: 8 calls, 8,000 + 160 tokens, $2.0000 (all replayed at no cost)")
+        run.line("tau: models together: 8 calls, 8,000 tokens sent, 160 received, $2.0000 (all replayed at no cost)")
         assert models.calls() == []
         first, second = models.kept()
         # A line for each trial, in the order in which they have ended.

@@ -29,7 +29,7 @@ class TestVerdicts:
         run = judged.run(*JUDGE)
         run.outcomes(passed=1)
         run.line("agent llm (fake/agent), user llm (fake/user), judge fake/judge")
-        run.line("tau: judge fake/judge: 1 call, 1,000 + 20 tokens, $0.2500")
+        run.line("tau: judge fake/judge: 1 call, 1,000 tokens sent, 20 received, $0.2500")
         assert judged.calls() == ["agent", "agent", "judge", "user", "user"]
 
     def test_what_it_finds_untrue_fails_the_trial_with_its_reason(self, judged):

@@ -278,8 +278,8 @@ def test_a_refusal_of_an_agent_of_ones_own_is_text(play):
 def test_the_summary_has_the_share_of_cached_tokens(models):
     models.script("tokens = Usage(prompt_tokens=1000, completion_tokens=20, cached_tokens=820)")
     run = models.run()
-    run.line("tau: agent fake/agent: 2 calls, 2,000 (82% cached) + 40 tokens")
-    run.line("tau: models together: 4 calls, 4,000 (82% cached) + 80 tokens")
+    run.line("tau: agent fake/agent: 2 calls, 2,000 tokens sent (82% cached), 40 received")
+    run.line("tau: models together: 4 calls, 4,000 tokens sent (82% cached), 80 received")
 
 
 def test_the_prompt_cache_is_an_option(served, project, monkeypatch):
@@ -355,7 +355,7 @@ def test_each_trial_has_a_log_of_its_messages_calls_and_end(models, project):
     texts = [line.partition(" ")[2] for line in lines]
     assert "user: Buy milk, please." in texts
     assert 'assistant calls create_task({"user_id": "user_1", "title": "Buy milk"})' in texts
-    assert "user model fake/user, 0001-user.json: answered, 1,000 + 20 tokens, $0.2500, 0.5 s" in texts
+    assert "user model fake/user, 0001-user.json: answered, 1,000 tokens sent, 20 received, $0.2500, 0.5 s" in texts
     assert texts[-1] == "end: passed, user_stop"
     calls = sorted(file.name for file in (first / "calls").iterdir())
     assert calls == ["0001-user.json", "0002-agent.json", "0003-agent.json", "0004-user.json"]

@@ -36,9 +36,9 @@ class TestNamesAndArguments:
         run = models.run()
         run.outcomes(passed=1)
         run.line("tau: seed 300, bundled data, agent llm (fake/agent), user llm (fake/user)")
-        run.line("tau: agent fake/agent: 2 calls, 2,000 + 40 tokens, $0.5000")
-        run.line("tau: user fake/user: 2 calls, 2,000 + 40 tokens, $0.5000")
-        run.line("tau: models together: 4 calls, 4,000 + 80 tokens, $1.0000")
+        run.line("tau: agent fake/agent: 2 calls, 2,000 tokens sent, 40 received, $0.5000")
+        run.line("tau: user fake/user: 2 calls, 2,000 tokens sent, 40 received, $0.5000")
+        run.line("tau: models together: 4 calls, 4,000 tokens sent, 80 received, $1.0000")
         assert models.calls() == ["agent", "agent", "user", "user"]
 
     def test_each_call_has_the_model_the_temperature_0_and_the_trials_seed(self, models):

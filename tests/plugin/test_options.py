@@ -30,20 +30,20 @@ class TestHeader:
 
     def test_gold_stands_in_for_an_agent_that_was_not_named(self, mock):
         run = mock()
-        run.line("tau: domain mock, seed 300, bundled data, agent gold, user gold")
-        run.line("tau: no agent and no model given: gold plays the reference actions (see --tau-agent)")
+        why = "no agent given: gold plays the reference actions, see --tau-agent"
+        run.line(f"tau: domain mock, seed 300, bundled data, agent gold, user gold ({why})")
 
     def test_a_named_agent_is_no_stand_in(self, mock):
         run = mock("--tau-agent", "gold")
         run.line("tau: domain mock", "agent gold")
-        run.lacks("no agent and no model")
+        run.lacks("no agent given")
 
     @pytest.mark.parametrize("args", [["mock/t.tau.json"], []])
     def test_gold_stands_in_for_task_files_too(self, project, a_task, args):
         project.tasks("mock/t.tau.json", [a_task()])
         run = project.run(*args)
         run.outcomes(passed=1)
-        run.line("tau: no agent and no model given: gold plays")
+        run.line("tau: ", "no agent given: gold plays")
 
     def test_settings_that_differ_from_the_default_are_shown(self, mock):
         run = mock("--tau-grading", "strict", "--tau-judge", "accept", "--tau-solo", "--tau-policy-variant", "default")
@@ -100,7 +100,7 @@ class TestAgentAndUser:
     def test_user(self, mock):
         run = mock("--tau-user", "noop")
         run.outcomes(failed=1)
-        run.line("agent gold, user noop")
+        run.line("agent gold (no agent given: ", "), user noop")
 
     def test_user_in_the_ini(self, project, mock):
         project.ini("tau_user = noop")
@@ -113,7 +113,7 @@ class TestSolo:
     def test_gold_alone(self, mock):
         run = mock("--tau-solo")
         run.outcomes(passed=1)
-        run.line("agent gold, user dummy, solo")
+        run.line("agent gold (no agent given: ", "), user dummy, solo")
 
     def test_ini(self, project, mock):
         project.ini("tau_solo = true")

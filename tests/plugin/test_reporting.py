@@ -49,7 +49,7 @@ class TestTracebacks:
     def test_line_is_one_line_a_failure(self, talkative, workers):
         run = talkative("--tb=line", "--show-capture=no", *workers)
         run.outcomes(failed=4)
-        text = run.text.partition("= FAILURES =")[2].partition("tau: mock:")[0]
+        text = run.text.partition("= FAILURES =")[2].partition("tau summary")[0].rpartition("\n")[0]
         lines = sorted(line for line in text.splitlines()[1:] if line and not line.startswith("[gw"))
         assert lines == [f"mock/t.tau.json::{name * 2}[trial-0]: {GAVE_UP}" for name in "abcd"]
 
@@ -58,7 +58,7 @@ class TestTracebacks:
         project.write("user.py", "def user(messages, tools):\n    raise ValueError('no user')\n")
         run = project.run("--tau-user", "user.py:user", "--tb=line")
         run.outcomes(errors=1)
-        text = run.text.partition("ERROR at setup")[2].partition("tau: mock")[0]
+        text = run.text.partition("ERROR at setup")[2].partition("tau summary")[0].rpartition("\n")[0]
         assert [line for line in text.splitlines()[1:] if line] == [run.line("user_error: ", "no user")]
 
     @pytest.mark.parametrize(("args", "kept"), [((), 0), (("-n", "2"), 0), (("--durations=3",), 8)])
@@ -228,7 +228,6 @@ class TestDebugger:
         command = [sys.executable, "-m", "pytest", *_QUICK, "--tau-agent", "noop", "--pdb", "--junitxml=j.xml"]
         result = Run(pytester.run(*command, "--tau-concurrency", concurrency, stdin=b"q\n"))
         result.line("tau: mock: 1 task, 1 trial; 1 failed; pass^1 0.000")
-        result.line("tau: 1 task x 1 trial planned: all run")
         result.line("Quitting debugger")
         [case] = ET.parse(project.path / "j.xml").getroot().iter("testcase")
         assert properties(case)["tau_outcome"] == "failed"
@@ -400,12 +399,12 @@ class TestHeader:
         project.write("conftest.py", f"import pytest\n\n{self.AGENT}{made}():\n    return Agent()\n")
         run = project.run("--tau-domain", "mock", "--tau-task", "create-task")
         run.line(f"tau: domain mock, seed 300, bundled data, agent {shown}, user scripted")
-        run.lacks("no agent and no model")
+        run.lacks("no agent given")
         run.lacks("given the reference actions")
         run = project.run("--tau-domain", "mock", "--tau-task", "create-task", "-n", "2")
         run.line("tau: domain mock, seed 300, bundled data")
         run.line(f"tau: 1 trial: agent {shown}, user scripted")
-        run.lacks("no agent and no model")
+        run.lacks("no agent given")
 
     def test_two_agents_of_a_fixture(self, project):
         project.write(
@@ -429,7 +428,7 @@ class TestHeader:
         run.line("tau: seed 300, bundled data")
         run.line("tau: 1 trial: agent fixture tau_agent, user scripted")
         run.line("tau: 1 trial: agent parameter tau_agent, user scripted")
-        run.lacks("no agent and no model")
+        run.lacks("no agent given")
 
     def test_a_hook(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task()])

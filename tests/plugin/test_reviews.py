@@ -140,7 +140,7 @@ class TestModels:
     def test_its_calls_are_those_of_the_reviewer(self, one):
         run = one.run(*MODEL)
         run.outcomes(passed=1)
-        run.line("tau: reviewer fake/reviewer: 1 call, 1,000 + 20 tokens, $0.2500")
+        run.line("tau: reviewer fake/reviewer: 1 call, 1,000 tokens sent, 20 received, $0.2500")
         assert one.calls() == ["agent", "agent", "reviewer", "user", "user"]
 
     def test_the_model_of_the_judge_is_the_default(self, one):

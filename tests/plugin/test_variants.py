@@ -142,7 +142,7 @@ class TestIds:
         run = project.run("mock::create-task[Bad-trial-1]", *USER)
         run.outcomes(failed=1)
         run.line("FAILED mock::create-task[Bad-trial-1]")
-        project.run("mock::create-task", *USER).line("tau: 1 task x 2 variants x 1 trial planned: all run")
+        project.run("mock::create-task", *USER).line("tau: mock: 1 task, 2 variants, 2 trials")
 
     def test_one_that_does_not_exist(self, project, in_domain):
         in_domain("--co", "-q")
@@ -207,7 +207,6 @@ class TestSummary:
         assert run.line("tau:  Good").split()[-1] == "1.000"
         assert run.line("tau:  Bad").split()[-1] == "0.000"
         run.line("tau:  Bad -> Good: 3 tasks; pass^1 0.000 -> 1.000: +1.000", "no significant difference")
-        run.line("tau: 3 tasks x 2 variants x 2 trials planned: all run")
         run.lacks("flaky")
 
     def test_quiet(self, agents):
@@ -274,7 +273,6 @@ class TestSummary:
         run.line("tau: mock: 2 tasks, 2 variants, 4 trials; 4 failed")
         run.line("tau:  test_one ")
         run.line("tau:  test_other ")
-        run.line("tau: 2 tasks x 2 variants x 1 trial planned: all run")
         run.lacks(" -> ")
 
     @pytest.mark.parametrize("workers", WORKERS)
@@ -316,7 +314,6 @@ class TestSummary:
         project.tasks("mock/two.tau.json", [other])
         run = project.run("--tau-agent", "parts.py:Good", *USER, *workers)
         run.line("tau: mock: 3 tasks, 3 trials; 2 passed, 1 failed; pass^1 0.667")
-        run.line("tau: 3 tasks x 1 trial planned: all run")
         run.lacks("flaky")
         again = project.run("--tau-agent", "parts.py:Good", *USER, "--tau-resume", *workers)
         again.line("tau: resume: 3 of 3 trials reused from the earlier run")
@@ -429,7 +426,6 @@ class TestCounts:
         project.write("test_it.py", TESTS.partition("def test_other")[0] + env)
         run = project.run("--tau-agent", "parts.py:Bad", *USER, *workers)
         run.outcomes(passed=2, failed=2)
-        run.line("tau: 2 tasks x 1 trial planned: all run")
         run.lacks("not run")
 
     @pytest.mark.parametrize("workers", WORKERS)
@@ -444,7 +440,7 @@ class TestCounts:
         run.line("mock/t.tau.json::a[trial-2]", "PASSED")
         run.line("tau: mock: 1 task, 3 trials; 3 passed; pass^1 1.000 pass^2 1.000 pass^3 1.000")
         project.write("test_it.py", TESTS.replace('split="small"', 'split="small", trials=2'))
-        project.run("test_it.py", *repeat).line("tau: 2 tasks x 2 variants x 6 trials planned: all run")
+        project.run("test_it.py", *repeat).line("tau: mock: 2 tasks, 2 variants, 24 trials")
 
     def test_the_marker_repeat_is_refused(self, project):
         pytest.importorskip("pytest_repeat")

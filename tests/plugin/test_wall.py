@@ -414,7 +414,7 @@ class TestReports:
         options = ("--tau-agent", "declared.py:Agent", "--tau-user", "gold", "--tau-results", "kept")
         run = project.run(*options, *mode)
         run.outcomes(passed=2)
-        assert f"{self.LINE}agent declared.py:Agent, user gold" in run.text.splitlines()
+        run.line("agent declared.py:Agent (given the reference actions), user gold")
         assert f"{self.LINE}agent, user" in run.text.splitlines()
         (manifest,) = project.path.glob("kept/**/run.json")
         assert json.loads(manifest.read_text())["saw_reference"] == ["agent", "user"]

@@ -129,7 +129,7 @@ def test_results_and_summary_are_those_of_one_process(tasks, project, python, op
         run.outcomes(passed=10)
         assert run.ret == pytest.ExitCode.OK
         run.line("tau: mock: 5 tasks, 10 trials; 10 passed; pass^1 1.000 pass^2 1.000")
-        run.line("tau: models together: 40 calls, 40,000 + 800 tokens, $10.0000")
+        run.line("tau: models together: 40 calls, 40,000 tokens sent, 800 received, $10.0000")
         run.line("tau: simulations stored in .tau/runs/")
     assert before.keys() == after.keys()
     for key, entry in after.items():

@@ -72,7 +72,7 @@ def test_runs_become_one_file_and_a_summary(tau: Tau) -> None:
         "counting them as failures, pass^1 is 0.500; 1 task with",
         "  fewer than 2 trials: for a greater k, 0 if one failed, else open",
         "own: 1 task, 1 trial; 1 passed; pass^1 1.000",
-        "agent fake/m: 10 calls, 5,000 + 100 tokens, $2.5000",
+        "agent fake/m: 10 calls, 5,000 tokens sent, 100 received, $2.5000",
         "out/simulations.jsonl: 5 simulations of 2 files",
     ]
     assert merged() == [*first, *second]
@@ -96,9 +96,9 @@ def test_cost_is_shown_by_role_or_as_unknown(tau: Tau) -> None:
     usage = kept()["model_usage"] | {"user": free}
     ran = tau("merge", write("f.jsonl", kept(), kept(trial=1, model_usage=usage)), "-o", "out")
     assert ran.lines[1:4] == [
-        "agent fake/m: 4 calls, 2,000 + 40 tokens, $1.0000",
-        "user local/m: 3 calls, 0 + 0 tokens, cost unknown",
-        "models together: 7 calls, 2,000 + 40 tokens, $1.0000 and 3 calls with unknown price",
+        "agent fake/m: 4 calls, 2,000 tokens sent, 40 received, $1.0000",
+        "user local/m: 3 calls, 0 tokens sent, 0 received, cost unknown",
+        "models together: 7 calls, 2,000 tokens sent, 40 received, $1.0000 and 3 calls with unknown price",
     ]
 
 
@@ -150,7 +150,7 @@ def test_the_same_twice_counts_once(tau: Tau) -> None:
     ran = tau("merge", "a.jsonl", "b.jsonl", "-o", "out")
     assert ran.lines[0] == "duplicates: 1 line excluded"
     assert ran.lines[1].startswith("mock: 1 task, 3 trials; 3 passed")
-    assert ran.lines[2] == "agent fake/m: 6 calls, 3,000 + 60 tokens, $1.5000"
+    assert ran.lines[2] == "agent fake/m: 6 calls, 3,000 tokens sent, 60 received, $1.5000"
     assert [entry["trial"] for entry in merged()] == [0, 1, 2]
 
 

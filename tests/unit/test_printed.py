@@ -151,8 +151,12 @@ def test_the_lines_of_the_summary(text: str) -> None:
     blocks = [
         SummaryBlock("domains", [SummaryLine(f"tau: {text}"), SummaryLine(text), SummaryLine("::a::b", {}, True)])
     ]
-    config: Any = SimpleNamespace(hook=SimpleNamespace(pytest_tau_summary_lines=lambda exitstatus: blocks))
-    reporter = SimpleNamespace(write_line=lambda line, **_: lines.append(line))
+    config: Any = SimpleNamespace(
+        hook=SimpleNamespace(pytest_tau_summary_lines=lambda exitstatus: blocks),
+        get_verbosity=lambda: 0,
+        get_terminal_writer=lambda: SimpleNamespace(fullwidth=80),
+    )
+    reporter = SimpleNamespace(write_line=lambda line, **_: lines.append(line), write_sep=lambda *_: None)
     TerminalSummary(config).pytest_terminal_summary(reporter, 0)
     assert lines[-1] == "::a::b"
     assert not steering("\n".join(lines[:-1]))

@@ -58,7 +58,7 @@ def test_a_guess(capsys: pytest.CaptureFixture[str]) -> None:
 def test_prices_and_tokens(capsys: pytest.CaptureFixture[str]) -> None:
     cost = ["--tokens", "20000,1500", "--price", "2,8", "--seconds", "60", "--concurrency", "20"]
     assert main([*GUESS, *cost]) == 0
-    assert "cost: 200 trials, 4,000,000 + 300,000 tokens, $10.40, 10.0 minutes at a concurrency of 20" in (
+    assert "cost: 200 trials, 4,000,000 tokens sent, 300,000 received, $10.40, 10.0 minutes at a concurrency of 20" in (
         capsys.readouterr().out
     )
 

@@ -162,8 +162,7 @@ def _settings_lines(
     if named_domains(config):
         parts.insert(0, f"domain {', '.join(run.domains)}")
     parts += [f"data {run.data_dir}"] if run.data_dir else ["bundled data"] if _has_bundled(context, domains) else []
-    if participants:
-        parts += [f"{side} {made[side]}" if side in others else _participant(context, side) for side in SIDES]
+    parts += _participants(context, made, others) if participants else []
     parts += [f"policy {run.simulation.policy}"] if run.simulation.policy else []
     parts += [f"protocol {run.simulation.protocol.name}"] if run.simulation.protocol.is_official else []
     parts += _retrieval(context, domains)
@@ -179,30 +178,42 @@ def _settings_lines(
     if choice is not None and "agent" not in others and context.source("agent", run).runs_own_loop:
         lines.append(f"agent model: {choice.name} (--tau-agent-llm), for each model that the agent asks for")
     if participants:
-        lines += _reference_lines(context, others)
+        lines += _participant_notes(context, others)
     return [f"tau: {line}" for line in lines]
 
 
-def _reference_lines(context: RunContext, others: Collection[Side]) -> list[str]:
-    """Return which participants know the reference actions or a recorded conversation.
+def _participants(context: RunContext, made: Mapping[Side, str], others: Collection[Side]) -> list[str]:
+    """Return both participants, with a note on those that know the reference actions."""
+    run = context.config
+    parts = [f"{side} {made[side]}" if side in others else _participant(context, side) for side in SIDES]
+    known = [side not in others and context.source(side, run).needs_reference({}) for side in SIDES]
+    note = "given the reference actions"
+    if "agent" not in others and run.agent is None and run.agent_spec == "gold":
+        note = "no agent given: gold plays the reference actions, see --tau-agent"
+    elif _is_deaf(run, others):
+        known[-1] = False  # a line of its own says so
+    noted = known if sum(known) == 1 else [False, all(known)]
+    return [f"{part} ({note})" if with_note else part for part, with_note in zip(parts, noted, strict=True)]
+
+
+def _is_deaf(run: RunConfig, others: Collection[Side]) -> bool:
+    """Return whether the user plays the reference actions to an agent that does not."""
+    return "agent" not in others and run.user_spec == "gold" and run.agent_spec != "gold"
+
+
+def _participant_notes(context: RunContext, others: Collection[Side]) -> list[str]:
+    """Return lines about a user that does not listen, examples, and a recorded conversation.
 
     Args:
         context: The context of the run's trials.
         others: The sides that a fixture or a marker has made other than the settings name them.
     """
     run, lines = context.config, []
-    if "agent" in others:
-        pass  # neither gold nor what is said of its user
-    elif run.agent is None and run.agent_spec == "gold":
-        lines.append("no agent and no model given: gold plays the reference actions (see --tau-agent)")
-    elif run.user_spec == "gold" and run.agent_spec != "gold":
+    if _is_deaf(run, others):
         lines.append(
             "user gold plays the reference actions and ignores what the agent says; --tau-user scripted answers the "
             "agent"
         )
-    seen = [side for side in SIDES if side not in others and context.source(side, run).needs_reference({})]
-    given = [_participant(context, side) for side in seen]
-    lines += [f"given the reference actions: {', '.join(given)}"] if given else []
     if warning := examples_warning(context, context.known_ids):
         lines.append(warning)
     replay = context.source("agent", run).replay

@@ -32,7 +32,7 @@ def count_lines(
     reasons: Mapping[str, str] | None = None,
     not_collected: Mapping[str, int] | None = None,
 ) -> list[str]:
-    """Return the numbers of trials that were planned, run, and not run, with the reasons; one line, or none.
+    """Return the numbers of trials that were planned, run, and not run, with the reasons; none if all were run.
 
     Args:
         planned: The group of each planned trial, by node id.
@@ -48,12 +48,13 @@ def count_lines(
     outcomes = {record.test: record.outcome for record in records if record.test in planned}
     missing = Counter((reasons or {}).get(test, NO_REASON) for test in planned if test not in outcomes)
     errors = sum(outcome == "error" for outcome in outcomes.values())
-    parts = [f"{len(outcomes) - errors:,} run"] if errors or missing else ["all run"]
-    parts += [plural(errors, "error")] if errors else []
+    parts = [f"{len(outcomes) - errors:,} run", *([plural(errors, "error")] if errors else [])]
     parts += [f"{number:,} not run ({why})" for why, number in missing.most_common()]
-    line = f"{_planned(planned)}: {', '.join(parts)}" if planned else "no trials planned"
+    found = [f"{_planned(planned)}: {', '.join(parts)}"] if missing else []
+    found += [] if planned else ["no trials planned"]
     elsewhere = ", ".join(f"{number:,} {why}" for why, number in (not_collected or {}).items() if number)
-    return [f"{line}; excluded: {elsewhere}" if elsewhere else line]
+    found += [f"excluded: {elsewhere}"] if elsewhere else []
+    return ["; ".join(found)] if found else []
 
 
 def _planned(planned: Mapping[str, Group]) -> str:

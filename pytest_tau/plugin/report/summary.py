@@ -264,7 +264,8 @@ class Summary:
 
         found = comparability(records)
         if found is not None:
-            self._comparability = found.text
+            asked = found.is_asked_for or self._config.get_verbosity() > 0
+            self._comparability = found.text if asked else None
             run_state(self._config).counts.comparability = found.as_dict()
 
     def _honest_lines(self) -> Iterator[SummaryLine]:

@@ -1,8 +1,9 @@
-"""What is printed as it is said by several modules: the lines of the terminal summary, and usage errors."""
+"""What several modules print: the lines of the header and of the summary, in the width of the terminal."""
 
 from __future__ import annotations
 
-from typing import Any
+import textwrap
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,6 +11,10 @@ from ...text import printable
 from ..wire import trial_report
 from .trial_reports import SIMULATION
 
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_PREFIX, _INDENT = "tau: ", " " * 7
 #: The sections of the summary, in their order.
 SECTIONS = (
     "domains",
@@ -67,10 +72,44 @@ class TerminalSummary:
         if uncounted and uncounted[-1] is report and not any("teardown" in name for name, _ in report.sections):
             uncounted.pop()
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_header(self) -> Generator[None, list[Any], list[Any]]:
+        """Wrap the lines of this package in the header."""
+        return [self._wrapped(each) for each in (yield)]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_collectionfinish(self) -> Generator[None, list[Any], list[Any]]:
+        """Wrap the lines of this package below the header."""
+        return [self._wrapped(each) for each in (yield)]
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
         """Write the lines, section by section."""
         blocks = self._config.hook.pytest_tau_summary_lines(exitstatus=exitstatus)
-        for block in sorted(blocks, key=lambda block: SECTIONS.index(block.section)):
-            for line in block.lines:
-                terminalreporter.write_line(line.text if line.command else printable(line.text), **line.markup)
+        blocks = sorted(blocks, key=lambda block: SECTIONS.index(block.section))
+        lines = [line for block in blocks for line in block.lines]
+        if lines and self._config.get_verbosity() >= 0:
+            terminalreporter.write_sep("=", "tau summary")
+        for line in lines:
+            if line.command:
+                terminalreporter.write_line(line.text, **line.markup)
+            else:
+                write_wrapped(terminalreporter, self._config, line.text, **line.markup)
+
+    def _wrapped(self, lines: str | list[str]) -> list[str]:
+        given = [lines] if isinstance(lines, str) else lines
+        return [part for line in given for part in (_wrap(line, self._config) if line.startswith(_PREFIX) else [line])]
+
+
+def write_wrapped(terminalreporter: Any, config: pytest.Config, text: str, **markup: bool) -> None:
+    """Write a line in the width of the terminal."""
+    for part in _wrap(printable(text), config):
+        terminalreporter.write_line(part, **markup)
+
+
+def _wrap(line: str, config: pytest.Config) -> list[str]:
+    """Return a line in parts that fit the terminal, those after the first one indented."""
+    width = config.get_terminal_writer().fullwidth
+    if len(line) <= width:
+        return [line]
+    return textwrap.wrap(line, width, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False)

@@ -8,6 +8,7 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ...analysis.usage import format_tokens
 from ...files import atomic_write, file_name_of
 from ...text import one_line
 
@@ -116,6 +117,7 @@ class TrialLog:
 def _facts(reply: ChatReply | None) -> str:
     if reply is None:
         return "no answer"
-    tokens = f"{reply.usage.prompt_tokens:,} + {reply.usage.completion_tokens:,} tokens" if reply.usage else "no tokens"
+    used = reply.usage
+    tokens = format_tokens(used.prompt_tokens, used.completion_tokens) if used else "no tokens"
     cost = "cost unknown" if reply.cost is None else f"${reply.cost:.4f}"
     return f"{reply.finish_reason or 'answered'}, {tokens}, {cost}, {reply.seconds:.1f} s"

@@ -15,6 +15,7 @@ from ...items import TRIAL_ID, group_of, spec_of
 from ...options import OptionValues, repetitions
 from ...wire import add_facts, is_worker, trial_report, worker_input
 from ..records import records_of
+from ..terminal import write_wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -172,12 +173,12 @@ class GatePlugin:
         yield
         for verdict in self.verdicts():
             colour = {True: "green", False: "red", None: "yellow"}[verdict.met]
-            terminalreporter.write_line(printable(f"tau: {verdict}"), **{colour: True})
+            write_wrapped(terminalreporter, self._config, f"tau: {verdict}", **{colour: True})
         excluded = sum(record.counted_as == "excluded" for record in records_of(self._config))
         if excluded and self._gates:
             every = [each.column.name for each in columns_of(capabilities_of(self._config)) if each.column.every]
             names, without = " and ".join([*every, "errors"]), plural(excluded, "excluded trial")
-            terminalreporter.write_line(f"tau: gates but {names} are without {without}")
+            write_wrapped(terminalreporter, self._config, f"tau: gates but {names} are without {without}")
         failing, broken = (
             sum(not has_own_gate(report) for report in terminalreporter.stats.get(name, ())) for name in SHOWN
         )
@@ -185,12 +186,11 @@ class GatePlugin:
         if counts:
             what = "only the gates do" if self._gates else "only a regression does"
             shown = "" if self._explained(terminalreporter) else " (-rx explains each)"
-            terminalreporter.write_line(
-                f"tau: {' and '.join(counts)}: single trials do not fail the run, {what}{shown}"
-            )
+            text = f"tau: {' and '.join(counts)}: single trials do not fail the run, {what}{shown}"
+            write_wrapped(terminalreporter, self._config, text)
         if broken and not any(gate.name == "errors" for gate in self._gates):
             hint = "tau: trials with an error have no verdict and are excluded; --tau-gate 'errors<=0' fails on errors"
-            terminalreporter.write_line(hint, yellow=True)
+            write_wrapped(terminalreporter, self._config, hint, yellow=True)
 
     def _explained(self, terminal: Any) -> bool:
         return "x" in terminal.reportchars or not all(verdict.met for verdict in self.verdicts())

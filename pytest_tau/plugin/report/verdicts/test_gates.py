@@ -17,6 +17,7 @@ from ...compat import mark_last_failed
 from ...context.run_state import run_state, will_be_restored
 from ...items import get_item_state, is_task_item, item_state, marker_arguments, spec_of
 from ...wire import TestGate, add_facts, is_worker, trial_report
+from ..terminal import write_wrapped
 from .gates import SHOWN, count_failure, explain, gated, tolerate
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ class TestGates:
         yield
         for text, met in self._lines():
             markup = {"green": True} if met else {"red": True} if met is False else {"yellow": True}
-            terminalreporter.write_line(printable(f"tau: {text}"), **markup)
+            write_wrapped(terminalreporter, self._config, f"tau: {text}", **markup)
 
     def verdicts(self) -> list[tuple[str, bool | None]]:
         """Return a line for each gate, and whether it is met; None if it is not decided."""
