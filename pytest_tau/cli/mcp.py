@@ -110,7 +110,7 @@ class Forwarder:
                 content: bytes = response.read()
         except urllib.error.HTTPError as error:
             content = error.read()
-            if not _is_message(content):
+            if "jsonrpc" not in _loaded(content):
                 raise OSError(_end_of(error.code, content)) from None
         return content
 
@@ -141,10 +141,6 @@ def _loaded(content: bytes) -> dict[str, Any]:
     except DocumentError:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _is_message(content: bytes) -> bool:
-    return "jsonrpc" in _loaded(content)
 
 
 def _end_of(status: int, content: bytes) -> str:

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     kinds: Sequence[str] = _KINDS if args.kind is None else (args.kind,)
     schemas = {kind: _schema(kind, args) for kind in kinds}
     if args.out is None:
-        _print(schemas if args.kind is None else schemas[args.kind])
+        sys.stdout.write(_text(schemas if args.kind is None else schemas[args.kind]))
         return 0
     out = Path(args.out)
     for kind, schema in schemas.items():
@@ -100,7 +100,3 @@ def _task_schema(args: argparse.Namespace) -> dict[str, Any]:
 
 def _text(schema: Any) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-def _print(schema: Any) -> None:
-    sys.stdout.write(_text(schema))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..capability import installed
 from ..capability.views import LintView
@@ -25,22 +25,9 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..evaluation import Evaluation, Evaluator
     from ..models import Task
+    from ..regrade.recognition import DomainSource
 
 __all__ = ["SEVERITIES", "Finding", "LintReport", "Severity", "lint_domain", "lint_users"]
-
-
-class Domains(Protocol):
-    """The domains that a task may name."""
-
-    def names(self) -> Sequence[str]:
-        """Return the names of all domains."""
-
-    def load(self, name: str) -> Domain:
-        """Return a domain.
-
-        Raises:
-            ConfigurationError: It cannot be loaded.
-        """
 
 
 async def lint_domain(
@@ -48,7 +35,7 @@ async def lint_domain(
     split: str | None,
     tasks: Sequence[Task] | None = None,
     evaluators: Sequence[Evaluator] = (),
-    domains: Domains | None = None,
+    domains: DomainSource | None = None,
 ) -> LintReport:
     """Check the tasks of a domain.
 
@@ -149,7 +136,7 @@ def _tasks(domain: Domain, split: str | None) -> list[Task]:
     return [task for task in domain.tasks(split=None) if task.id in wanted]
 
 
-def _misfit(task: Task, domain: Domain, components: Sequence[str], domains: Domains | None) -> Finding | None:
+def _misfit(task: Task, domain: Domain, components: Sequence[str], domains: DomainSource | None) -> Finding | None:
     """Check ``does-not-fit``: the task names another domain, or its parts name what the domain lacks."""
     try:
         if domains is not None:

@@ -40,7 +40,7 @@ def other_criteria(stored: RewardInfo | None, task: Task) -> str:
     if stored is None:
         return ""
     of_actions, of_assertions = _stored(stored)
-    actions, assertions = _of_task(task)
+    actions, assertions = _actions(task.criteria.actions or ()), _assertions(task.criteria.env_assertions or ())
     if of_actions and of_actions != actions:
         return OTHER_ACTIONS
     return OTHER_ASSERTIONS if of_assertions and of_assertions != assertions else ""
@@ -73,10 +73,6 @@ def _stored(verdict: RewardInfo) -> tuple[list[Any], list[Any]]:
     return _actions(check.action for check in verdict.action_checks or ()), _assertions(
         check.env_assertion for check in verdict.env_assertions or ()
     )
-
-
-def _of_task(task: Task) -> tuple[list[Any], list[Any]]:
-    return _actions(task.criteria.actions or ()), _assertions(task.criteria.env_assertions or ())
 
 
 def _actions(actions: Iterable[Any]) -> list[Any]:

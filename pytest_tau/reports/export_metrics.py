@@ -18,7 +18,7 @@ from .export import LOST, is_lost
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..models import ActionCheck, Review, RewardInfo, Simulation
+    from ..models import Review, Simulation
     from ..runs.reader import Run
 
     #: Returns the kind of a tool by its name: ``read``, ``write`` …; None if it is not known.
@@ -80,7 +80,7 @@ def _add(counts: _Counts, simulation: Simulation, *, lost: bool, tool_kind: Tool
     reason = simulation.termination_reason
     counts.endings["error" if reason in _ERRORS else reason] += 1
     counts.databases[info.db_check.db_match if info and info.db_check else None] += 1
-    for check in _action_checks(info):
+    for check in (info.action_checks if info else None) or []:
         kind = check.tool_type or tool_kind(check.action.name)
         counts.actions[kind or "", check.action_match] += 1
     found = (simulation.info or {}).get("auth_classification")
@@ -90,10 +90,6 @@ def _add(counts: _Counts, simulation: Simulation, *, lost: bool, tool_kind: Tool
     if review is not None and review.done:
         counts.reviews.append(review)
     counts.reviewed_in_vain += review is not None and not review.done
-
-
-def _action_checks(info: RewardInfo | None) -> list[ActionCheck]:
-    return (info.action_checks if info else None) or []
 
 
 def _metrics(counts: _Counts, declared: int) -> dict[str, Any]:

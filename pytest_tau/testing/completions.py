@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..endpoint.formats import FORMATS, chat_completions
 from ..endpoint.formats.events import CREATED, EVENT_STREAM
+from ..endpoint.formats.requests import Tokens
 from ..files import digest
 
 if TYPE_CHECKING:
@@ -36,20 +37,11 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class _Tokens(NamedTuple):
-    """The tokens of a chat completion."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-
-
 class _Answer(NamedTuple):
     """The first choice of a chat completion."""
 
     message: dict[str, Any]
-    usage: _Tokens | None
+    usage: Tokens | None
     finish_reason: str | None
     model: str | None
 
@@ -66,13 +58,13 @@ def written(path: str, body: Mapping[str, Any], whole: Mapping[str, Any]) -> dic
         return dict(whole)
     [choice, *_], usage = whole["choices"], whole.get("usage")
     tokens = _tokens(usage) if usage else None
-    answer = _Answer(choice["message"], tokens, choice.get("finish_reason"), whole.get("model"))
+    answer: Any = _Answer(choice["message"], tokens, choice.get("finish_reason"), whole.get("model"))
     return FORMATS[path].write(answer, body, str(whole["id"]).removeprefix("chatcmpl-"))
 
 
-def _tokens(usage: Mapping[str, Any]) -> _Tokens:
+def _tokens(usage: Mapping[str, Any]) -> Tokens:
     sent, received = (usage.get(f"{name}_tokens_details") or {} for name in ("prompt", "completion"))
-    return _Tokens(
+    return Tokens(
         usage["prompt_tokens"],
         usage["completion_tokens"],
         sent.get("cached_tokens") or 0,

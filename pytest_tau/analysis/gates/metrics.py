@@ -133,15 +133,12 @@ class _PassHatK:
     def trials(self) -> int:
         return self.k
 
-    def _results(self, tasks: Sequence[TaskTrials]) -> list[tuple[int, int]]:
-        return [(len(task.ran), task.passed) for task in tasks]
-
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
         reach = self.reach([replace(task, waiting=0) for task in tasks])
         return reach.low if reach.certain and reach.low == reach.high else None
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
-        return pass_hat_k_interval(self._results(tasks), self.k)
+        return pass_hat_k_interval([(len(task.ran), task.passed) for task in tasks], self.k)
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         # A task without a trial so far may never count, as those that are waiting may be errors: at worst as 0 or 1.

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ...analysis.statistics import Interval
     from ...capability.views import Compared, Measured, TrialView
     from ...models import Simulation
-    from ...runs.record import TrialRecord
 
     #: The partial credit of a trial, by name.
     _Partial: TypeAlias = Mapping[str, float | None]
@@ -67,7 +66,7 @@ def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
     tasks = by_task(each.record for each in trials)
     found = []
     for name in (*SHARES, *COUNTS):
-        measured = [[_of(each).get(name) for each in task.ran] for task in tasks.values()]
+        measured = [[(capability.read(each.facts) or {}).get(name) for each in task.ran] for task in tasks.values()]
         values = [[value for value in each if value is not None] for each in measured]
         number = sum(map(len, values))
         if number:
@@ -77,10 +76,6 @@ def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
             known = interval if interval and interval.low < interval.high else None
             found.append(PartialMean(name, mean, known))
     return found
-
-
-def _of(record: TrialRecord) -> _Partial:
-    return capability.read(record.facts) or {}
 
 
 def summary(trials: Sequence[Measured]) -> Iterator[str]:

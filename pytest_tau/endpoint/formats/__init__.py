@@ -11,7 +11,7 @@ from .responses import ResponseStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .requests import Answer
+    from ...chat.requests import ChatReply
 
 __all__ = ["FORMATS", "EndpointRequest", "Format", "ResponseStore", "UnservableRequest"]
 
@@ -27,7 +27,7 @@ class Format(NamedTuple):
     """
 
     read: Callable[[Mapping[str, Any], ResponseStore], EndpointRequest]
-    write: Callable[[Answer, Mapping[str, Any], str], dict[str, Any]]
+    write: Callable[[ChatReply, Mapping[str, Any], str], dict[str, Any]]
     stream: Callable[[Mapping[str, Any], Mapping[str, Any]], list[bytes]]
     error: Callable[..., dict[str, Any]]
 

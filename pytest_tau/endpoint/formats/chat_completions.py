@@ -8,7 +8,7 @@ from .events import CREATED, cut, event
 from .requests import (
     SAMPLING,
     EndpointRequest,
-    NoTokens,
+    Tokens,
     UnservableRequest,
     calls_of,
     fields_to_send_back,
@@ -23,7 +23,7 @@ from .requests import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .requests import Answer
+    from ...chat.requests import ChatReply
 
 _OWN = frozenset({"model", "messages", "tools", "tool_choice", "response_format", "stream", "stream_options", "n"})
 _ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -101,7 +101,7 @@ def _response_format(wanted: Any) -> dict[str, Any] | None:
 # Answers
 
 
-def write(answer: Answer, model: str, mark: str) -> dict[str, Any]:
+def write(answer: ChatReply, model: str, mark: str) -> dict[str, Any]:
     """Return an answer as a ``chat.completion`` object.
 
     Args:
@@ -128,8 +128,8 @@ def write(answer: Answer, model: str, mark: str) -> dict[str, Any]:
     return {**whole, "usage": _usage(answer)}
 
 
-def _usage(answer: Answer) -> dict[str, Any]:
-    usage = answer.usage or NoTokens()
+def _usage(answer: ChatReply) -> dict[str, Any]:
+    usage = answer.usage or Tokens()
     return {
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,

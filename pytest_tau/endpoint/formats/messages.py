@@ -9,7 +9,7 @@ from ...documents import DocumentError, parse_json
 from .events import cut, event
 from .requests import (
     EndpointRequest,
-    NoTokens,
+    Tokens,
     UnservableRequest,
     calls_of,
     content_of,
@@ -26,7 +26,7 @@ from .requests import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .requests import Answer
+    from ...chat.requests import ChatReply
 
 _PASSED = ("temperature", "top_p", "top_k", "service_tier")
 _KNOWN = frozenset(
@@ -164,7 +164,7 @@ def _args(body: Mapping[str, Any]) -> dict[str, Any]:
 # Answers
 
 
-def write(answer: Answer, model: str, mark: str) -> dict[str, Any]:
+def write(answer: ChatReply, model: str, mark: str) -> dict[str, Any]:
     """Return an answer as a ``message`` object; ``mark`` distinguishes it, and its id ends with it."""
     message = answer.message
     blocks = _thinking_blocks(message)
@@ -202,8 +202,8 @@ def _input(arguments: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"INVALID_JSON": arguments}
 
 
-def _usage(answer: Answer) -> dict[str, int]:
-    usage = answer.usage or NoTokens()
+def _usage(answer: ChatReply) -> dict[str, int]:
+    usage = answer.usage or Tokens()
     return {
         "input_tokens": max(usage.prompt_tokens - usage.cached_tokens, 0),
         "cache_creation_input_tokens": 0,

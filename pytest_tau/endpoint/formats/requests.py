@@ -4,45 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
 
-class Tokens(Protocol):
-    """The tokens of a call; ``pytest_tau.chat.Usage`` has them."""
-
-    @property
-    def prompt_tokens(self) -> int: ...  # noqa: D102
-    @property
-    def completion_tokens(self) -> int: ...  # noqa: D102
-    @property
-    def cached_tokens(self) -> int: ...  # noqa: D102
-    @property
-    def reasoning_tokens(self) -> int: ...  # noqa: D102
-
-
-class NoTokens(NamedTuple):
-    """The tokens of an answer whose provider does not count them; the formats require numbers, and clients add them."""
+class Tokens(NamedTuple):
+    """The tokens of an answer; zeros if the provider does not count them, as the formats require numbers."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     reasoning_tokens: int = 0
-
-
-class Answer(Protocol):
-    """An answer of a model; ``pytest_tau.chat.ChatReply`` is one."""
-
-    @property
-    def message(self) -> dict[str, Any]: ...  # noqa: D102
-    @property
-    def usage(self) -> Tokens | None: ...  # noqa: D102
-    @property
-    def finish_reason(self) -> str | None: ...  # noqa: D102
-    @property
-    def model(self) -> str | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ...documents import DocumentError, parse_json
 from .events import CREATED, cut, event
 from .requests import (
     EndpointRequest,
-    NoTokens,
+    Tokens,
     UnservableRequest,
     arguments_text,
     calls_of,
@@ -28,7 +28,7 @@ from .requests import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from .requests import Answer
+    from ...chat.requests import ChatReply
 
 
 _PASSED = (
@@ -265,7 +265,7 @@ def _reasoning_fields(item: Mapping[str, Any]) -> dict[str, Any]:
 # Answers
 
 
-def write(answer: Answer, body: Mapping[str, Any], mark: str) -> dict[str, Any]:
+def write(answer: ChatReply, body: Mapping[str, Any], mark: str) -> dict[str, Any]:
     """Return an answer as a ``response`` object.
 
     Args:
@@ -306,8 +306,8 @@ def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     return parts + ([{"type": "refusal", "refusal": refusal}] if isinstance(refusal, str) and refusal else [])
 
 
-def _usage(answer: Answer) -> dict[str, Any]:
-    usage = answer.usage or NoTokens()
+def _usage(answer: ChatReply) -> dict[str, Any]:
+    usage = answer.usage or Tokens()
     return {
         "input_tokens": usage.prompt_tokens,
         "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},

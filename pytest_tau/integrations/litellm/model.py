@@ -32,24 +32,7 @@ if TYPE_CHECKING:
 
 
 class LiteLLM(LimitedModel):
-    """Answers chat requests through litellm.
-
-    One instance serves every model and every trial of a run, on any event loop and from any thread: the calls run on
-    a loop of their own. An argument ``timeout`` of a request overrides this one's, and ``num_retries`` or
-    ``max_retries`` overrides ``attempts``.
-
-    Args:
-        timeout: The most seconds of each attempt, also if the server keeps sending.
-        attempts: The most attempts of a call that meets temporary faults.
-        max_in_flight: The most concurrent calls of one model; others wait.
-        first_wait: Seconds before the second attempt; each further wait is up to twice as long, and not shorter
-            than the server asks for.
-        longest_wait: The longest wait in seconds.
-        options: Prices, limits of providers, and the prompt cache.
-
-    Raises:
-        ConfigurationError: A limit that cannot be one.
-    """
+    """Answers chat requests through litellm; see ``LimitedModel`` for its arguments."""
 
     def _loop(self) -> BackgroundLoop:
         return LOOP

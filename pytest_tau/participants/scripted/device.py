@@ -145,12 +145,9 @@ class Device:
         fitting = [
             (len(places), name)
             for name, phrase in self._starts[window[0]]
-            if (places := begins(phrase, window, self._gap(name)))
+            if (places := begins(phrase, window, GAP if name in self._derived else None))
         ]
         return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
-
-    def _gap(self, tool: str) -> int | None:
-        return GAP if tool in self._derived else None
 
     def _calls(self, tool: Tool, texts: Sequence[Sequence[str]], sentence: Sentence) -> Iterator[Step]:
         """Yield the calls that an instruction asks for; a value that it lacks may be in the next of the texts."""

@@ -188,7 +188,7 @@ def _hashes(spec: TaskSpec, environment: Environment) -> dict[str, str]:
         "user tools": [tool.openai_schema for tool in environment.tools("user")],
         **prompts,
     }
-    found = {name: _digest_json(part) for name, part in parts.items()}
+    found = {name: digest(json.dumps(part, sort_keys=True)) for name, part in parts.items()}
     texts = spec.config.simulation.protocol.texts
     return found | ({"official texts": texts.fingerprint} if texts is not None else {})
 
@@ -196,7 +196,3 @@ def _hashes(spec: TaskSpec, environment: Environment) -> dict[str, str]:
 def _scenario(task: Task) -> dict[str, Any]:
     """Return the fields of a task on which a conversation depends; how it is graded may change."""
     return task.model_dump(include={"user_scenario", "ticket", "initial_state", "user_tools"}, mode="json")
-
-
-def _digest_json(value: Any) -> str:
-    return digest(json.dumps(value, sort_keys=True))

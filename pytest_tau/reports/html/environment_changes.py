@@ -66,7 +66,7 @@ class StateHistories:
         except _StoppedError as stopped:
             return _placed(stopped.history, positions)
         except (TauError, RecursionError) as error:
-            return _unknown(error)
+            return StateHistory(note=f"Changes to the environment are not shown: {error}")
 
     def _of_task(self, task: Task, domain: Domain, *, solo: bool) -> _OfTask:
         key = (id(task), domain.name, solo)
@@ -167,10 +167,6 @@ class _StoppedError(Exception):
 
     def __init__(self, history: StateHistory) -> None:
         self.history = history
-
-
-def _unknown(error: Exception) -> StateHistory:
-    return StateHistory(note=f"Changes to the environment are not shown: {error}")
 
 
 def _identity(made: PairedCall) -> tuple[Any, ...]:

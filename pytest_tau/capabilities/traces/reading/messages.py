@@ -118,7 +118,7 @@ def read_messages(value: Any, role: str = "user") -> list[Said]:
     """
     value = decoded(value)
     if isinstance(value, str):
-        return [_text_message(role, value)] if value else []
+        return [Said(role, value, missing=_flaw(value))] if value else []
     if isinstance(value, list):
         if _are_parts(value):
             return _of_parts(role, value)
@@ -341,10 +341,6 @@ def _flaw(text: str) -> str:
     if any(each in text for each in REDACTED):
         return "redacted"
     return "cut" if len(text) in _ROUND and text.endswith(("…", "...")) else ""
-
-
-def _text_message(role: str, text: str) -> Said:
-    return Said(role, text, missing=_flaw(text))
 
 
 def _call(fields: Mapping[str, Any]) -> Call:

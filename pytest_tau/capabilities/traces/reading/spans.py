@@ -129,7 +129,7 @@ def span_of(value: Mapping[str, Any], around: Mapping[str, Any]) -> Span:
     found.scope = _text(around, _SCOPE) or _text(value, _SCOPE)
     found.attributes = _attributes(value, around)
     found.dropped = _first(value, _DROPPED) not in (None, 0, "0")
-    found.events = [(_event_name(each), _event_content(each)) for each in objects(value.get("events"))]
+    found.events = [(_event_name(each), pairs(each.get("attributes"))) for each in objects(value.get("events"))]
     if not found.scope:
         found.scope = next((scope for member, scope in _PRODUCTS.items() if member in value), "")
     if "operationName" in value:
@@ -254,10 +254,6 @@ def _is_otlp_kind(path: str, value: Any) -> bool:
 
 def _event_name(value: Mapping[str, Any]) -> str:
     return str(value.get("eventName") or value.get("event_name") or value.get("name") or "")
-
-
-def _event_content(value: Mapping[str, Any]) -> Any:
-    return pairs(value.get("attributes"))
 
 
 def _add_jaeger(span: Span, value: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ....environment.results import is_error
 from ....errors import TauError
 from ....files import digest
-from ....models import Action, Description, EvaluationCriteria, Task, UserScenario, call_as_text
+from ....models import Description, EvaluationCriteria, Task, UserScenario, call_as_text
 from ....policy.check import check_policy
 from .proof import Check, prove
 from .reference import Reference, reference_of
@@ -186,7 +186,7 @@ def _annotations(
     if inferred.differences:
         found["differing_results"] = [f"message {each.message_idx}: {each.text}" for each in inferred.differences]
     if reference.dropped:
-        found["without_effect"] = [_text(each) for each in reference.dropped]
+        found["without_effect"] = [call_as_text(each.name, each.arguments) for each in reference.dropped]
     if reference.said:
         found["communicate_candidates"] = reference.said
     if broken:
@@ -194,7 +194,3 @@ def _annotations(
     if draft:
         found["draft"] = "decide what should have happened, then: tau task-from RUN#ID --wrong --reference THIS_FILE"
     return found
-
-
-def _text(action: Action) -> str:
-    return call_as_text(action.name, action.arguments)

@@ -116,11 +116,7 @@ def environment_in(domain: Domain, state: InitialState | None) -> Environment:
         TauError: The state does not fit the domain.
         Exception: A function of the state fails.
     """
-    return domain.environment(_bare_task(state))
-
-
-def _bare_task(state: InitialState | None) -> Task:
-    return Task(id="inferred", user_scenario=UserScenario(instructions=""), initial_state=state)
+    return domain.environment(Task(id="inferred", user_scenario=UserScenario(instructions=""), initial_state=state))
 
 
 class _Candidate(NamedTuple):

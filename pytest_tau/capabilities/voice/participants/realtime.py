@@ -125,7 +125,7 @@ class RealtimeAgent:
         try:
             self._socket = await self._http.ws_connect(self._url, headers=self._headers, max_msg_size=0)
         except self._aiohttp.ClientError as error:
-            raise ParticipantError(f"{_without_query(self._url)}: {error}", side="agent") from None
+            raise ParticipantError(f"{self._url.partition('?')[0]}: {error}", side="agent") from None
         await self._receive("session.created")
         functions = [{"type": "function", **tool.openai_schema["function"]} for tool in self._tools]
         session = {
@@ -211,7 +211,3 @@ def _headers(key: str | None) -> dict[str, str]:
     if not value:
         raise ConfigurationError(f"the environment variable {key}, which has the key of the agent's server, is not set")
     return {"Authorization": f"Bearer {value}"}
-
-
-def _without_query(url: str) -> str:
-    return url.partition("?")[0]
