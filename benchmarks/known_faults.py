@@ -19,21 +19,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_tau import Evaluation, SimulationSettings, asimulate, load_domain
+from pytest_tau.capabilities.reviews.case import review_case
+from pytest_tau.capabilities.reviews.loading import load_reviewer
+from pytest_tau.capabilities.reviews.run import review_trial
 from pytest_tau.chat import LLM, TrialModels
 from pytest_tau.evaluation import BUILT_IN_JUDGES
 from pytest_tau.models import AssistantMessage, UserMessage
 from pytest_tau.orchestrator import Limits
 from pytest_tau.participants.agents import FAULTY_AGENTS
 from pytest_tau.participants.scripted.user import ScriptedUser
-from pytest_tau.reviews import load_reviewer, review_case, review_trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_tau import Domain, Simulation, Task
+    from pytest_tau.capabilities.reviews.reviewer import LazyReviewer, Reviewer
     from pytest_tau.models import Review
     from pytest_tau.participants.context import Incoming, Reply
-    from pytest_tau.reviews import LazyReviewer, Reviewer
 
 DOMAINS = ("airline", "retail", "telecom", "banking_knowledge")
 SIDES = ("agent", "user")

@@ -130,14 +130,6 @@ def _blame(name: str) -> Value:
     return text
 
 
-def _review(name: str) -> Value:
-    return lambda record: (record.review or {}).get(name)
-
-
-def _review_tags(record: TrialRecord) -> str | None:
-    return "; ".join((record.review or {}).get("tags") or ()) or None
-
-
 def _of_role(role: str, value: Callable[[ModelUsage], Any]) -> Value:
     return lambda record: value(record.usage[role]) if role in record.usage else None
 
@@ -221,11 +213,6 @@ COLUMNS: tuple[Column, ...] = (
     *(Column(name if name != "actions" else "reference_actions", _group(name)) for name in GROUPS),
     Column("blame", _blame("party"), page=PageColumn("blame")),
     Column("blame_reason", _blame("reason")),
-    Column("review_status", _review("status")),
-    Column("review_first_critical", _review("first_critical"), page=PageColumn("review")),
-    *(Column(f"review_{name}", _review(name)) for name in ("fault_owner", "fault_type", "agent_errors", "user_errors")),
-    Column("review_tags", _review_tags),
-    Column("reviewer_cost", _of_role("reviewer", lambda used: used.cost)),
     Column("saw_reference", lambda record: "; ".join(record.saw_reference)),
     Column("simulation_id", from_simulation=lambda simulation: simulation.id),
     Column("test", lambda record: record.test),

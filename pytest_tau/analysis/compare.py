@@ -11,7 +11,6 @@ from ..runs.manifest import why_incomplete
 from ..text import listed, one_line, plural
 from .comparability import differing_conditions
 from .measures.facts import fact_lines, rates_name
-from .measures.reviews import review_counts
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
 from .power import POWER
 from .scores import persona_lines
@@ -191,7 +190,6 @@ class Comparison:
             lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
         lines += fact_lines(self.before, self.after, [*self._records.values()], variants=len(self.variants) > 1)
         lines += persona_lines(self.before.records, self.after.records)
-        lines += self._reviews()
         for word, tasks in (("worse", self.worse), ("better", self.better)):
             if tasks:
                 lines.append(f"{word} on {plural(len(tasks), 'task')}: {self._named(tasks)}")
@@ -253,13 +251,6 @@ class Comparison:
             before, after = self.not_counted
             parts.append(f"{plural(before, 'trial')} excluded from rates before and {after:,} after")
         return [f"excluded: {', '.join(parts)}"] if parts else []
-
-    def _reviews(self) -> list[str]:
-        """Return what the reviews of each run found; none if neither was reviewed."""
-        found = [(side.name, review_counts(side.records)) for side in (self.before, self.after)]
-        if not any(counts for _, counts in found):
-            return []
-        return [f"{name}: {line}" for name, counts in found for line in counts or ["not reviewed"]]
 
     def _power(self, paired: Paired) -> list[str]:
         smallest = paired.smallest_loss

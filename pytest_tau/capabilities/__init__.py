@@ -8,6 +8,7 @@ BUNDLED = (
     "partial_credit",
     "policy_rules",
     "retrieval_figures",
+    "reviews",
     "quarantine",
     "changed",
     "fork",

@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("browse.domains", "browse.domain", "browse.tasks", "browse.tools", "browse.play"),
         *("browse.runs", "browse.show", "view"),
     ),
-    "compare": ("compare", "bless", "merge", "regrade", "reviews.review", "export", "submit"),
+    "compare": ("compare", "bless", "merge", "regrade", "export", "submit"),
     "serve": ("mcp",),
 }
 

@@ -41,8 +41,6 @@ _CHOICES = {
     "errors": ("infrastructure_error", "as-is"),
     "as": ("agent", "user"),
     "domain-format": ("html", "markdown", "json"),
-    "only": ("failed", "all"),
-    "mode": ("full", "user"),
     "compare-format": ("text", "markdown", "json", "html"),
 }
 
@@ -135,17 +133,6 @@ OPTIONS: dict[str, Option] = {
     "all-failed": Option(("--all-failed",), "only tasks that have passed in none of their trials"),
     "full": Option(("--full",), "show long results of tools as a whole, not their first 500 characters"),
     "agent": Option(("--agent",), "the template of the agent: %(choices)s (default: %(default)s)", "NAME"),
-    "only": Option(("--only",), "which trials are reviewed: failed (default), or all; never those that ended in an "
-                   "error", "WHAT", {"choices": _CHOICES["only"], "default": "failed"}),
-    "mode": Option(("--mode",), "full (default), or user: the user alone, by a reviewer that sees neither policy nor "
-                   "reference nor the agent's calls", "MODE", {"choices": _CHOICES["mode"], "default": "full"}),
-    "limit": Option(("--limit",), "review at most N conversations", "N", {"type": int}),
-    "deadline": Option(("--deadline",), "the seconds that a review may take (default: %(default)g)", "SECONDS",
-                       {"type": float, "default": 600.0}),
-    "concurrency": _shared("concurrency", "how many run at the same time (default: "
-                                          "%(default)s)", type=int, default=10),
-    "budget": _shared("budget", "begin no further review, and make no more model calls, once they have "
-                                "cost this much", type=float),
     "install-from": Option(("--install-from",), "what pip installs pytest-tau from in CI: a requirement such as a git "
                            "URL, or a wheel in the folder", "SOURCE"),
 }

@@ -9,7 +9,7 @@ from ..capability.calls import failure_lines
 from ..evaluation import components_of
 from ..evaluation.component_reports import BY_USER, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
-from ..models import LATE_CALLS, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
+from ..models import LATE_CALLS, AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ..text import counted, has_traceback, plural, shorten
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
 from .misunderstandings import misunderstood_lines
@@ -96,7 +96,6 @@ def explain(
     lines += _late_calls(simulation)
     said = _last_messages(simulation) if last_messages else []
     lines += _fault(simulation, [*lines, *said])
-    lines += _review(simulation)
     lines += [Line("note", hint)] if hint else []
     lines += [*_replay(simulation), *said]
     if again:
@@ -176,26 +175,6 @@ def _fault(simulation: Simulation, known: Iterable[Line]) -> list[Line]:
     shown = "\n".join([*(line.text for line in known), simulation.error or ""])
     new = [each for each in fault["evidence"].split("; ") if not _is_in(each, shown)]
     return [Line("note", f"{text}: {_one_line('; '.join(new))}" if new else text)]
-
-
-def _review(simulation: Simulation) -> list[Line]:
-    """Return the review, if there is one: whose fault the failure is, and the critical errors."""
-    review = any_review(simulation.info)
-    if review is None:
-        return []
-    by = f" by {review.judge.name}" if review.judge else ""
-    if not review.done:
-        return [Line("note", f"review{by}: {review.status}: {_one_line(review.error)}")]
-    fault = f"fault of the {review.fault_owner}" if review.fault_owner else "no fault named"
-    kind = f" ({review.fault_type})" if review.fault_type else ""
-    lines = [Line("note", f"review{by}: {fault}{kind}" + (f": {_one_line(review.summary)}" if review.summary else ""))]
-    for each in review.errors:
-        if each.critical:
-            where = f" (message {each.turn_idx})" if each.turn_idx is not None else ""
-            said = filter(None, [f"{each.source}, {each.severity}{where}", each.error_type, each.reasoning])
-            text = ": ".join(said)
-            lines.append(Line("note", f"  {_one_line(text)}"))
-    return lines
 
 
 def _is_in(evidence: str, known: str) -> bool:

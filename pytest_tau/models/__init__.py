@@ -15,7 +15,7 @@ from .messages import (
     call_as_text,
     parse_messages,
 )
-from .reviews import Review, ReviewFinding, ReviewJudge, ReviewMode, any_review, review_of
+from .reviews import Review, ReviewFinding, ReviewJudge, ReviewMode, add_review, any_review, review_of
 from .rewards import (
     ActionCheck,
     CommunicateCheck,
@@ -120,6 +120,7 @@ __all__ = [
     "UserMessage",
     "UserScenario",
     "UserScript",
+    "add_review",
     "any_review",
     "call_as_text",
     "calls_in",

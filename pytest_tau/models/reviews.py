@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from .simulations import Simulation
 
 ReviewMode: TypeAlias = Literal["full", "user"]
 ReviewStatus: TypeAlias = Literal["done", "unusable", "failed"]
 
-#: The entry of a simulation's ``info`` for the review of each mode. Source: names of fields of τ²-bench v1.0.1.
+#: The key of a simulation's facts that has reviews.
+FACTS = "reviews"
+#: The field of a simulation for the review of each mode. Source: τ²-bench v1.0.1.
 REVIEW_KEYS: dict[ReviewMode, str] = {"full": "review", "user": "user_only_review"}
 #: The severities of the errors of each side. Source: τ²-bench v1.0.1.
 SEVERITIES: dict[str, tuple[str, ...]] = {
@@ -126,7 +128,7 @@ class Review(BaseModel):
         return [each for each in self.errors if each.source == side]
 
     def as_info(self) -> dict[str, Any]:
-        """Return the value of the entry in ``simulation.info``, with τ²-bench's flags, which are null if not done."""
+        """Return the review as it is stored, with τ²-bench's flags, which are null if it is not done."""
         flags = {
             "agent_error": bool(self.of_side("agent")),
             "user_error": bool(self.of_side("user")),
@@ -138,7 +140,7 @@ class Review(BaseModel):
         return self.model_dump(mode="json") | flags
 
     def facts(self) -> dict[str, Any]:
-        """Return what summaries, tables and comparisons need, as JSON."""
+        """Return what summaries, columns and comparisons need, as JSON."""
         tags = Counter(tag for each in self.errors for tag in each.error_tags)
         return {
             "mode": self.mode,
@@ -150,8 +152,10 @@ class Review(BaseModel):
             "agent_errors": len(self.of_side("agent")),
             "user_errors": len(self.of_side("user")),
             "tags": dict(tags),
+            "tag_names": "; ".join(tags) or None,
             "unknown_tags": sorted({tag for each in self.errors for tag in each.unknown_tags}),
             "judge": self.judge.name if self.judge else None,
+            "cost": self.cost,
         }
 
 
@@ -160,12 +164,12 @@ def mark_unknown(tags: list[str]) -> list[str]:
     return [tag for tag in tags if tag not in TAGS]
 
 
-def review_of(info: Mapping[str, Any] | None, mode: ReviewMode) -> Review | None:
-    """Return the review of a mode that a simulation's ``info`` has; None if it has none.
+def review_of(simulation: Simulation, mode: ReviewMode) -> Review | None:
+    """Return the review of a mode that a simulation has; None if it has none.
 
     An entry of another program that is not a review is returned as one that is unusable.
     """
-    found = (info or {}).get(REVIEW_KEYS[mode])
+    found = (simulation.facts.get(FACTS) or {}).get(mode)
     if found is None:
         return None
     try:
@@ -177,10 +181,22 @@ def review_of(info: Mapping[str, Any] | None, mode: ReviewMode) -> Review | None
         return Review(mode=mode, status="unusable", error=text)
 
 
-def any_review(info: Mapping[str, Any] | None) -> Review | None:
+def any_review(simulation: Simulation) -> Review | None:
     """Return the full review of a simulation, or else that of the user alone; None without either."""
-    full = review_of(info, "full")
-    return full if full is not None else review_of(info, "user")
+    full = review_of(simulation, "full")
+    return full if full is not None else review_of(simulation, "user")
+
+
+def add_review(simulation: Simulation, review: Review) -> bool:
+    """Add a review to a simulation; return whether it was added: one that is not done does not replace one that is."""
+    there = review_of(simulation, review.mode)
+    if there is not None and there.done and not review.done:
+        return False
+    found = {**(simulation.facts.get(FACTS) or {}), review.mode: review.as_info()}
+    simulation.facts = {**simulation.facts, FACTS: found}
+    if (shown := any_review(simulation)) is not None:
+        found |= shown.facts()
+    return True
 
 
 def read_tau2_review(raw: Any, mode: ReviewMode) -> Review | None:

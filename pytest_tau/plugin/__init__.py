@@ -141,7 +141,7 @@ def _begin(config: pytest.Config) -> None:
     _register(config, "run.setup", "collect.collectors", "report.records", "report.exit_status", "report.terminal")
     _register(config, "report.junit")
     _register(config, "collect.participants", "report.trial_notes")
-    _register(config, "report.summary", "report.sections.reviews")
+    _register(config, "report.summary")
     _register_if_given(config, "report.markdown_page", "markdown")
     _register(config, "report.run_counts", "report.progress.plugin", "report.verdicts.test_gates")
     state = run_state.run_state(config)

@@ -32,7 +32,6 @@ from ..run_settings import (
 from ..runner import (
     MODEL_ROLES,
     ModelSettings,
-    ReviewSettings,
     RunConfig,
     SimulationSettings,
 )
@@ -63,23 +62,13 @@ def run_config(config: pytest.Config) -> RunConfig:
         **values.of(ParticipantSettings),
         data_dir=data_dir,
         written=tuple(kind(**values.of(kind)) for kind in (DomainSettings, PromptingSettings)),
-        review=_review(values),
         folder=values.folder("agent"),
-        models=_models(values),
+        models=_models(config, values),
         simulation=replace(_simulation(values, data_dir), capabilities=active_capabilities(config)),
     )
     with_models, without = DEFAULT_CONCURRENCY
-    usual = with_models if any(run.choice(role) for role in MODEL_ROLES) else without
+    usual = with_models if run.choices else without
     return replace(run, concurrency=run.concurrency or (1 if is_played(values) else usual))
-
-
-def _review(values: OptionValues) -> ReviewSettings | None:
-    if values.get("review") is None:
-        for name in ("reviewer", "reviewer_llm"):
-            if values.given(name) and not values.from_ini(name):
-                raise pytest.UsageError(f"{values.label(name)}: is used with --tau-review only; add it")
-        return None
-    return ReviewSettings(values.get("review"), values.get("review_mode"), values.get("reviewer"))
 
 
 def _check_generated(values: OptionValues) -> None:
@@ -166,23 +155,25 @@ def _prompting(values: OptionValues, side: Side, data_dir: Path | None) -> Promp
     return Prompting(context_tokens=tokens, text_tools=text_tools)
 
 
-def _models(values: OptionValues) -> ModelSettings:
+def _models(config: pytest.Config, values: OptionValues) -> ModelSettings:
     names = {role: name for role in MODEL_ROLES if (name := values.get(f"{role}_llm")) is not None}
     args = {
         role: ModelArguments(with_defaults(names.get(role, ""), values.get(f"{role}_llm_args"))) for role in MODEL_ROLES
     }
-    if values.get("review") is None:
-        names.pop("reviewer", None)
-    elif "reviewer" not in names and "judge" in names:
-        names["reviewer"] = names["judge"]
-        args["reviewer"] = args["reviewer"] if values.given("reviewer_llm_args") else args["judge"]
-    return ModelSettings(
+    made = ModelSettings(
         **values.of(CallSettings) | {"cassettes": _cassettes(values)},
         names=names,
         args=args,
         endpoint_key=os.environ.get(KEY_VARIABLE) or ModelSettings.endpoint_key,
         prices=_prices(values),
         tape=_tape(values),
+    )
+    found = config.hook.pytest_tau_models(config=config, models=made)
+    others = {role: choice for more in found for role, choice in more.items()}
+    return replace(
+        made,
+        names={**names, **{role: choice.name for role, choice in others.items()}},
+        args={**args, **{role: choice.args for role, choice in others.items()}},
     )
 
 

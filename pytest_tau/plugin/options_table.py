@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Literal
 
 from .. import run_settings
-from ..run_settings.types import model_arguments, model_name
 from ..settings import Option, declared, flag, option, options_of, text, texts
 from .option_types import (
     group_names,
@@ -53,17 +52,6 @@ class ResultSettings:
 
 #: Options that become settings of capabilities.
 _ROWS = (
-    Option("review", text, "speed", "WHICH", choices=("failed", "all"), bare="failed", rerun=2,
-           help="have a model review trials after their verdict, which it does not change: failed (default), or all"),
-    Option("review-mode", text, "speed", "MODE", default="full", choices=("full", "user"), rerun=2,
-           help="full (default), or user: a review of the user alone, by a reviewer that sees neither policy nor "
-                "reference nor the agent's calls"),
-    Option("reviewer", text, "speed", "SPEC", rerun=2,
-           help="reviewer: llm (default), or a function or an object of your own: module:attribute, file.py:attribute"),
-    Option("reviewer-llm", model_name, "speed", "MODEL", rerun=2,
-           help="the reviewer's model (default: the judge's)"),
-    Option("reviewer-llm-args", model_arguments, "speed", "JSON", default={}, rerun=2,
-           help='arguments of its calls, over {"temperature": 0.0}; null removes one'),
     Option("markdown", text, "output", "FILE", path=True,
            help="write the summary in Markdown; - adds it to the summary of a job on GitHub, and prints it elsewhere"),
     Option("html", Path, "output", "FILE", path=True,

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 
     from ..analysis.gates import Gate, Verdict
     from ..analysis.summary import DomainSummary
+    from ..chat import Role, TrialModels
     from ..environment import DomainSpec
     from ..evaluation import Evaluator
     from ..models import Simulation
+    from ..runner import ModelChoice, ModelSettings
     from ..runs.record import TrialRecord
     from ..settings import Option
     from .items import TaskSpec
@@ -88,6 +90,33 @@ def pytest_tau_trial_reported(report: pytest.TestReport, trial: TrialReport, rec
         report: The last of pytest's reports on its test.
         trial: The facts of the trial.
         record: The trial's record.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_models(config: pytest.Config, models: ModelSettings) -> dict[Role, ModelChoice] | None:
+    """Return the models that are called besides those of agent, user and judge, by role; collect-all.
+
+    Args:
+        config: pytest's configuration.
+        models: The settings of model calls, with the models of agent, user and judge.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_after_trial(
+    item: pytest.Item, spec: TaskSpec, number: int, models: TrialModels
+) -> Callable[[Simulation], Awaitable[None]] | None:
+    """Return what is awaited when a trial has ended, before it is stored; collect-all.
+
+    Called in pytest's thread, when the trial starts. What it returns is called on the event loop of the trial, and may
+    add facts to the simulation, and usage to the models.
+
+    Args:
+        item: The item of the trial.
+        spec: Its task, its domain, its settings.
+        number: The number of the trial, from 0.
+        models: The models of the trial.
     """
 
 

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import IO, TYPE_CHECKING, Any
 
 from ..analysis.metrics import pass_hat_k
-from ..models import review_of
+from ..models import any_review
 from .export import LOST, is_lost
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _add(counts: _Counts, simulation: Simulation, *, lost: bool, tool_kind: Tool
     found = (simulation.info or {}).get("auth_classification")
     status = found.get("status") if isinstance(found, dict) else None
     counts.auth[status if status in _AUTH else "not_checked"] += 1
-    review = review_of(simulation.info, "full") or review_of(simulation.info, "user")
+    review = any_review(simulation)
     if review is not None and review.done:
         counts.reviews.append(review)
     counts.reviewed_in_vain += review is not None and not review.done

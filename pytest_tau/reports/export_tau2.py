@@ -186,7 +186,7 @@ def tau2_simulation(trial: StoredTrial, *, lost: bool = False, trim: bool = Fals
 
 def _reviews(simulation: Simulation) -> dict[str, Any]:
     """Return the reviews of a simulation in τ²-bench's fields; only those that are done."""
-    reviews = {name: review_of(simulation.info, mode) for mode, name in REVIEW_KEYS.items()}
+    reviews = {name: review_of(simulation, mode) for mode, name in REVIEW_KEYS.items()}
     found = {name: tau2_review(review) for name, review in reviews.items() if review is not None}
     return {name: review for name, review in found.items() if review is not None}
 

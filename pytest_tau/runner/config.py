@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..chat import LLM, TrialModels
     from ..chat.prices import Price
     from ..environment import Domain, Environment, Retrieval
-    from ..models import Message, ReviewMode, Task
+    from ..models import Message, Task
     from ..participants import Prompting, Side
     from ..participants.behaviours import Behaviour
     from ..participants.own_loop import AgentTrial
@@ -39,7 +39,7 @@ for _base in (CallSettings, ConversationSettings, ParticipantSettings, Selection
     complete(_base)
 
 #: The roles whose models options name.
-MODEL_ROLES: tuple[Role, ...] = ("agent", "user", "judge", "reviewer")
+MODEL_ROLES: tuple[Role, ...] = ("agent", "user", "judge")
 #: Seed of a run when none is given. Source: τ²-bench v1.0.1.
 DEFAULT_SEED = SelectionSettings.seed
 
@@ -154,20 +154,6 @@ class ModelSettings(CallSettings):
         return self.budget is not None or self.budget_per_trial is not None
 
 
-class ReviewSettings(NamedTuple):
-    """Settings of the reviews of a run.
-
-    Attributes:
-        only: Which trials are reviewed: ``failed``, or ``all`` that have a verdict.
-        mode: ``full``, or ``user`` for the user alone.
-        reviewer: Specification of the reviewer; None for a model.
-    """
-
-    only: Literal["failed", "all"]
-    mode: ReviewMode = "full"
-    reviewer: str | None = None
-
-
 @dataclass(frozen=True, kw_only=True)
 class RunConfig(SelectionSettings, ParticipantSettings):
     """Every setting of a run, checked; nothing below the plugin sees pytest's own configuration.
@@ -178,7 +164,6 @@ class RunConfig(SelectionSettings, ParticipantSettings):
         data_dir: Official data; None for the bundled data.
         own_agent: A hook or an overridden fixture may make the agent where none was named.
         written: The settings that fields of ``simulation`` are made of, as they were written.
-        review: Which trials are reviewed, and by whom; None for none.
         folder: What relative paths and modules are looked up in.
         concurrency: The number of concurrent conversations in one process.
         models: The settings of every model call.
@@ -188,7 +173,6 @@ class RunConfig(SelectionSettings, ParticipantSettings):
     data_dir: Path | None = None
     own_agent: bool = False
     written: tuple[Any, ...] = ()
-    review: ReviewSettings | None = None
     folder: Path = field(default_factory=Path.cwd)
     concurrency: int = 1
     models: ModelSettings = field(default_factory=ModelSettings)
@@ -207,13 +191,19 @@ class RunConfig(SelectionSettings, ParticipantSettings):
         agent = None if self.own_agent and self.agent_spec == "gold" else self.agent_spec
         return default_user(agent, solo=self.simulation.solo, llm="user" in self.models.names)
 
+    @property
+    def choices(self) -> dict[Role, ModelChoice]:
+        """Return the models that are called, by role."""
+        roles = dict.fromkeys((*MODEL_ROLES, *self.models.names))
+        return {role: choice for role in roles if (choice := self.choice(role)) is not None}
+
     def choice(self, role: Role) -> ModelChoice | None:
         """Return the model of a role: an endpoint for the agent behind it, and None for a side that needs none."""
         name, args = self.models.names.get(role), self.models.args.get(role, {})
         if role == "judge":
             needed = self.judge in (None, "llm")
-        elif role == "reviewer":
-            needed = self.review is not None and self.review.reviewer in (None, "llm")
+        elif role not in MODEL_ROLES:
+            needed = True  # a capability has named it
         else:
             spec = self.agent_spec if role == "agent" else self.user_spec
             if is_endpoint(spec):

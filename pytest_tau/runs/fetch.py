@@ -19,12 +19,12 @@ from ..documents import parse_json
 from ..errors import ConfigurationError
 from ..files import atomic_write
 from .layout import (
+    LATER_FACTS,
     MANIFEST,
     PLAN,
     RECORDS,
     RESULTS_FOLDER,
     RESULTS_INDEX,
-    REVIEWS,
     SIMULATION_FILES,
     SIMULATIONS,
     has_simulations,
@@ -113,7 +113,7 @@ def fetch_parts(store: Store, names: Iterable[str], target: Path) -> list[Path]:
     wanted = [name for name in names if name.count("/") == 1 and _is_of_run(name.rpartition("/")[2])]
     # A piece that is followed by another one does not change any more.
     closed = {name for name in wanted if _next_piece(name) in wanted and (target / name).is_file()}
-    download(store, [name for name in [*wanted, PLAN, REVIEWS] if name not in closed], target)
+    download(store, [name for name in [*wanted, PLAN, LATER_FACTS] if name not in closed], target)
     return [target / part for part in sorted({name.partition("/")[0] for name in wanted})]
 
 
@@ -136,7 +136,7 @@ def download(store: Store, names: Iterable[str], target: Path) -> None:
 
 
 def _is_of_run(name: str) -> bool:
-    return name in (MANIFEST, REVIEWS) or fnmatch(name, SIMULATION_FILES)
+    return name in (MANIFEST, LATER_FACTS) or fnmatch(name, SIMULATION_FILES)
 
 
 def _is_result(name: str) -> bool:
@@ -186,13 +186,13 @@ def _joined(store: Store, names: list[str], home: Path, folder: Path) -> Path:
         ConfigurationError: No trial is stored, or the parts do not belong together.
     """
     from .join import JoinedRuns, joined_parts, run_files
-    from .reviews import join_reviews
+    from .later import join_facts
 
     found = fetch_parts(store, names, home / "parts")
     if not (parts := [*filter(has_simulations, found)]):
         raise ConfigurationError(f"{store.shown}: no trial is stored yet")
     if len(parts) == 1:
-        join_reviews([parts[0], parts[0].parent], parts[0])
+        join_facts([parts[0], parts[0].parent], parts[0])
         return parts[0].rename(folder)
     joined = JoinedRuns.of(run_files(parts), which="first")
     joining = joined_parts(joined, found)
@@ -209,14 +209,14 @@ def write_joined(joined: JoinedRuns, parts: JoinedParts, folder: Path) -> bool:
     Raises:
         OSError: A file cannot be read or written.
     """
+    from .later import join_facts
     from .manifest import write_manifest
-    from .reviews import join_reviews
 
     joined.write(folder / SIMULATIONS)
     folders = dict.fromkeys(file.parent for file in joined.files)
     # Those of all parts of a run are next to its plan.
     wholes = dict.fromkeys(each.parent for each in folders if (each.parent / PLAN).is_file())
-    join_reviews([*folders, *wholes], folder)
+    join_facts([*folders, *wholes], folder)
     manifest = parts.manifest()
     if manifest is not None:
         write_manifest(folder, manifest)

@@ -25,9 +25,8 @@ WORKER_FILES: Final = "simulations-*.jsonl"
 SIMULATION_FILES: Final = "simulations*.jsonl"
 #: The records of a run without its conversations, a JSON line each: the content of a baseline.
 RECORDS: Final = "records.jsonl"
-#: The records of a large run, made from its simulations and its reviews; it may be deleted at any time.
-#: The reviews of a run that were made after it, a JSON line each.
-REVIEWS: Final = "reviews.jsonl"
+#: The facts that capabilities have found after a run, a JSON line each.
+LATER_FACTS: Final = "facts.jsonl"
 #: The file that the process of a run has locked while it runs.
 LOCK: Final = "run.lock"
 #: A pattern of the files that its xdist workers have locked, each until it ends.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
-from ..models import FOREIGN_AGENT, SILENT_AGENT, any_review, paired_calls
+from ..models import FOREIGN_AGENT, SILENT_AGENT, paired_calls
 from .groups import INPUTS
 from .record import OTHER_CODE, TrialRecord
 
@@ -69,7 +69,6 @@ def make_record(
         **_of_messages(simulation, paired_calls(simulation.messages) if calls is None else calls),
         **_of_participants(simulation, info),
         facts=simulation.facts,
-        review=review.facts() if (review := any_review(info)) else None,
         inputs=info.get(INPUTS) or {},
     )
 

@@ -30,7 +30,6 @@ IN_OTHER_SHARDS, DESELECTED, BUDGET_SPENT = "in other shards", "deselected", "th
 #: Settings that no verdict depends on: the choice of tasks, speed, cost, and what fingerprints compare better.
 NON_VERDICT_SETTINGS = {
     *settings_that_affect("content", "selection", "calls", "speed"),
-    *("review", "review_mode", "reviewer", "reviewer_llm", "reviewer_llm_args"),
 }
 
 

@@ -11,6 +11,7 @@ from ..documents import parse_json
 from ..errors import ConfigurationError, unknown_name
 from ..garbage import without_collections
 from .jsonl import read_lines, test_of
+from .later import attach_facts, read_facts
 from .layout import (
     BASELINE,
     RECORDS,
@@ -28,7 +29,6 @@ from .record import TrialRecord
 from .results.entries import Unreadable
 from .results.files import ResultFile
 from .results.own_lines import own_simulations
-from .reviews import attach_reviews, read_reviews
 from .store import is_url, public_url
 
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ class Run:
         if not files:
             raise ConfigurationError(f"{self.path} has no conversations, only records of trials")
         last = self._last_lines(files) if self._own and _repeats(files) else None
-        reviews, self.problems = read_reviews(self.path)
+        later, self.problems = read_facts(self.path)
         for file in files:
             for trial in self._of_file(file, last):
-                attach_reviews(trial.test, trial.simulation, reviews)
+                attach_facts(trial.test, trial.simulation, later)
                 yield trial
 
     def records(self) -> list[TrialRecord]:

@@ -46,7 +46,6 @@ class TrialRecord:
         attempts: The number of attempts that were run; more than 1 if the trial was run again.
         first_reward: The reward of the first of several attempts; None if there was one.
         facts: What capabilities know of it, by the name of the capability.
-        review: The facts of a model's review (``Review.facts``); None if there is none.
         inputs: The parameters of its test that have no part in the trial, each with its value as a text.
     """
 
@@ -81,7 +80,6 @@ class TrialRecord:
     excluded: bool = False
     attempts: int = 0
     first_reward: float | None = None
-    review: Mapping[str, Any] | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property

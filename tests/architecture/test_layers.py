@@ -39,7 +39,7 @@ _LAYERS = {
     "evaluation",
     "policy",
 }
-_LAYERS |= {"run_settings", "diagnosis", "validity", "reviews", "runner"}
+_LAYERS |= {"run_settings", "diagnosis", "runner"}
 _STORED = {"runs", "regrade", "lint", "analysis", "reports"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -70,9 +70,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "policy": {*_GROUND, "models", "environment"},
     # What an agent announces is read as the scripted user reads it.
     "diagnosis": {*_GROUND, "models", "environment", "capability", "participants", "evaluation", "policy"},
-    "validity": {*_GROUND, "models", "environment", "participants", "diagnosis"},
-    # A reviewer is code of others as a participant is, and is called in the same way.
-    "reviews": {*_GROUND, "models", "environment", "chat", "participants", "evaluation", "diagnosis"},
     "runner": _LAYERS - {"runner"},
     "episodes": {*_LAYERS, "runs"},
     "runs": _LAYERS,

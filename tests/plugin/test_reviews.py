@@ -66,13 +66,16 @@ class TestRuns:
     def test_failed_trials_are_reviewed(self, mixed, workers):
         run = mixed("--tau-review", *own("review"), *workers)
         run.outcomes(passed=1, failed=2, errors=1)
-        run.line("tau: reviewed 2: first critical error by agent 2, user 0, none 0; tags: missed_required_action 2")
-        run.line("review by reviewers.py:review: fault of the agent (goal_partially_completed): No.")
+        run.line(
+            "tau:  review",
+            "reviewed 2: first critical error by agent 2, user 0, none 0; tags: missed_required_action 2",
+        )
+        run.line("review: by reviewers.py:review: fault of the agent (goal_partially_completed): No.")
         run.line("agent, critical: nothing done: It made no call.")
 
     def test_all_with_a_verdict_are(self, mixed):
         mixed("--tau-review=all", *own("review")).line(
-            "tau: reviewed 3: first critical error by agent 2, user 0, none 1"
+            "tau:  review         reviewed 3: first critical error by agent 2, user 0, none 1"
         )
 
     def test_without_the_option_nothing_is(self, mixed):
@@ -80,7 +83,7 @@ class TestRuns:
 
     def test_by_ini(self, mixed, project):
         project.ini("tau_review = all", "tau_reviewer = reviewers.py:of_user", "tau_review_mode = user")
-        mixed().line("tau: reviewed 3 (the user alone): first critical error by user 0, none 3")
+        mixed().line("tau:  review         reviewed 3 (the user alone): first critical error by user 0, none 3")
 
     @pytest.mark.parametrize(
         ("name", "status", "problem"),
@@ -93,8 +96,8 @@ class TestRuns:
     def test_a_reviewer_that_gives_no_review_is_named_and_changes_no_verdict(self, mixed, name, status, problem):
         run = mixed("--tau-review", *own(name), "--tau-timeout", "1", "--tau-concurrency", "4")
         run.outcomes(passed=1, failed=2, errors=1)
-        run.line(f"tau: reviewed 0: without a review: 2 {status}")
-        run.line(f"tau: reviewer 'reviewers.py:{name}': 2 trials {status}: {problem}")
+        run.line(f"tau:  review         reviewed 0: without a review: 2 {status}")
+        run.line(f"reviewer 'reviewers.py:{name}': 2 trials {status}: {problem}")
 
     def test_a_review_without_a_reviewer_is_a_usage_error(self, mixed):
         mixed("--tau-review").usage_error("add --tau-reviewer-llm MODEL or --tau-reviewer SPEC")
@@ -153,7 +156,7 @@ class TestModels:
         one.calls()
         run = one.run(*MODEL, "--tau-replay")
         run.outcomes(passed=1)
-        run.line("tau: reviewed 1: first critical error by agent 0, user 0, none 1")
+        run.line("tau:  review         reviewed 1: first critical error by agent 0, user 0, none 1")
         # A conversation that was recorded with a review is replayed without one, and the reverse.
         one.run("--tau-replay").outcomes(passed=1)
         assert one.calls() == []
@@ -162,7 +165,7 @@ class TestModels:
         one.run("--tau-record").outcomes(passed=1)
         run = one.run(*MODEL, "--tau-replay")
         run.outcomes(passed=1)
-        run.line("tau: reviewer 'fake/reviewer': 1 trial failed: ReplayError:", "no such cassette")
+        run.line("reviewer 'fake/reviewer': 1 trial failed: ReplayError:", "no such cassette")
         one.calls()
         one.run(*MODEL, "--tau-record").outcomes(passed=1)
         assert one.calls() == ["reviewer"]
@@ -170,7 +173,7 @@ class TestModels:
     def test_a_spent_budget_costs_the_review_and_not_the_trial(self, one):
         run = one.run(*MODEL, "--tau-budget", "1")
         run.outcomes(passed=1)
-        run.line("tau: reviewer 'fake/reviewer': 1 trial failed: BudgetError: the budget of $1 is spent ($1.0000)")
+        run.line("reviewer 'fake/reviewer': 1 trial failed: BudgetError: the budget of $1 is spent ($1.0000)")
         assert "reviewer" not in one.calls()
 
     def test_a_review_counts_in_the_budget(self, one, project, a_task):
@@ -188,7 +191,7 @@ class TestModels:
     def test_a_run_that_is_resumed_keeps_its_reviews(self, one, workers):
         one.run(*MODEL, *workers)
         one.calls()
-        one.run(*MODEL, "--tau-resume", *workers).line("tau: reviewed 1: ")
+        one.run(*MODEL, "--tau-resume", *workers).line("tau:  review         reviewed 1: ")
         assert one.calls() == []
 
 
@@ -203,7 +206,7 @@ class TestCommand:
             found = capsys.readouterr()
             return status, found.out + found.err
 
-        review.file = lambda: next(project.path.glob(".tau/runs/*/reviews.jsonl"))
+        review.file = lambda: next(project.path.glob(".tau/runs/*/facts.jsonl"))
         return review
 
     def test_failed_trials_by_default(self, stored):
@@ -266,13 +269,13 @@ class TestCommand:
 
     def test_comparisons_show_both_runs(self, stored, mixed, capsys, project):
         stored("--judge", "reviewers.py:review")
-        mixed("--tau-run-name", "later")
+        mixed("--tau-review=all", *own("review"), "--tau-run-name", "later")
         first, later = sorted(path.name for path in project.path.glob(".tau/runs/*"))
         capsys.readouterr()
         main(["compare", first, later])
         text = capsys.readouterr().out
-        assert f"{first}: reviewed 2: first critical error by agent 2" in text
-        assert "later: not reviewed" in text
+        assert "before: reviewed 2: first critical error by agent 2" in text
+        assert "after: reviewed 3: first critical error by agent 2, user 0, none 1" in text
 
     @pytest.mark.parametrize(
         ("args", "problem"),
@@ -362,6 +365,6 @@ class TestCommand:
         least = 1
         assert main(["review", folder.as_uri(), "--judge", "reviewers.py:review"]) == 2
         problem = " ".join(capsys.readouterr().err.split())
-        kept = Path(problem.partition("the store is full; the reviews are in ")[2])
+        kept = Path(problem.partition("the store is full; what was found is in ")[2])
         assert kept.read_bytes() == sent[-1]
         assert sent[-1].count(b"\n") == 2

@@ -14,7 +14,7 @@ from pytest_tau import load_domain
 from . import tiny
 
 if TYPE_CHECKING:
-    from pytest_tau.reviews import ReviewCase
+    from pytest_tau.capabilities.reviews.case import ReviewCase
 
 
 class StandIn:

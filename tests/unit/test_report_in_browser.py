@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau import Capability, PageBlock, PageItem
-from pytest_tau.models import Review, ReviewFinding
+from pytest_tau.models import Review, ReviewFinding, add_review
 from pytest_tau.reports.html import write_report
-from pytest_tau.reviews import add_review
 from pytest_tau.runs.reader import Run
 from pytest_tau.runs.record import TrialRecord
 

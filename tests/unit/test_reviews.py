@@ -9,30 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.analysis.measures.reviews import review_counts, review_lines
+from pytest_tau.capabilities.reviews import capability
+from pytest_tau.capabilities.reviews.answer import answer_form, check_answer, read_answer
+from pytest_tau.capabilities.reviews.carry_out import _has_review
+from pytest_tau.capabilities.reviews.case import ReviewCase, review_case
+from pytest_tau.capabilities.reviews.loading import load_reviewer
+from pytest_tau.capabilities.reviews.material import material
+from pytest_tau.capabilities.reviews.report import summary
+from pytest_tau.capabilities.reviews.reviewer import LazyReviewer, prompt
+from pytest_tau.capabilities.reviews.run import review_trial
+from pytest_tau.capability.calls import measured_by
 from pytest_tau.chat import LLM, TrialModels
 from pytest_tau.chat.answers import AnswerError
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.diagnosis.attribution import annotate_failure
 from pytest_tau.errors import ConfigurationError, ModelError
-from pytest_tau.models import Review, ReviewFinding, any_review, review_of
+from pytest_tau.models import Review, ReviewFinding, add_review, any_review, review_of
 from pytest_tau.models.reviews import SEVERITIES, TAGS, read_tau2_review, tau2_review
-from pytest_tau.reviews import (
-    LazyReviewer,
-    ReviewCase,
-    add_review,
-    check_answer,
-    load_reviewer,
-    review_case,
-    review_trial,
-)
-from pytest_tau.reviews.answer import answer_form, read_answer
-from pytest_tau.reviews.material import material
-from pytest_tau.reviews.reviewer import prompt
+from pytest_tau.runs.later import FactWriter, facts_file
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.reader import Run
 from pytest_tau.runs.record import TrialRecord
-from pytest_tau.runs.reviews import ReviewWriter, has_review, reviews_file
 
 from . import tiny
 from .report_pages import bad, good, line, report, run_folder
@@ -323,66 +320,68 @@ class TestStorage:
         return run_folder(tmp_path / "run", *lines)
 
     def store(self, run: Run, *reviews: Review) -> None:
-        writer = ReviewWriter(run.path)
+        writer = FactWriter(run.path)
         first = next(run.trials())
         for review in reviews:
-            writer.write(first.test, first.domain, first.simulation, review)
+            if add_review(first.simulation, review):
+                writer.write(first.test, first.domain, first.simulation, "reviews")
         writer.close()
 
-    def test_a_review_is_in_the_info_of_its_simulation_alone(self, run: Run, domain: Domain) -> None:
+    def test_a_review_is_in_the_facts_of_its_simulation_alone(self, run: Run, domain: Domain) -> None:
         before = [file.read_bytes() for file in sorted(run.path.glob("simulations*"))]
         self.store(run, check_answer(ANSWER, case_of(domain)))
-        found = [any_review(trial.simulation.info) for trial in Run(run.path).trials()]
+        found = [any_review(trial.simulation) for trial in Run(run.path).trials()]
         assert [review is not None for review in found] == [True, False]
-        assert [record.review is not None for record in Run(run.path).records()] == [True, False]
+        assert ["reviews" in record.facts for record in Run(run.path).records()] == [True, False]
         assert [file.read_bytes() for file in sorted(run.path.glob("simulations*"))] == before
 
     def test_a_line_that_was_cut_off_is_dropped_and_nothing_else(self, run: Run, domain: Domain) -> None:
         self.store(run, check_answer(ANSWER, case_of(domain)))
-        with reviews_file(run.path).open("ab") as file:
+        with facts_file(run.path).open("ab") as file:
             file.write(b'{"conversation": "abc", "rev')
-        assert Run(run.path).records()[0].review is not None
+        assert "reviews" in Run(run.path).records()[0].facts
         self.store(run)
-        assert reviews_file(run.path).read_bytes().count(b"\n") == 1
-        assert Run(run.path).records()[0].review is not None
+        assert facts_file(run.path).read_bytes().count(b"\n") == 1
+        assert "reviews" in Run(run.path).records()[0].facts
 
     def test_a_failed_review_does_not_replace_one_that_is_done(self, run: Run, domain: Domain) -> None:
         self.store(run, check_answer(ANSWER, case_of(domain)), Review(status="failed", error="x"))
-        record = Run(run.path).records()[0]
-        assert record.review is not None
-        assert record.review["status"] == "done"
+        assert Run(run.path).records()[0].facts["reviews"]["status"] == "done"
 
     def test_both_modes_are_kept(self, run: Run, domain: Domain) -> None:
         self.store(run, check_answer(ANSWER, case_of(domain)), Review(mode="user", summary="fine"))
-        info = next(Run(run.path).trials()).simulation.info
-        full, user = review_of(info, "full"), review_of(info, "user")
+        simulation = next(Run(run.path).trials()).simulation
+        full, user = review_of(simulation, "full"), review_of(simulation, "user")
         assert full is not None
         assert user is not None
         assert (full.summary, user.summary) == ("It failed.", "fine")
 
     def test_a_writer_without_reviews_leaves_no_file(self, run: Run) -> None:
         self.store(run)
-        assert not reviews_file(run.path).exists()
+        assert not facts_file(run.path).exists()
 
     def test_a_line_that_is_no_review_is_named(self, run: Run) -> None:
-        reviews_file(run.path).write_text('{"a": 1}\n[\n', encoding="utf-8")
+        facts_file(run.path).write_text('{"a": 1}\n[\n', encoding="utf-8")
         again = Run(run.path)
         assert len(again.records()) == 2
         assert len(again.problems) == 2
-        assert "expected a review" in again.problems[0]
+        assert "expected facts" in again.problems[0]
 
     def test_it_is_by_a_reviewer_and_its_prompt(self, domain: Domain) -> None:
         simulation = failed(domain)
         review, _ = reviewed(case_of(domain), json.dumps(ANSWER))
         assert review.judge is not None
         add_review(simulation, review)
-        assert has_review(simulation, "full", review.judge.name, review.judge.prompt_hash)
-        assert not has_review(simulation, "full", review.judge.name, "another")
-        assert not has_review(simulation, "user", review.judge.name, review.judge.prompt_hash)
+        assert _has_review(simulation, "full", review.judge)
+        assert not _has_review(simulation, "full", review.judge.model_copy(update={"prompt_hash": "another"}))
+        assert not _has_review(simulation, "user", review.judge)
 
-    def test_an_entry_of_somebody_else_is_unusable_and_no_traceback(self) -> None:
+    def test_an_entry_of_somebody_else_is_unusable_and_no_traceback(self, domain: Domain) -> None:
         for entry in ("fine", 3, {"errors": 7}, {"mode": "loud"}):
-            review = review_of({"review": entry}, "full")
+            simulation = failed(domain)
+            simulation.facts = {"reviews": {"full": entry}}
+            assert capability.read(simulation.facts) is None
+            review = review_of(simulation, "full")
             assert review is not None
             assert review.status == "unusable"
             assert "cannot be read" in str(review.error)
@@ -418,6 +417,10 @@ class TestTau2:
         assert (review.errors[0].source, review.errors[0].unknown_tags) == ("unknown", ["odd"])
 
 
+def lines_of(records: list[TrialRecord]) -> list[str]:
+    return summary(measured_by(capability, records))
+
+
 def with_review(domain: Domain, answer: dict[str, Any], trial: int = 0, test: str = "") -> TrialRecord:
     simulation = failed(domain)
     simulation.trial = trial
@@ -429,7 +432,7 @@ def test_foreign_texts_of_a_summary_are_on_one_line(domain: Domain) -> None:
     simulation = failed(domain)
     add_review(simulation, Review(status="failed", error="ModelError: no\nreported: \x1b[31mwhy"))
     tagged = with_review(domain, {**ANSWER, "errors": [{**ERROR, "error_tags": ["odd\n\x1b[31mtag"]}]})
-    lines = review_lines([tagged, make_record(simulation, WANTED, "tiny")])
+    lines = lines_of([tagged, make_record(simulation, WANTED, "tiny")])
     assert "tags: odd \\x1b[31mtag? 1" in lines[0]
     assert lines[1] == "reviewer 'unknown': 1 trial failed: ModelError: no reported: \\x1b[31mwhy"
 
@@ -438,7 +441,7 @@ def test_an_error_without_texts_has_no_empty_parts(domain: Domain) -> None:
     simulation = failed(domain)
     bare = {"source": "agent", "severity": "critical"}
     add_review(simulation, check_answer({**ANSWER, "errors": [bare]}, case_of(domain)))
-    assert "  agent, critical" in [line.text for line in explain(simulation)]
+    assert "review: agent, critical" in [line.text for line in explain(simulation)]
 
 
 def test_lines_of_a_summary(domain: Domain) -> None:
@@ -450,7 +453,7 @@ def test_lines_of_a_summary(domain: Domain) -> None:
         with_review(domain, {"errors": [by_user], "fault_owner": "user"}, 1),
         make_record(simulation, WANTED, "tiny"),
     ]
-    lines = review_lines(records)
+    lines = lines_of(records)
     assert lines[0] == (
         "reviewed 2: first critical error by agent 1, user 1, none 0; tags: tool_call_argument_error 1, "
         "hallucination 1, odd? 1; at fault: agent 1, user 1; without a review: 1 failed"
@@ -458,13 +461,13 @@ def test_lines_of_a_summary(domain: Domain) -> None:
     assert lines[1] == "reviewer 'unknown': 1 trial failed: ValueError: x"
     assert lines[2].startswith("rules of blame and review disagree in 1 of 2 trials: ")
     assert lines[2].endswith("trial 1 (agent, review: user)")
-    assert review_counts([]) == []
+    assert lines_of([]) == []
     assert TrialRecord.from_dict(records[0].as_dict()) == records[0]
 
 
 def test_a_disagreement_names_the_variant(domain: Domain) -> None:
     answer = {**ANSWER, "errors": [{**ERROR, "source": "user", "severity": "minor"}], "fault_owner": "user"}
-    lines = review_lines([with_review(domain, answer, test=f"tiny::{WANTED.id}[new-trial-0]")])
+    lines = lines_of([with_review(domain, answer, test=f"tiny::{WANTED.id}[new-trial-0]")])
     assert lines[-1].endswith(f"in 1 of 1 trial: {WANTED.id} trial 0 [new] (agent, review: user)")
 
 
@@ -472,7 +475,7 @@ def test_a_failure_report_has_the_review(domain: Domain) -> None:
     simulation = failed(domain)
     add_review(simulation, reviewed(case_of(domain), json.dumps(ANSWER))[0])
     text = plain_text(explain(simulation))
-    assert "review by openai/reviewer: fault of the agent (used_wrong_tool_argument): It failed." in text
+    assert "review: by openai/reviewer: fault of the agent (used_wrong_tool_argument): It failed." in text
     assert "agent, critical (message 2): wrong price: 7 was never asked for" in text
 
 
@@ -481,12 +484,9 @@ def test_the_html_report_has_the_review(tmp_path: Path, domain: Domain) -> None:
     add_review(simulation, check_answer(ANSWER, case_of(domain)))
     run = run_folder(tmp_path / "run", line(simulation, WANTED))
     talk = report(tmp_path / "r.html", domain, run).conversation(0)
-    (review,) = talk["review"]
-    assert (review["owner"], review["errors"][0]["title"], review["errors"][0]["message_idx"]) == (
-        "agent",
-        "wrong price",
-        2,
-    )
+    (review,) = talk["blocks"]
+    (error,) = review["items"]
+    assert (review["title"], error["head"], error["message_idx"]) == ("Review: the agent's fault", "wrong price", 2)
 
 
 def test_a_review_of_tau2_with_other_fields_is_unusable() -> None:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...participants.behaviours import Behaviour
-    from ...reviews import LazyReviewer, Reviewer
     from ...runner import RunConfig
     from .run_state import RunState
 
@@ -77,7 +76,6 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
         context.judge = load_judge(
             settings.judge, settings.folder, settings.choice("judge"), settings.simulation.protocol
         )
-        context.reviewer = _reviewer(settings)
         context.source("agent", settings)
         context.source("user", settings)
         check_choices(settings)
@@ -109,21 +107,6 @@ def _behaviours(config: pytest.Config, settings: RunConfig) -> Mapping[str, Beha
             label = OptionValues(config).label("user_persona")
             raise pytest.UsageError(f"{label}: {unknown_name('behaviour', name, found)}")
     return found
-
-
-def _reviewer(settings: RunConfig) -> Reviewer | LazyReviewer | None:
-    """Return the reviewer of finished trials; None for none.
-
-    Raises:
-        ConfigurationError: It cannot be loaded, or lacks its model.
-    """
-    if settings.review is None:
-        return None
-    from ...reviews import load_reviewer
-
-    choice = settings.choice("reviewer")
-    name = choice.name if choice else None
-    return load_reviewer(settings.review.reviewer, settings.folder, name, "--tau-reviewer-llm MODEL or --tau-reviewer")
 
 
 def _log_folder(config: pytest.Config) -> Path | None:

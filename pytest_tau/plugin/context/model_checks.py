@@ -9,7 +9,6 @@ import pytest
 from ...errors import ConfigurationError
 from ...participants import BY_MODEL
 from ...participants.programs import check_server, is_server
-from ...runner import MODEL_ROLES
 from ..wire import is_worker
 
 if TYPE_CHECKING:
@@ -111,13 +110,12 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
     # Models that a plugin provides may need neither keys nor prices.
     if quiet or len(config.hook.pytest_tau_make_model.get_hookimpls()) > 1:
         return
-    choices = {role: choice for role in MODEL_ROLES if (choice := run.choice(role)) is not None}
-    if not choices:
+    if not run.choices:
         return
     from ...integrations.default_model import check_model
 
     priced = run.models.has_budget
-    for role, choice in choices.items():
+    for role, choice in run.choices.items():
         try:
             check_model(choice.name, choice.args, priced=priced, prices=run.models.prices)
         except ConfigurationError as error:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ...evaluation import Evaluator, Judge
     from ...models import Requestor
     from ...participants import ParticipantSource, Side
-    from ...reviews import LazyReviewer, Reviewer
     from ...runner import RunConfig
     from ..store.writer import ResultWriter
     from .budget import Budget
@@ -50,7 +49,6 @@ class RunContext:
         logs: Collects the log records of the conversations.
         evaluators: Reward components of plugins.
         judge: The judge of NL assertions.
-        reviewer: The reviewer of finished trials; None for none.
         known_ids: The ids of all tasks from which was selected so far.
         log_folder: The folder for the logs of trials; None for no logs.
         gates_cost: Whether a gate depends on what model calls cost.
@@ -68,7 +66,6 @@ class RunContext:
     logs: TrialLogs = field(default_factory=lambda: TrialLogs(tuple))
     evaluators: tuple[Evaluator, ...] = ()
     judge: Judge | None = None
-    reviewer: Reviewer | LazyReviewer | None = None
     known_ids: list[str] = field(default_factory=list)
     unmatched: set[str] = field(default_factory=set)
     tools: set[tuple[Requestor, str]] = field(default_factory=set)

@@ -34,9 +34,10 @@ class Estimate:
 
 def models_key(config: RunConfig) -> str:
     """Return the names of the models that a run calls, as a key."""
-    names = [choice.name if (choice := config.choice(role)) else "-" for role in ("agent", "user", "judge")]
-    reviewer = config.choice("reviewer")
-    return " ".join([*names, *([reviewer.name] if reviewer else [])])
+    from ...runner import MODEL_ROLES
+
+    names = dict.fromkeys(MODEL_ROLES, "-") | {role: choice.name for role, choice in config.choices.items()}
+    return " ".join(names.values())
 
 
 def store_usage(config: pytest.Config, models: str, used: dict[str, list[Any]]) -> None:

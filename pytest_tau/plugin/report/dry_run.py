@@ -69,10 +69,9 @@ class DryRun:
         yield from self._estimates(run) if self._specs else []
 
     def _estimates(self, run: RunConfig) -> list[str]:
-        from ...runner import MODEL_ROLES
         from .costs import estimate, models_key
 
-        roles = {role: choice.name for role in MODEL_ROLES if (choice := run.choice(role))}
+        roles = {role: choice.name for role, choice in run.choices.items()}
         if not roles:
             return ["no model calls: no model is given"]
         named = ", ".join(f"{role} {name}" for role, name in roles.items())
@@ -121,5 +120,4 @@ def _gold_calls(spec: TaskSpec, roles: set[str]) -> int:
     agent = sum(isinstance(message, AssistantMessage) for message in simulation.messages) - (not settings.solo)
     user = sum(isinstance(message, UserMessage) for message in simulation.messages)
     judged = bool(spec.task.criteria.nl_assertions)
-    reviewed = "reviewer" in roles and spec.config.review is not None and spec.config.review.only == "all"
-    return agent * ("agent" in roles) + user * ("user" in roles) + judged * ("judge" in roles) + reviewed
+    return agent * ("agent" in roles) + user * ("user" in roles) + judged * ("judge" in roles)

@@ -19,7 +19,6 @@ _PREFIX, _INDENT = "tau: ", " " * 7
 SECTIONS = (
     "domains",
     "page",
-    "reviews",
     "participants",
     "serial trials",
     "late calls",

@@ -30,13 +30,12 @@ from ..store.trial_log import TrialLog
 from .asyncio_fixtures import fixture_loop
 from .models import cassette_path, usage_facts
 from .outcomes import record_of, result_of
-from .reviews import TrialReview
 from .setup import sources_of, task_for
 from .tau_trial import tools_of_plugins
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from ...environment import Environment
     from ...models import Message, Simulation
@@ -100,7 +99,7 @@ class TrialFuture:
         self._problem: str | None = None
         self._log: TrialLog | None = None
         self._fault: BaseException | None = None
-        self._review: TrialReview | None = None
+        self._after: list[Callable[[Simulation], Awaitable[None]]] = []
         self._future: Future[Simulation] = self._start() if restored is None else self._as_finished(restored)
         self._future.add_done_callback(lambda _: self._messages.put(None))
 
@@ -128,7 +127,9 @@ class TrialFuture:
             test=self._item.nodeid,
         )
         trial = Trial(setup)
-        self._review = TrialReview.of(self._item, inputs.spec, number)
+        self._after = self._item.config.hook.pytest_tau_after_trial(
+            item=self._item, spec=inputs.spec, number=number, models=inputs.models
+        )
         agent, user = sources_of(self._context, inputs.spec, inputs.agent, inputs.user)
         return (self._loop or self._context.loop).submit(self._run(trial, agent, user))
 
@@ -246,7 +247,7 @@ class TrialFuture:
         try:
             with self._context.logs.collecting(self._logged):
                 simulation = await trial.run(agent, user)
-                await self._add_review(simulation)
+                await self._add_facts(simulation)
             self._note_foreign(simulation, agent)
             simulation.note_late_calls(trial.late_calls)
             self._context.late_calls.append(trial.late_calls)
@@ -263,12 +264,11 @@ class TrialFuture:
         self._store(simulation)
         return simulation
 
-    async def _add_review(self, simulation: Simulation) -> None:
-        """Review the conversation; a review that is cancelled, as by Ctrl-C, does not lose it."""
-        if self._review is None:
-            return
+    async def _add_facts(self, simulation: Simulation) -> None:
+        """Do what capabilities do after the verdict; one that is cancelled, as by Ctrl-C, does not lose the trial."""
         try:
-            await self._review.run(simulation, self.inputs.models)
+            for each in self._after:
+                await each(simulation)
         except asyncio.CancelledError:
             self._store(simulation)
             raise

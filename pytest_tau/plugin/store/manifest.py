@@ -35,6 +35,7 @@ INTERRUPTED = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
 def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, counts: RunCounts) -> dict[str, Any]:
     """Return the content of ``run.json``, once it is known what will be run."""
     from ...capability.calls import recorded
+    from ...chat.requests import without_secrets
     from ...runs.changes.fingerprints import hashes
     from ...runs.manifest import FORMAT
     from ...runs.provenance import Commit, versions
@@ -48,7 +49,7 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
         "versions": versions(),
         **Commit.of(config.rootpath)._asdict(),
         "settings": recorded_settings(run),
-        "capabilities": recorded(run.simulation.capabilities),
+        "capabilities": without_secrets(recorded(run.simulation.capabilities)),
         **_user_prompts(run),
         **_participants(session.items, run),
         "saw_reference": _sides_with_reference(session.items),
@@ -177,9 +178,6 @@ def _resolved(run: RunConfig) -> dict[str, Any]:
         "seed": run.seed,
         "agent": run.agent_spec,
         "user": run.user_spec,
-        "review": run.review.only if run.review else None,
-        "review_mode": run.review.mode if run.review else None,
-        "reviewer": run.review.reviewer if run.review else None,
         "texts": simulation.protocol.texts.place if simulation.protocol.texts else None,
         "agent_retrieval_args": public_arguments(simulation.retrieval.args) if simulation.retrieval else None,
         "user_persona": shown_persona(simulation.user_persona),

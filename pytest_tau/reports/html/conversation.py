@@ -11,8 +11,6 @@ from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL, components_of
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
-from ...models import AssistantMessage, UserMessage, review_of
-from ...models.reviews import REVIEW_KEYS
 from ...regrade.recognition import worked_alone
 from .alignment import align
 from .capability_blocks import block_checks, shown_blocks
@@ -26,7 +24,17 @@ if TYPE_CHECKING:
     from ...environment import Domain
     from ...evaluation import Check, Grading, RewardComponent
     from ...evaluation.evidence import StateChange
-    from ...models import Action, Difference, Message, PairedCall, Review, RewardInfo, Simulation, Task
+    from ...models import (
+        Action,
+        AssistantMessage,
+        Difference,
+        Message,
+        PairedCall,
+        RewardInfo,
+        Simulation,
+        Task,
+        UserMessage,
+    )
     from .environment_changes import StateHistories
 
 
@@ -104,7 +112,6 @@ def conversation(
         "facts": _facts(simulation),
         "usage": [{"role": role, **used.model_dump()} for role, used in simulation.model_usage.items()],
         "blame": _blame((simulation.info or {}).get("blame")),
-        "review": _review(simulation),
         "turning_point": _turning_point((simulation.info or {}).get("turning_point")),
         "error": without_keys(simulation.error) if simulation.error else None,
         "replay": simulation.replay_differences,
@@ -272,33 +279,6 @@ def _blame(found: Any) -> dict[str, Any] | None:
         return None
     texts = {name: without_keys(str(found.get(name) or "")) for name in ("party", "reason", "evidence")}
     return {**texts, "message_idx": _number(found)}
-
-
-def _review(simulation: Simulation) -> list[dict[str, Any]]:
-    """Return what is shown of the reviews: a text of a reviewer may have a key in it, as that of a provider may."""
-    found = [review_of(simulation.info, mode) for mode in REVIEW_KEYS]
-    return [_one_review(review) for review in found if review is not None]
-
-
-def _one_review(review: Review) -> dict[str, Any]:
-    names = [review.judge.name if review.judge else None, "the user alone" if review.mode == "user" else None]
-    return {
-        "status": review.status,
-        "by": ", ".join(filter(None, names)),
-        "owner": review.fault_owner,
-        "kind": review.fault_type,
-        "text": without_keys(review.summary if review.done else review.error or ""),
-        "errors": [
-            {
-                "message_idx": each.turn_idx,
-                "head": ", ".join(filter(None, [each.source, each.severity, *each.error_tags])),
-                "title": without_keys(each.error_type),
-                "text": without_keys(each.reasoning),
-                "better": without_keys(each.correct_behavior or ""),
-            }
-            for each in review.errors
-        ],
-    }
 
 
 def _turning_point(found: Any) -> dict[str, Any] | None:

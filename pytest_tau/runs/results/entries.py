@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from ...capability import trajectory_of
 from ...models import DUPLEX, DUPLEX_MODE, RewardInfo, Simulation, Task, TerminationReason
-from ...models.reviews import REVIEW_KEYS, read_tau2_review
+from ...models.reviews import REVIEW_KEYS, add_review, read_tau2_review
 from ...models.tasks import ForeignCriteria
 from ...text import shorten
 from .messages import EntryError, first_problem, read_messages, with_unique_ids
@@ -148,7 +148,7 @@ def _foreign(entry: dict[str, Any], name: str, messages: list[Any]) -> Simulatio
     trial, seed, info = entry.get("trial"), entry.get("seed"), entry.get("info")
     numbers = {key: entry[key] for key in ("duration", "agent_cost", "user_cost") if _is_number(entry.get(key))}
     texts = {key: entry[key] for key in ("start_time", "end_time", "stop_token") if isinstance(entry.get(key), str)}
-    return Simulation(
+    simulation = Simulation(
         id=str(entry.get("id") or name),
         task_id=str(entry["task_id"]),
         trial=trial if isinstance(trial, int) else 0,
@@ -157,10 +157,14 @@ def _foreign(entry: dict[str, Any], name: str, messages: list[Any]) -> Simulatio
         error=error,
         messages=read_messages(messages),
         reward_info=_reward(entry.get("reward_info")),
-        info=_with_reviews(info if isinstance(info, dict) else None, entry),
+        info=_with_auth(info if isinstance(info, dict) else None, entry),
         **numbers,
         **texts,
     )
+    for mode, field in REVIEW_KEYS.items():
+        if (review := read_tau2_review(entry.get(field), mode)) is not None:
+            add_review(simulation, review)
+    return simulation
 
 
 def _in_ticks(entry: dict[str, Any], name: str, header: Mapping[str, Any]) -> Simulation:
@@ -184,12 +188,9 @@ def _in_ticks(entry: dict[str, Any], name: str, header: Mapping[str, Any]) -> Si
     return simulation
 
 
-def _with_reviews(info: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the ``info`` of a τ²-bench simulation with its reviews, which have fields of their own there."""
-    read = {name: read_tau2_review(entry.get(name), mode) for mode, name in REVIEW_KEYS.items()}
-    found: dict[str, Any] = {name: review.as_info() for name, review in read.items() if review is not None}
-    found |= {_AUTH: entry[_AUTH]} if isinstance(entry.get(_AUTH), dict) else {}
-    return {**found, **(info or {})} if found else info
+def _with_auth(info: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the ``info`` of a τ²-bench simulation with what has a field of its own there."""
+    return {_AUTH: entry[_AUTH], **(info or {})} if isinstance(entry.get(_AUTH), dict) else info
 
 
 def _is_number(value: Any) -> bool:

@@ -293,42 +293,6 @@ function sentence(text) {
   return plain.charAt(0).toUpperCase() + plain.slice(1) + (/[.!?]$/.test(plain) ? "" : ".");
 }
 
-function reviewBoxes(talk, jump) {
-  return (talk.review || []).map((review) => reviewBox(review, jump));
-}
-
-function reviewBox(review, jump) {
-  const done = review.status === "done";
-  const fault = review.owner ? `the ${review.owner}'s fault` : "";
-  const head = done ? ["Review", fault].filter(Boolean).join(": ") : `Review: ${review.status}`;
-  return el(
-    "section",
-    { class: "box" },
-    el("h3", {}, head),
-    el("p", { class: "note" }, [review.by, review.kind].filter(Boolean).join(" · ")),
-    review.text ? el("p", {}, review.text) : "",
-    review.errors.length
-      ? el(
-          "ul",
-          {},
-          review.errors.map((error) =>
-            el(
-              "li",
-              {},
-              el("strong", {}, error.title || error.head),
-              error.title ? ` (${error.head}) ` : " ",
-              error.message_idx === null ? "" : messageLink(error.message_idx, jump),
-              error.text ? el("p", {}, error.text) : "",
-              error.better ? el("p", { class: "note" }, `Right would have been: ${error.better}`) : "",
-            ),
-          ),
-        )
-      : done
-        ? el("p", {}, "No errors were found.")
-        : "",
-  );
-}
-
 function errorBox(talk) {
   if (!talk.error) return "";
   return el("section", { class: "box error" }, el("h3", {}, "What went wrong"), el("pre", {}, talk.error));

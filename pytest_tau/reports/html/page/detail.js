@@ -99,7 +99,7 @@ function singleBody(talk, jump) {
   if (!talk) return [el("p", { class: "note" }, NO_TALK)];
   const wide = !matchMedia("(max-width: 1100px)").matches;
   return [
-    el("div", { class: "boxes" }, unmetBox(talk, jump), blameBox(talk, jump), blockBoxes(talk, jump), reviewBoxes(talk, jump), errorBox(talk)),
+    el("div", { class: "boxes" }, unmetBox(talk, jump), blameBox(talk, jump), blockBoxes(talk, jump), errorBox(talk)),
     notes(talk),
     el(
       "div",
@@ -133,7 +133,6 @@ function comparedBody(trial, talks) {
     unmetBox(talk, LETTERS[run]),
     blameBox(talk, LETTERS[run]),
     blockBoxes(talk, LETTERS[run]),
-    reviewBoxes(talk, LETTERS[run]),
     errorBox(talk),
     notes(talk),
   ]);

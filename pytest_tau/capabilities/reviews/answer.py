@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..chat.answers import AnswerError, last_object, shown
-from ..models import Review, ReviewFinding, writable
-from ..models.reviews import FAULT_OWNERS, FAULT_TYPES, SEVERITIES, TAGS, mark_unknown
+from ...chat.answers import AnswerError, last_object, shown
+from ...models import Review, ReviewFinding, writable
+from ...models.reviews import FAULT_OWNERS, FAULT_TYPES, SEVERITIES, TAGS, mark_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..models import ReviewMode
+    from ...models import ReviewMode
     from .case import ReviewCase
 
 #: Tags that a review of the user alone does not have. Source: τ²-bench v1.0.1.

@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING, Any
 from ...chat import TrialModels
 from ...diagnosis import annotate_failure
 from ...errors import ConfigurationError, TauError
+from ...models import add_review, review_of
 from ...regrade.recognition import recognise_domain, worked_alone
-from ...reviews import judge_of, review_case, review_trial
-from ...runs.reviews import has_review
+from .case import review_case
+from .reviewer import judge_of
+from .run import review_trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...chat import LLM
+    from ...cli.project import Project
     from ...environment import Domain
-    from ...models import Review, ReviewMode
-    from ...reviews import LazyReviewer, ReviewCase, Reviewer
+    from ...models import Review, ReviewJudge, ReviewMode, Simulation
+    from ...runs.later import FactWriter
     from ...runs.reader import Run, StoredTrial
-    from ...runs.reviews import ReviewWriter
-    from ..project import Project
+    from .case import ReviewCase
+    from .reviewer import LazyReviewer, Reviewer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +82,7 @@ class Reviewed:
 
 
 async def review_run(
-    run: Run, settings: ReviewSettings, project: Project, writer: ReviewWriter, show: Callable[[dict[str, Any]], None]
+    run: Run, settings: ReviewSettings, project: Project, writer: FactWriter, show: Callable[[dict[str, Any]], None]
 ) -> Reviewed:
     """Review the conversations of a run that have no review yet.
 
@@ -94,7 +97,8 @@ async def review_run(
     async def take(ready: set[asyncio.Task[tuple[StoredTrial, Review]]]) -> None:
         for task in ready:
             trial, review = await task
-            writer.write(trial.test, trial.domain, trial.simulation, review)
+            if add_review(trial.simulation, review):
+                writer.write(trial.test, trial.domain, trial.simulation, "reviews")
             reviewed.reviews.append(_names(trial) | review.as_info())
             show(reviewed.reviews[-1])
 
@@ -129,6 +133,13 @@ def _names(trial: StoredTrial) -> dict[str, Any]:
     }
 
 
+def _has_review(simulation: Simulation, mode: ReviewMode, by: ReviewJudge) -> bool:
+    """Return whether a simulation has a complete review of a mode by a reviewer with its prompt."""
+    found = review_of(simulation, mode)
+    judge = found.judge if found is not None and found.done else None
+    return judge is not None and (judge.name, judge.prompt_hash) == (by.name, by.prompt_hash)
+
+
 class _Session:
     """The reviews of one call of the command."""
 
@@ -150,7 +161,7 @@ class _Session:
                 skipped["without a verdict"] += 1
             elif settings.only == "failed" and simulation.outcome == "passed":
                 skipped["passed"] += 1
-            elif has_review(simulation, settings.mode, self._judge.name, self._judge.prompt_hash):
+            elif _has_review(simulation, settings.mode, self._judge):
                 skipped["reviewed before"] += 1
             elif settings.limit is not None and number >= settings.limit:
                 skipped["beyond the limit"] += 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ..chat.answers import entry
-from ..evaluation.llm_judge import entries_of
+from ...chat.answers import entry
+from ...evaluation.llm_judge import entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

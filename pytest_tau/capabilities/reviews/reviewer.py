@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ..chat.answers import NoAnswerError, Question, usable_answer
-from ..files import digest
-from ..models import Review, ReviewJudge
+from ...chat.answers import NoAnswerError, Question, usable_answer
+from ...files import digest
+from ...models import Review, ReviewJudge
 from .answer import answer_form, read_answer, reminder
 from .material import material
 
 if TYPE_CHECKING:
-    from ..chat import TrialModel
-    from ..models import ReviewMode
+    from ...chat import TrialModel
+    from ...models import ReviewMode
     from .case import ReviewCase
 
 #: The answer of a reviewer: an object, or a text with one.

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..diagnosis.attribution import RULES
-from ..evaluation import components_of
-from ..models import AssistantMessage, ToolMessage, UserMessage, clone
+from ...diagnosis.attribution import RULES
+from ...evaluation import components_of
+from ...models import AssistantMessage, ToolMessage, UserMessage, clone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..environment import Domain, Environment, Retrieval
-    from ..models import Message, ReviewMode, Simulation, Task
+    from ...environment import Domain, Environment, Retrieval
+    from ...models import Message, ReviewMode, Simulation, Task
 
 #: Differences of the databases that are shown.
 _MOST_DIFFERENCES = 100

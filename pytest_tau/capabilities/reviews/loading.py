@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigurationError, unknown_name
-from ..participants import load_object
+from ...errors import ConfigurationError, unknown_name
+from ...participants import load_object
 from .reviewer import LazyReviewer
 
 if TYPE_CHECKING:

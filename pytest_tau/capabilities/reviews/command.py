@@ -7,12 +7,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...cli.options import Option, add_option, add_options
+from ...cli.project import Project, add_project_options
+from ...cli.settings import RUN_HELP, Printer, data_dir, print_json
 from ...documents import DocumentError, parse_json
 from ...errors import ConfigurationError
 from ...text import plural
-from ..options import add_options
-from ..project import Project, add_project_options
-from ..settings import RUN_HELP, Printer, data_dir, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +22,35 @@ if TYPE_CHECKING:
     from .carry_out import Reviewed, ReviewSettings
 
 _SHOWN = 5
+_ONLY = Option(
+    ("--only",),
+    "which trials are reviewed: failed (default), or all; never those that ended in an error",
+    "WHAT",
+    {"choices": ("failed", "all"), "default": "failed"},
+)
+_MODE = Option(
+    ("--mode",),
+    "full (default), or user: the user alone, by a reviewer that sees neither policy nor reference nor the agent's "
+    "calls",
+    "MODE",
+    {"choices": ("full", "user"), "default": "full"},
+)
+_LIMIT = Option(("--limit",), "review at most N conversations", "N", {"type": int})
+_DEADLINE = Option(
+    ("--deadline",),
+    "the seconds that a review may take (default: %(default)g)",
+    "SECONDS",
+    {"type": float, "default": 600.0},
+)
+_CONCURRENCY = Option(
+    ("--concurrency",), "how many run at the same time (default: %(default)s)", "N", {"type": int, "default": 10}
+)
+_BUDGET = Option(
+    ("--budget",),
+    "begin no further review, and make no more model calls, once they have cost this much",
+    "USD",
+    {"type": float},
+)
 
 
 def add_parser(commands: Any) -> None:
@@ -51,9 +80,11 @@ def add_parser(commands: Any) -> None:
         "judge",
         help="the reviewer: llm, or a function or an object of your own as module:attribute or file.py:attribute",
     )
-    add_options(reviewer, "mode", "deadline", "concurrency", "budget")
+    for option in (_MODE, _DEADLINE, _CONCURRENCY, _BUDGET):
+        add_option(reviewer, option)
     selection = parser.add_argument_group("selection")
-    add_options(selection, "only", "limit")
+    for option in (_ONLY, _LIMIT):
+        add_option(selection, option)
     add_options(selection, "domain", help="only trials of this domain")
     add_project_options(parser)
     add_options(parser.add_argument_group("output"), "json")
@@ -84,14 +115,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _carry_out(opened: Run, settings: ReviewSettings, project: Project, printer: Printer | None) -> Reviewed:
     from ...runs.fetch import store_of
-    from ...runs.reviews import ReviewWriter
+    from ...runs.later import FactWriter
     from .carry_out import review_run
 
     store = store_of(opened.path)
     if store is not None and opened.path.is_file():
         raise ConfigurationError(f"{opened.shown}: expected the URL of a run, in which reviews can be stored")
     try:
-        writer = ReviewWriter(opened.path, store)  # before anything is paid for
+        writer = FactWriter(opened.path, store)  # before anything is paid for
     except OSError as error:
         raise ConfigurationError(
             f"reviews cannot be stored next to {opened.shown}: {error.strerror}; copy the run to a folder that can be "
@@ -114,8 +145,8 @@ def _settings(args: argparse.Namespace) -> ReviewSettings:
     Raises:
         ConfigurationError: The reviewer or its model cannot be used, or a number is out of range.
     """
-    from ...reviews import load_reviewer
     from .carry_out import ReviewSettings
+    from .loading import load_reviewer
 
     for name, least in (("limit", 1), ("concurrency", 1), ("deadline", 0.001), ("budget", 0)):
         value = getattr(args, name)
@@ -207,9 +238,11 @@ _STATUSES = ("done", "unusable", "failed")
 
 
 def _print_summary(printer: Printer, opened: Run, reviewed: Reviewed) -> None:
-    from ...analysis.measures.reviews import review_lines
+    from ...capability.calls import measured_by
+    from . import capability
+    from .report import summary
 
-    for line in review_lines(opened.records()):
+    for line in summary(measured_by(capability, opened.records())):
         printer.line(line)
     made = Counter(each["status"] for each in reviewed.reviews)
     parts = [plural(made["done"], "new review")] + [f"{made[name]} {name}" for name in _STATUSES[1:] if made[name]]

@@ -6,19 +6,17 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..chat.answers import AnswerError
-from ..errors import TauError
-from ..models import Review
-from ..models.reviews import REVIEW_KEYS
-from ..participants import BlockingCaller
+from ...chat.answers import AnswerError
+from ...errors import TauError
+from ...models import Review
+from ...participants import BlockingCaller
 from .answer import check_answer, read_answer
 from .reviewer import LazyReviewer, judge_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from ..chat import Role, TrialModels
-    from ..models import Simulation
+    from ...chat import Role, TrialModels
     from .case import ReviewCase
     from .reviewer import Reviewer
 
@@ -128,8 +126,3 @@ def _end_tape(models: TrialModels, review: Review) -> str | None:
     except (TauError, OSError) as error:
         return f"{type(error).__name__}: {error}"
     return None
-
-
-def add_review(simulation: Simulation, review: Review) -> None:
-    """Set the review in a simulation's ``info``."""
-    simulation.info = {**(simulation.info or {}), REVIEW_KEYS[review.mode]: review.as_info()}

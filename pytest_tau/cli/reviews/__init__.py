@@ -1,1 +1,0 @@
-"""The command that has finished runs reviewed."""

@@ -1,1 +1,0 @@
-"""Sections of the terminal summary that are only shown: no other part of the plugin uses what they are made of."""
