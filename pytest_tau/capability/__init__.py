@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .views import (
         Compared,
         FinishedRun,
+        LateDetail,
         LintView,
         Measured,
         PageBlock,
@@ -151,7 +152,7 @@ class Capability:
     fixtures: Callable[[], object] | None = None
     facts: Callable[..., Any] | None = None
     columns: tuple[FactColumn, ...] = ()
-    summary: Callable[[Sequence[Measured]], Iterable[str]] | None = None
+    summary: Callable[[Sequence[Measured]], Iterable[str | LateDetail]] | None = None
     comparison: Callable[[Compared], Iterable[str]] | None = None
     finished: Callable[[FinishedRun], None] | None = None
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None

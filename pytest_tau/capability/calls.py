@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..settings import changed_values
 from . import PROBLEM, FactColumn
-from .views import Detail, Measured, PageBlock
+from .views import Detail, LateDetail, Measured, PageBlock
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -36,8 +36,9 @@ def summary_lines(
         measured = measured_by(each, records)
         if each.summary is not None and measured:
             detailed = everything or each.name in asked
-            shown = (line for line in each.summary(measured) if detailed or not isinstance(line, Detail))
-            yield from ((each.label, line) for line in shown if terminal or not line.startswith(" "))
+            shown = (line for line in each.summary(measured) if detailed or not isinstance(line, Detail | LateDetail))
+            texts = (line.make() if isinstance(line, LateDetail) else line for line in shown)
+            yield from ((each.label, text) for text in texts if text and (terminal or not text.startswith(" ")))
         problems = [found[PROBLEM] for record in records if PROBLEM in (found := record.facts.get(each.name) or {})]
         if problems:
             yield each.label, f"no facts of {len(problems)} of {len(records)} trials: {problems[0]}"

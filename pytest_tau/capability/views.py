@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from ..environment import Domain, Environment
@@ -32,6 +32,16 @@ class Detail(str):
     """
 
     __slots__ = ()
+
+
+class LateDetail(NamedTuple):
+    """A detail of a summary that takes long to find out.
+
+    Attributes:
+        make: Returns its text, if it is shown; an empty one is not.
+    """
+
+    make: Callable[[], str]
 
 
 class TrialView(NamedTuple):

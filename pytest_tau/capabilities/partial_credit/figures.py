@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,7 @@ from ...analysis.gates.metrics import by_task
 from ...analysis.paired import FEWEST_TASKS
 from ...analysis.statistics import difference_interval, mean_interval, share_interval
 from ...analysis.variants import records_by_variant
-from ...capability.views import Detail, PageBlock, TrialStages
+from ...capability.views import Detail, LateDetail, PageBlock, TrialStages
 from ...evaluation.partial import COUNTS, SHARES, partial_text
 from ...text import distinct_lines
 from . import capability
@@ -78,14 +79,17 @@ def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
     return found
 
 
-def summary(trials: Sequence[Measured]) -> Iterator[str]:
+def summary(trials: Sequence[Measured]) -> Iterator[LateDetail]:
     """Yield the means, of each variant."""
     by_record = {id(each.record): each for each in trials}
     split = records_by_variant([each.record for each in trials])
     for name, records in zip(distinct_lines([*split], _LONGEST), split.values(), strict=True):
-        parts = [each.text for each in partial_means([by_record[id(record)] for record in records])]
-        if parts:
-            yield Detail((f"{name}: " if name else "") + ", ".join(parts))
+        yield LateDetail(partial(_line, name, [by_record[id(record)] for record in records]))
+
+
+def _line(name: str, trials: Sequence[Measured]) -> str:
+    parts = [each.text for each in partial_means(trials)]
+    return (f"{name}: " if name else "") + ", ".join(parts) if parts else ""
 
 
 def failure(facts: _Partial, _simulation: Simulation) -> Iterator[str]:
