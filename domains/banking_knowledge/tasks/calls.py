@@ -46,7 +46,7 @@ class Step(NamedTuple):
     """A step of a reference solution: a call of a tool, whose arguments are templates.
 
     Attributes:
-        tool: The tool.
+        tool: The tool, which may be a template, too.
         arguments: What it is called with; of a hidden tool, what differs from the usual.
         requestor: Who calls it.
         hidden: Whether it has to be unlocked, or given, before.
@@ -57,18 +57,19 @@ class Step(NamedTuple):
     requestor: Literal["assistant", "user"] = "assistant"
     hidden: bool = True
 
-    def calls(self, fill: Callable[[dict[str, Any]], dict[str, Any]]) -> list[Call]:
-        """Return the calls of the step, with arguments that are filled."""
+    def calls(self, fill: Callable[[Any], Any]) -> list[Call]:
+        """Return the calls of the step; ``fill`` fills templates."""
+        tool = fill(self.tool)
         if not self.hidden:
-            return [Call(self.tool, fill(self.arguments), self.requestor)]
-        required = [name for name, needed in (parameters_of(self.requestor, self.tool) or {}).items() if needed]
+            return [Call(tool, fill(self.arguments), self.requestor)]
+        required = [name for name, needed in (parameters_of(self.requestor, tool) or {}).items() if needed]
         usual = {name: _USUAL[name] for name in required if name not in self.arguments}
         arguments = json.dumps(fill(usual | self.arguments), sort_keys=True)
         if self.requestor == "user":
-            used = {"discoverable_tool_name": self.tool, "arguments": arguments}
-            return [Call(GIVE, {"discoverable_tool_name": self.tool}), Call(USE, used, "user")]
-        called = {"agent_tool_name": self.tool, "arguments": arguments}
-        return [Call(UNLOCK, {"agent_tool_name": self.tool}), Call(CALL, called)]
+            used = {"discoverable_tool_name": tool, "arguments": arguments}
+            return [Call(GIVE, {"discoverable_tool_name": tool}), Call(USE, used, "user")]
+        called = {"agent_tool_name": tool, "arguments": arguments}
+        return [Call(UNLOCK, {"agent_tool_name": tool}), Call(CALL, called)]
 
 
 def look_up(user: Record) -> Call:
@@ -92,6 +93,11 @@ def given(tool: str, /, **arguments: Any) -> Step:
     return Step(tool, arguments, "user")
 
 
+def offered(tool: str, /, **arguments: Any) -> Step:
+    """Call a tool that the agent always has."""
+    return Step(tool, arguments, hidden=False)
+
+
 def by_customer(tool: str, /, **arguments: Any) -> Step:
     """Let the customer call a tool that customers always have."""
     return Step(tool, arguments, "user", hidden=False)
@@ -99,7 +105,7 @@ def by_customer(tool: str, /, **arguments: Any) -> Step:
 
 def transfer(reason: str, summary: str) -> Step:
     """Hand over to a person."""
-    return Step(TRANSFER, {"summary": summary, "reason": reason}, hidden=False)
+    return offered(TRANSFER, summary=summary, reason=reason)
 
 
 #: A look at all accounts of the customer.

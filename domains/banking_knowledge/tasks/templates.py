@@ -30,9 +30,6 @@ class Case(SimpleNamespace):
 
     world: World
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the scenario has no fact {name!r}")
-
 
 @dataclass(frozen=True)
 class Cases:
@@ -92,7 +89,7 @@ def scenario(
             filled["calls"] = [call for calls in filled.get("calls", ()) for call in calls]
             yield Draft(case.user, **filled)
 
-    return Scenario(task_id, drafts, purpose, rule or row["documents"][0], persona)
+    return Scenario(task_id, drafts, purpose, rule or row["documents"][0].format(**facts), persona)
 
 
 def fill(template: Any, case: Case) -> Any:
@@ -107,7 +104,7 @@ def fill(template: Any, case: Case) -> Any:
     elif isinstance(template, dict):
         filled = {fill(key, case): fill(value, case) for key, value in template.items()}
     elif isinstance(template, Step):
-        filled = template.calls(lambda arguments: fill(arguments, case))
+        filled = template.calls(lambda part: fill(part, case))
     elif isinstance(template, list | tuple):
         filled = [fill(part, case) for part in template]
     return filled

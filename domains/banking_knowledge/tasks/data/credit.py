@@ -12,7 +12,7 @@ from .accounts import american
 if TYPE_CHECKING:
     import random
 
-    from .people import Table
+    from .accounts import Table
 
 _MERCHANTS = (
     ("Tern & Sons Hardware", "Shopping"),

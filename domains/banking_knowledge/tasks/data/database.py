@@ -6,12 +6,11 @@ import json
 import random
 from typing import TYPE_CHECKING
 
-from .accounts import make_accounts, make_bank_transactions, make_debit_cards
+from .accounts import make_accounts, make_bank_transactions, make_debit_cards, make_people
 from .credit import make_credit_cards, make_payments, make_purchases, make_referrals
-from .people import make_people
 
 if TYPE_CHECKING:
-    from .people import Table
+    from .accounts import Table
 
 _NOTES = "Made-up records; see docs/knowledge.md."
 _EMPTY = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..calls import DEBIT_CARDS, hidden, transfer
 from ..personas import BREEZY, BRIEF, CAREFUL, IMPATIENT, NEW_HERE
@@ -51,27 +51,31 @@ _activate = partial(
         "cvv": "The CVV is {card[cvv]}.",
         "pin": "The PIN should be {pin}.",
     },
+    calls=(
+        *DEBIT_CARDS,
+        hidden(
+            "{tool}",
+            card_id="{new[card_id]}",
+            last_4_digits="{digits}",
+            expiration_date="10/29",
+            cvv="{card[cvv]}",
+            pin="{pin}",
+        ),
+    ),
     documents=("debit_card_activation", "debit_card_pins", *_FINDING),
     tables={"debit_cards": _with_pending},
 )
-
-
-def _activated(tool: str) -> tuple[Any, ...]:
-    said = {"card_id": "{new[card_id]}", "last_4_digits": "{digits}", "expiration_date": "10/29"}
-    return *DEBIT_CARDS, hidden(tool, **said, cvv="{card[cvv]}", pin="{pin}")
-
-
 _ACTIVATION = (
     _activate("activate-a-first-card", "The first card of an account.",
-              why="first_card", calls=_activated("activate_debit_card_8291")),
+              why="first_card", tool="activate_debit_card_8291"),
     _activate("activate-after-a-loss", "A card that replaces a lost one.", CAREFUL,
-              why="lost", calls=_activated("activate_debit_card_8292"), pin="7316"),
+              why="lost", tool="activate_debit_card_8292", pin="7316"),
     _activate("activate-after-fraud", "A card that replaces one that was copied.", BRIEF,
-              why="fraud", calls=_activated("activate_debit_card_8292"), pin="2960"),
+              why="fraud", tool="activate_debit_card_8292", pin="2960"),
     _activate("activate-after-expiry", "A card that follows an expired one; the old one stays for a day.",
-              why="expired", calls=_activated("activate_debit_card_8293"), pin="6174"),
+              why="expired", tool="activate_debit_card_8293", pin="6174"),
     _activate("activate-a-card-of-the-bank-s-choice", "A card that the bank reissued by itself.", NEW_HERE,
-              why="bank_reissue", calls=_activated("activate_debit_card_8293"), pin="8402"),
+              why="bank_reissue", tool="activate_debit_card_8293", pin="8402"),
     _activate("activate-with-wrong-digits", "The digits are not those of the card: the tool is not called.",
               why="first_card", calls=DEBIT_CARDS, digits="0037"),
 )  # fmt: skip
@@ -99,28 +103,32 @@ _PINS = (
 
 # One call with the card is all
 
-_one_call = partial(scenario, cases=DEBIT_CARD, declines=("order new", "new card", "replacement"))
+_one_call = partial(
+    scenario,
+    cases=DEBIT_CARD,
+    calls=(*DEBIT_CARDS, "{call}"),
+    documents=("{document}", *_FINDING),
+    declines=("order new", "new card", "replacement"),
+)
 _BLOCKS = (
     _one_call("freeze-a-misplaced-card", "A card that may be found again is frozen, not closed.",
               reason="You misplaced your debit card somewhere at home and want it to be blocked until you find it.",
-              calls=(*DEBIT_CARDS, hidden("freeze_debit_card_3892")), documents=("debit_card_freeze", *_FINDING)),
+              call=hidden("freeze_debit_card_3892"), document="debit_card_freeze"),
     _one_call("release-a-found-card", "A frozen card was found.", BREEZY,
               reason="You found your debit card and want to unfreeze it.",
-              calls=(*DEBIT_CARDS, hidden("unfreeze_debit_card_3893")), documents=("debit_card_freeze", *_FINDING),
+              call=hidden("unfreeze_debit_card_3893"), document="debit_card_freeze",
               tables={"debit_cards": {"{card[card_id]}": {"status": "FROZEN"}}}),
     _one_call("close-a-stolen-debit-card", "A stolen card is closed, not frozen; the customer wants no new one.",
               reason="Your debit card was stolen and you want to close it. You do not need a new one now.",
-              calls=(*DEBIT_CARDS, hidden("close_debit_card_4721", reason="stolen")),
-              documents=("debit_card_closing", *_FINDING)),
+              call=hidden("close_debit_card_4721", reason="stolen"), document="debit_card_closing"),
     _one_call("close-an-unwanted-debit-card", "A card that is not needed any more.", BRIEF,
               reason="You do not need your debit card any longer and want to close it.",
-              calls=(*DEBIT_CARDS, hidden("close_debit_card_4721", reason="no_longer_needed")),
-              documents=("debit_card_closing", *_FINDING)),
+              call=hidden("close_debit_card_4721", reason="no_longer_needed"), document="debit_card_closing"),
     _one_call("block-subscriptions", "All recurring payments are declined from now on.",
               reason="You want to block all recurring payments of your debit card, as the subscriptions got out of "
               "hand.",
-              calls=(*DEBIT_CARDS, hidden("set_debit_card_recurring_block_7382", block_recurring=True)),
-              documents=("debit_card_recurring", *_FINDING)),
+              call=hidden("set_debit_card_recurring_block_7382", block_recurring=True),
+              document="debit_card_recurring"),
 )  # fmt: skip
 
 # Orders of customers whose only card is closed: ``delivery`` and ``design`` are positions of options

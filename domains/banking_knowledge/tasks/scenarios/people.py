@@ -6,8 +6,9 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..calls import OVERVIEW, Step, by_customer, given, transfer
+from ..calls import OVERVIEW, by_customer, given, offered, transfer
 from ..personas import BREEZY, BRIEF, CAREFUL, IMPATIENT, NEW_HERE
+from ..products import CARD
 from ..templates import Cases, scenario
 from ..world import new_id
 from .cases import CHECKING, CREDIT_CARD, CUSTOMER
@@ -26,7 +27,7 @@ _PROFILES = (
              cases=CUSTOMER.let(
                  new=lambda c: f"{c.user['name'].split()[-1]}.{c.user['user_id'][:3]}@example.org".lower()),
              reason="You want to change your email address to {new}.",
-             calls=(Step("change_user_email", {"user_id": "{user[user_id]}", "new_email": "{new}"}, hidden=False),),
+             calls=(offered("change_user_email", user_id="{user[user_id]}", new_email="{new}"),),
              documents=("email_change",)),
     scenario("new-phone-number", "Phone numbers are changed in the app, by nobody in a chat.", BRIEF,
              cases=CUSTOMER,
@@ -118,7 +119,8 @@ _QUESTIONS = (
              reason="What is the APY of the Gold Plus Account?", communicate=("3.1",),
              documents=("savings_gold_plus_interest",), rule="wrong_interest"),
     _anybody("bonus-for-a-referral", "A question about a card.", NEW_HERE,
-             reason="What is the bonus for a referral with the Silver Rewards Card?", communicate=("35",),
+             reason="What is the bonus for a referral with the Silver Rewards Card?",
+             communicate=(str(CARD["Silver Rewards Card"].referral_bonus),),
              documents=("card_silver_joining",), rule="referral_rules"),
     _anybody("waiting-time-for-an-increase", "A question that an outdated document answers differently.",
              reason="What is the waiting time after a decision about raising a credit limit?", communicate=("120",),
