@@ -78,7 +78,7 @@ def _with_usual_facts(request: str | Mapping[str, Any]) -> str | Mapping[str, An
     if isinstance(request, str) or "book" not in request:
         return request
     facts = {key: value for key, value in request.items() if key not in ("book", "payment_method")}
-    return {**_BOOKING, **facts, "payment_method": request["payment_method"]}
+    return {**_BOOKING, **facts, "payment_method": request.get("payment_method", "{card}")}
 
 
 def build_task(draft: Draft[User]) -> Task:

@@ -11,7 +11,6 @@ from ..._kit.combine import Call
 from ..._kit.transfer import TRANSFER
 from ..models import CreditCard, User
 from ..pricing import BAG_PRICE, INSURANCE_PRICE, free_bags
-from .routes import endpoints
 from .world import Offer, as_passenger
 
 if TYPE_CHECKING:
@@ -84,13 +83,13 @@ class Calls:
 
     def search(self, offer: Offer, *dates: str) -> None:
         """Search direct flights between the ends of an offer, on its first day or on other ones."""
-        origin, destination = endpoints(offer)
+        origin, destination = offer.ends
         for date in dates or offer.dates[:1]:
             self._call("search_direct_flight", origin=origin, destination=destination, date=date)
 
     def search_onestop(self, offer: Offer) -> None:
         """Search flights with one stop between the ends of an offer, on its first day."""
-        origin, destination = endpoints(offer)
+        origin, destination = offer.ends
         self._call("search_onestop_flight", origin=origin, destination=destination, date=offer.dates[0])
 
     def search_fares(self, trip: Trip) -> None:
@@ -167,13 +166,13 @@ class Calls:
         total: int = (
             len(people) * (sum(offer.price for offer in offers) + INSURANCE_PRICE * insured) + BAG_PRICE * nonfree
         )
-        origin, destination = endpoints(offers[0])
+        origin, destination = offers[0].ends
         self._call(
             "book_reservation",
             user_id=self._user.user_id,
             origin=origin,
             destination=destination,
-            flight_type="round_trip" if endpoints(offers[-1])[1] == origin else "one_way",
+            flight_type="round_trip" if offers[-1].ends[1] == origin else "one_way",
             cabin=cabin,
             flights=[listed for offer in offers for listed in _listed(offer)],
             passengers=[one.model_dump() for one in people],

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..formatting import CITIES, full_name
 from ..models import Certificate, CreditCard, GiftCard, Leg, Passenger
-from .routes import endpoints, from_to
 from .trips import Trip, describe_method
 from .world import Offer, format_date
 
@@ -23,7 +22,7 @@ FORMS: dict[tuple[type, str], Callable[[Any], str]] = {
     (Trip, ""): lambda trip: trip.id,
     (Leg, ""): lambda leg: format_date(leg.date),
     (Offer, ""): lambda offer: format_date(offer.dates[0]),
-    (Offer, "route"): lambda offer: from_to(*endpoints(offer)),
+    (Offer, "route"): lambda offer: "from {} to {}".format(*map(CITIES.__getitem__, offer.ends)),
     (Passenger, ""): full_name,
     (list, ""): lambda people: ", ".join(map(full_name, people)),
     (str, ""): str,

@@ -41,6 +41,11 @@ class Offer(NamedTuple):
     price: int
 
     @property
+    def ends(self) -> tuple[str, str]:
+        """Return the airports where it begins and ends."""
+        return self.flights[0].origin, self.flights[-1].destination
+
+    @property
     def flight_list(self) -> FlightList:
         """Return the flights as the tools take them."""
         return [{"flight_number": f.flight_number, "date": d} for f, d in zip(self.flights, self.dates, strict=True)]
@@ -91,6 +96,21 @@ class World:
         """Return the offer at a position; of fewer offers, counted round and round."""
         found = list(offers)
         return found[position % len(found)] if found else None
+
+    def pick_offer(self, fits: Callable[[str, str, str], Offer | None], *, skip: int = 0, choices: int = 2) -> Offer:
+        """Return an offer of three digits that fits, where so many direct flights go a day.
+
+        Args:
+            fits: Returns an offer between two airports on a day, if there is one.
+            skip: How many elevens of offers to skip, so that scenarios differ.
+            choices: How many direct flights there must be, at least.
+
+        Raises:
+            ConfigurationError: There is none.
+        """
+        ways = ((*ends, date) for date in self.days for ends in self.pairs())
+        found = (fits(*way) for way in ways if self.count_direct(*way) >= choices)
+        return require_found(self.choose((offer for offer in found if offer and offer.price >= 100), skip * 11))
 
     def trips(self, user: User) -> list[Trip]:
         """Return all trips of a user, in the order of the profile."""

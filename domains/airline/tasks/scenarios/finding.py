@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...dates import add_days
 from ...wallet import Wallet
-from ..routes import pick_offer
 from ..world import require_found
 from .conditions import meets_trip, meets_user
 from .searches import FLIGHTS, OFFERS, SEARCHES, back, limit
@@ -83,9 +82,7 @@ def _search_flight(
     def search(world: World) -> Things:
         found = world.user(where=lambda one: meets_user(one, user))
         wallet = Wallet(found)
-        offer = pick_offer(
-            world, lambda *way: FLIGHTS[kind](world, found, way, **arguments), skip=skip, choices=choices
-        )
+        offer = world.pick_offer(lambda *way: FLIGHTS[kind](world, found, way, **arguments), skip=skip, choices=choices)
         things = {"user": found, "wallet": wallet, "card": wallet.card, "offer": offer, "world": world}
         return {**things, "companion": found.saved_passengers[0]} if found.saved_passengers else things
 

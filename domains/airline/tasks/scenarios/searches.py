@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...dates import TODAY, TOMORROW, add_days
 from ...wallet import Wallet
-from ..routes import endpoints
 from ..world import COMING, only_cheapest, require_found
 from .conditions import OF_USER, meets_user
 
@@ -145,7 +144,7 @@ def _with_way_back(
 
 def back(world: World, out: Offer, days: int, cabin: Cabin, people: int) -> Offer | None:
     """Return the cheapest flight back, so many days later."""
-    origin, destination = endpoints(out)
+    origin, destination = out.ends
     return world.cheapest(destination, origin, add_days(out.dates[0], days), cabin, people)
 
 
@@ -280,7 +279,7 @@ def _two_from_different_cities(world: World) -> Things:
     user = world.user(where=lambda u: meets_user(u, {"companions": "> 0", "gift_card": ">= 200"}))
     offers = [world.cheapest(*ends, COMING[4], "economy") for ends in world.pairs() if ends[1] == "ATL"]
     mine, theirs = [offer for offer in offers if offer and 100 <= offer.price <= 200][:2]
-    (home, meeting), (away, _meeting) = endpoints(mine), endpoints(theirs)
+    (home, meeting), (away, _meeting) = mine.ends, theirs.ends
     places = {"home": home, "away": away, "meeting": meeting}
     methods = {"card": Wallet(user).card, "gift": Wallet(user).gift_cards[0]}
     return {"user": user, "other": user.saved_passengers[0], "mine": mine, "theirs": theirs, **places, **methods}
