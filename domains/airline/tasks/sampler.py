@@ -9,8 +9,8 @@ from pytest_tau.errors import ConfigurationError, TaskFormatError
 
 from ..._kit.combine import Draft, add_remarks, combine
 from ..._kit.sampler import TaskSampler, suffixed_id
-from . import personas
 from .builder import build_task
+from .personas import PERSONAS
 from .random_world import RandomWorld
 from .scenarios import SCENARIOS
 from .verify import environment_of, verify
@@ -55,9 +55,7 @@ _REMARKS: Final = (
     "you have been a customer for years",
     "your cat does not like it when you are away",
 )
-_PERSONAS: Final = (
-    None, personas.BRISK, personas.CHATTY, personas.STUBBORN, personas.ANXIOUS, personas.FORMAL,
-)  # fmt: skip
+_PERSONAS: Final = (None, *PERSONAS.values())
 
 
 def generate(db: AirlineDB, count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:

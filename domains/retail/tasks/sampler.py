@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pytest_tau.errors import TaskFormatError
 
 from ..._kit.sampler import TaskSampler, suffixed_id
-from . import personas
 from .builder import build_task, is_gradable
 from .combine import MAX_REQUESTS, MatterPool
+from .personas import PERSONAS
 from .scenarios import SCENARIOS
 from .variation import change_addresses, mention_some
 from .verify import verify
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from .builder import Draft
 
 _FOUND_BY: tuple[Literal["email", "zip"], ...] = ("email", "zip")
-_PERSONAS = (
-    None, personas.CHATTY, personas.TERSE, personas.WARY, personas.CROSS, personas.FORMAL, personas.NOVICE,
-)  # fmt: skip
+_PERSONAS = (None, *PERSONAS.values())
 
 
 def generate(db: RetailDB, count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
