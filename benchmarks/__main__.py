@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .commands import commands
 from .comparison_error import comparison_error
 from .endpoint_calls import endpoint
 from .episode_steps import episodes
@@ -24,7 +25,7 @@ from .processes import collection, items, scaling, start_up
 from .regrading import regrade
 from .searches import searches
 from .serving_calls import serving
-from .simulations import comparisons, environments, gold
+from .simulations import comparisons, environments, first_simulations, gold
 from .stopping_error import stopping_error
 from .stored_reports import reports
 from .user_reading import reading
@@ -38,10 +39,12 @@ if TYPE_CHECKING:
 #: By name; what each measures and how it is read is its docstring.
 BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "gold": gold,
+    "first": first_simulations,
     "environment": environments,
     "comparison": comparisons,
     "policy": policy,
     "regrade": regrade,
+    "commands": commands,
     "searches": searches,
     "turns": turns,
     "memory": memory,

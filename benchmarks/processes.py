@@ -137,8 +137,9 @@ def items(options: Options) -> Iterator[Figure]:
     """Measure running every telecom task with ``gold``, with results kept: a whole process of pytest.
 
     The baseline, which alternates with it, runs as many empty parametrised items with two fixtures. Both include
-    Python, pytest and collection. The simulations alone are run by a loop without pytest, as often, with none but the
-    first task subtracted: empty items and these simulations are what a run costs at least, whatever the plugin does.
+    Python, pytest and collection. Both are also only collected, for the memory of it. The simulations alone are run by
+    a loop without pytest, as often, with none but the first task subtracted: empty items and these simulations are what
+    a run costs at least, whatever the plugin does.
     """
     number = 2 if options.quick else _number_of_tasks(options)
     arguments = [*_telecom(options), "--tau-agent", "gold", "-q", "--tau-num-tasks", str(number)]
@@ -147,20 +148,25 @@ def items(options: Options) -> Iterator[Figure]:
     with _project() as folder:
         (folder / "test_empty.py").write_text(_EMPTY.format(number=number), encoding="utf-8")
         data = [str(options.data)] if options.data else []
-        tasks, collected, empty, simulated, first = alternating(
+        tasks, collected, empty, empty_collected, simulated, first = alternating(
             [
                 partial(_pytest, folder, *off, *arguments),
                 partial(_pytest, folder, *off, *arguments, "--collect-only"),
                 partial(_pytest, folder, *off, "-q", "test_empty.py"),
+                partial(_pytest, folder, *off, "-q", "test_empty.py", "--collect-only"),
                 *(partial(process, "-c", _SIMULATIONS, each, *data, folder=folder) for each in (str(number), "1")),
             ],
             options.count(5, 1),
         )
     ratios = [a.cpu / b.cpu for a, b in zip(tasks, empty, strict=True)]
-    yield Figure("tasks to empty items, processor", "", ratios, target=3.0)
+    yield Figure("tasks to empty items, processor", "", ratios, target=3.5)
     simulations = [a.cpu - b.cpu for a, b in zip(simulated, first, strict=True)]
     least = [(a.cpu + seconds) / a.cpu for a, seconds in zip(empty, simulations, strict=True)]
     yield Figure("empty items and simulations to empty items", "", least)
+    peaks = [a.peak / b.peak for a, b in zip(collected, empty_collected, strict=True)]
+    yield Figure("collected tasks to empty items, memory", "", peaks, target=1.5)
+    yield Figure(f"{number} tasks, collected only", "MB", [one.peak for one in collected])
+    yield Figure(f"baseline: {number} empty items, collected only", "MB", [one.peak for one in empty_collected])
     yield _seconds(f"{number} tasks", tasks)
     yield _seconds(f"{number} tasks, collected only", collected)
     yield _seconds(f"baseline: {number} empty items", empty)

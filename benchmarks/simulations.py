@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_tau import Evaluation, SimulationSettings, asimulate, load_domain
@@ -14,6 +16,7 @@ from .measuring import in_unit, timings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pytest_tau import Domain, Simulation, Task
 
@@ -43,6 +46,48 @@ def gold(options: Options) -> Iterator[Figure]:
             found += timings(lambda task=task: simulate(task), options.count(5, 1))  # type: ignore[misc]
         yield Figure(domain.name, "ms", *in_unit(found, 1e3), target=3.0)
     loop.close()
+
+
+def first_simulations(options: Options) -> Iterator[Figure]:
+    """Measure what is done once a process: reading a domain's data, and the first gold simulation of a base task.
+
+    The first simulation of a task makes its initial state twice, carries out its reference actions and reads its texts.
+    The baseline is a later one, which follows it; the ratio is that of each task. Reading the data includes checking
+    it; the baseline reads the same files and parses those in JSON with Python's json. All times are processor time.
+    """
+    loop = asyncio.new_event_loop()
+    for domain in _domains(options):
+
+        def simulate(task: Task, domain: Domain = domain) -> Simulation:
+            return loop.run_until_complete(asimulate(task, domain=domain, agent="gold", settings=SETTINGS))
+
+        def again(domain: Domain = domain) -> None:
+            domain.spec.load(options.data).check_data()
+
+        files = sorted(domain.folder.glob("*db.*"))
+        read, parsed = timings(again, options.count(5, 1)), timings(partial(_parse, files), options.count(5, 1))
+        yield Figure(f"{domain.name}, data", "ms", [each.cpu * 1e3 for each in read], target=20.0)
+        yield Figure(f"{domain.name}, baseline: files", "ms", [each.cpu * 1e3 for each in parsed])
+        *tasks, other = _tasks(domain, options)
+        simulate(other)  # imports modules
+        first, later = [], []
+        for task in tasks:
+            work = partial(simulate, task)
+            made, _, found = timings(work, 3)
+            first.append(made.cpu * 1e3)
+            later.append(found.cpu * 1e3)
+        ratios = [a / b for a, b in zip(first, later, strict=True)]
+        yield Figure(f"{domain.name}, first to later", "", ratios, target=1.3)
+        yield Figure(f"{domain.name}, first", "ms", first)
+        yield Figure(f"{domain.name}, baseline: later", "ms", later)
+    loop.close()
+
+
+def _parse(files: list[Path]) -> None:
+    for file in files:
+        data = file.read_bytes()
+        if file.suffix == ".json":
+            json.loads(data)
 
 
 def environments(options: Options) -> Iterator[Figure]:

@@ -95,12 +95,13 @@ class Environment:
 
     def fork(self) -> Environment:
         """Return an independent environment in the same state."""
-        twin, agent, user = copy.copy(self), copy.copy(self._agent), copy.copy(self._user)
+        agent, user = copy.copy(self._agent), copy.copy(self._user)
         agent.db = self._agent.db.fork()
         if user is not None:
             # Merged data of one side may have put both sides on one database.
             user.db = agent.db if user.db is self._agent.db else user.db.fork()
-        vars(twin).update(_agent=agent, _user=user, executed=self.executed.copy())
+        twin = Environment.__new__(type(self))
+        vars(twin).update({**vars(self), "_agent": agent, "_user": user, "executed": self.executed.copy()})
         return twin
 
     def equals(self, other: Environment) -> bool:

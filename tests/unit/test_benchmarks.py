@@ -15,9 +15,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 BENCHMARKS = (
     *(
         "gold",
+        "first",
         "comparison",
         "policy",
         "regrade",
+        "commands",
         "searches",
         "turns",
         "memory",
