@@ -197,14 +197,8 @@ class Session(dialog.Session[dialog.Plan]):
             record = yield from self._find(said)
             if record:
                 self.user = record
-                self.known = {
-                    "user_id": record["user_id"],
-                    "full_name": record["name"],
-                    "email": record["email"],
-                    "phone": record["phone_number"],
-                    "address": record["address"],
-                    "shipping_address": record["address"],
-                }
+                more = {"full_name": record["name"], "phone": record["phone_number"]}
+                self.known = {**record, **more, "shipping_address": record["address"]}
                 yield from self.look_at_clock()
                 proof = {name: record[name] for name in _FIELDS}
                 yield from self.call("log_verification", **proof, time_verified=self.now)
