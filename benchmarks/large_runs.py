@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_tau import asimulate, load_domain
 from pytest_tau.diagnosis.attribution import annotate_failure
 from pytest_tau.models import AssistantMessage, ModelUsage, UserMessage
-from pytest_tau.runs.changes.fingerprints import hashes
+from pytest_tau.runs.fingerprints import hashes
 from pytest_tau.runs.jsonl import simulation_line
 from pytest_tau.runs.layout import SIMULATIONS
 from pytest_tau.runs.manifest import FORMAT, write_manifest

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..analysis.compare import RunRecords
-    from ..analysis.many.comparison import ManyRuns
+    from ..analysis.many import ManyRuns
     from ..runs.reader import Run
 
 
@@ -77,7 +77,7 @@ def _run_two(runs: list[Run], *, regression: bool) -> int:
 
 
 def _run_many(runs: list[Run], args: argparse.Namespace) -> int:
-    from ..analysis.many.comparison import ManyRuns
+    from ..analysis.many import ManyRuns
     from ..files import atomic_write
     from ..reports.many_runs import many_html, many_markdown
 

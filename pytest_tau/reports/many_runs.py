@@ -12,7 +12,7 @@ from .markdown import escaped
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..analysis.many.comparison import Contrast, ManyRuns, RunRow
+    from ..analysis.many import Contrast, ManyRuns, RunRow
     from ..analysis.statistics import Interval
 
 #: The most characters of a run's name.

@@ -65,13 +65,12 @@ class Report:
         self.findings.append(Finding(check, where, text))
 
 
-async def check_submission(folder: Path, domains: DomainSource, *, replay: bool = True) -> Report:
+async def check_submission(folder: Path, domains: DomainSource) -> Report:
     """Check the folder of a submission.
 
     Args:
         folder: The folder.
         domains: The domains, with the official data.
-        replay: Whether to replay and grade every conversation.
 
     Raises:
         ConfigurationError: There is no such folder.
@@ -101,8 +100,7 @@ async def check_submission(folder: Path, domains: DomainSource, *, replay: bool 
         if each.domain in DOMAINS:
             _check_tasks(each, domains, report)
             _check_metrics(document, each, report)
-            if replay:
-                await _check_replay(each, domains, report)
+            await _check_replay(each, domains, report)
     _check_type(document, found, report)
     return report
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_tau.analysis.compare import RunRecords
-from pytest_tau.analysis.many.comparison import ManyRuns, holm
+from pytest_tau.analysis.many import ManyRuns, holm
 from pytest_tau.analysis.paired import Paired
 from pytest_tau.cli import main
 from pytest_tau.reports.many_runs import many_html, many_markdown, many_text

@@ -21,7 +21,7 @@ from pytest_tau.evaluation.official_judge import OfficialJudge
 from pytest_tau.files import digest
 from pytest_tau.models import CustomCheck
 from pytest_tau.protocol import JudgeTexts
-from pytest_tau.runs.changes.fingerprints import grader
+from pytest_tau.runs.fingerprints import grader
 
 from .tiny import STOP, action, agent, call, check, evaluate, run, task, user
 

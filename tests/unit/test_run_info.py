@@ -14,7 +14,7 @@ from pytest_tau.models import AssistantMessage, Simulation
 from pytest_tau.plugin.store.manifest import write_manifest as write_of_plugin
 from pytest_tau.plugin.store.writer import merge_worker_files, repair_tail
 from pytest_tau.runner import SimulationSettings
-from pytest_tau.runs.changes.fingerprints import hashes, task_hash
+from pytest_tau.runs.fingerprints import hashes, task_hash
 from pytest_tau.runs.jsonl import model_text, read_tests
 from pytest_tau.runs.layout import MANIFEST
 from pytest_tau.runs.manifest import diff_settings, diff_tasks, merge_manifest, read_manifest, write_manifest

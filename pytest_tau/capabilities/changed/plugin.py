@@ -180,7 +180,7 @@ class ChangedSince:
     def _changes(self, tasks: Mapping[tuple[str, str], tuple[Any, Any]]) -> dict[str, DomainChanges]:
         """Return the changes of each domain; note what all tasks have to do with."""
         from ...plugin.store.manifest import recorded_settings
-        from ...runs.changes.fingerprints import hashes
+        from ...runs.fingerprints import hashes
         from ...runs.manifest import diff_settings
         from ...runs.provenance import own_version
         from .touched import DomainChanges, domain_changes

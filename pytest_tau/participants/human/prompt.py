@@ -31,13 +31,13 @@ class Screen:
 
     def line(self, text: str = "", kind: str = "user") -> None:
         """Write a text, wrapped and coloured by its kind."""
-        for line in screen_lines(kind, text, terminal_width(), colours=has_colours()):
+        for line in screen_lines("user", text, terminal_width(), colours=has_colours()):
             sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
 
-    def paged(self, text: str, kind: str = "user") -> None:
+    def paged(self, text: str) -> None:
         """Show a long text, by the pager at a terminal."""
-        print_paged(screen_lines(kind, text, terminal_width(), colours=has_colours()))
+        print_paged(screen_lines("user", text, terminal_width(), colours=has_colours()))
         sys.stdout.flush()
 
     def message(self, message: Incoming | Message) -> None:

@@ -79,7 +79,7 @@ def _prepare(config: pytest.Config) -> str | None:
 
 def _comparable(context: RunContext) -> dict[str, Any]:
     """Return the part of this run's manifest that is compared with the previous one, without tasks."""
-    from ...runs.changes.fingerprints import hashes
+    from ...runs.fingerprints import hashes
     from ...runs.provenance import own_version
     from ..store.manifest import recorded_settings
 

@@ -36,7 +36,7 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
     """Return the content of ``run.json``, once it is known what will be run."""
     from ...capability.calls import recorded
     from ...chat.requests import without_secrets
-    from ...runs.changes.fingerprints import hashes
+    from ...runs.fingerprints import hashes
     from ...runs.manifest import FORMAT
     from ...runs.provenance import Commit, versions
 

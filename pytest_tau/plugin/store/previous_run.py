@@ -102,7 +102,7 @@ class PreviousRun:
 
     def changed(self, specs: Iterable[TaskSpec], settings: SimulationSettings) -> list[str]:
         """Return the differences of tasks and domains from those of the previous run."""
-        from ...runs.changes.fingerprints import hashes
+        from ...runs.fingerprints import hashes
         from ...runs.manifest import diff_tasks
 
         return diff_tasks(self.info["hashes"], hashes(unique_tasks(specs), settings))

@@ -7,19 +7,19 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...runs.groups import count_tasks, match_groups, split_variants
-from ...text import plural
-from ..comparability import differing_conditions
-from ..compare import SIGNIFICANT, changed_parts, explain_test, incomplete, undecided
-from ..paired import Pair, Paired, PassCount
-from ..statistics import Interval, pass_hat_k_interval
+from ..runs.groups import count_tasks, match_groups, split_variants
+from ..text import plural
+from .comparability import differing_conditions
+from .compare import SIGNIFICANT, changed_parts, explain_test, incomplete, undecided
+from .paired import Pair, Paired, PassCount
+from .statistics import Interval, pass_hat_k_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ...runs.groups import Group
-    from ...runs.record import TrialRecord
-    from ..compare import RunRecords
+    from ..runs.groups import Group
+    from ..runs.record import TrialRecord
+    from .compare import RunRecords
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

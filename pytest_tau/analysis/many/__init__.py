@@ -1,1 +1,0 @@
-"""Comparison of more than two runs, and rates of a part of the tasks that stands for all of them."""
