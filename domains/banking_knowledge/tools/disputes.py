@@ -49,8 +49,6 @@ _DEBIT_CHOICES: Final = {
     "card_action": ("keep_active", "freeze_pending_investigation", "close_and_reissue"),
 }
 _FRAUD: Final = ("unauthorized_transaction", "card_present_fraud", "card_not_present_fraud")
-#: Parameters of a debit card dispute that are decided by the agent, and not given by the customer.
-_NOT_GIVEN: Final = ("self", "card_action", "customer_max_liability_amount")
 #: Facts that may be false, but must be stated.
 _ANSWERS: Final = ("card_in_possession", "contacted_merchant", "police_report_filed", "written_statement_provided")
 #: From this amount on, in USD, a police report is recommended.
@@ -125,7 +123,8 @@ class Disputes(Toolkit[BankDB]):
         card_action: Any,
     ) -> str:
         """File a dispute of a debit card transaction; the card stays as it is, whatever the action."""
-        given = {name: value for name, value in locals().items() if name not in _NOT_GIVEN}
+        given = dict(locals())
+        del given["self"], given["card_action"], given["customer_max_liability_amount"]
         _check_debit_dispute(given, card_action, customer_max_liability_amount)
         dispute = dispute_id(user_id, transaction_id)
         record = _debit_dispute(dispute, given, card_action, customer_max_liability_amount)
