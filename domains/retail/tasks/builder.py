@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import UserScript
@@ -24,6 +24,7 @@ from pytest_tau.models.tasks import (
 
 from ..._kit import combine
 from ..._kit.combine import Call
+from ..._kit.formatting import join_sentences
 from ..._kit.scenario_tables import Texts
 from ..._kit.transfer import TRANSFER
 from ..._kit.user_script import patience
@@ -52,6 +53,35 @@ _ORDER_ID = re.compile(r"#W\d{7}")
 _CENTS = re.compile(r"\d+\.(\d+)")
 
 
+class Identity(NamedTuple):
+    """A way in which customers are found; its texts have placeholders.
+
+    Attributes:
+        who: What customers know about themselves.
+        gap: What they do not know.
+        facts: What they say when asked, by the fact.
+    """
+
+    who: str
+    gap: str
+    facts: dict[str, str]
+
+
+_FOUND_BY = {
+    "email": Identity("Your email address is {email}.", "", {"email": "{email}"}),
+    "zip": Identity("Your zip code is {zip}.", "You forgot which email address you registered with.", {"zip": "{zip}"}),
+    # The user id first, and the email address on request.
+    "offered": Identity(
+        "Your user id is {user_id}. Your email address is {email}.",
+        "",
+        {"user_id": "{user_id}", "email": "{email}", "zip": "The email address has to do."},
+    ),
+    "outdated email": Identity(
+        "Your email address used to be {old_email}; you offer it first. Your zip code is {zip}.",
+        "You do not know that your profile has another email address, nor which.",
+        {"email": "{old_email}", "zip": "{zip}"},
+    ),
+}
 FoundBy: TypeAlias = Literal["email", "zip", "offered", "outdated email"]
 
 
@@ -60,7 +90,7 @@ class Draft(combine.Draft["User"]):
     """A scenario with people and things chosen.
 
     Attributes:
-        found_by: How the customer is found; ``offered`` for a user id first and the email address on request.
+        found_by: How the customer is found.
         judged: Statements for a judge.
         every_call: Each reference action is graded for itself, not only what it leads to.
     """
@@ -124,7 +154,7 @@ def is_gradable(draft: Draft) -> bool:
 
 def build_task(draft: Draft) -> Task:
     """Build the task of a draft."""
-    calls = [_identification(draft), *draft.calls]
+    calls = [_identification(draft.caller, draft.found_by), *draft.calls]
     basis = {
         "DB": True,
         "COMMUNICATE": True,
@@ -149,46 +179,32 @@ def _action(number: int, call: Call) -> Action:
     return Action(action_id=f"{call.name}_{number}", name=call.name, arguments=call.arguments, compare_args=compared)
 
 
-def _identification(draft: Draft) -> Call:
-    caller = draft.caller
-    if draft.found_by in ("zip", "outdated email"):
-        name = {"first_name": caller.name.first_name, "last_name": caller.name.last_name}
-        return Call("find_user_id_by_name_zip", {**name, "zip": caller.address.zip})
-    return Call("find_user_id_by_email", {"email": caller.email})
+def _identification(caller: User, found_by: FoundBy) -> Call:
+    if found_by in ("email", "offered"):
+        return Call("find_user_id_by_email", {"email": caller.email})
+    name = {"first_name": caller.name.first_name, "last_name": caller.name.last_name}
+    return Call("find_user_id_by_name_zip", {**name, "zip": caller.address.zip})
 
 
 def _user(draft: Draft) -> UserScenario:
-    caller = draft.caller
-    name = f"Your name is {caller.name.first_name} {caller.name.last_name}."
-    match draft.found_by:
-        case "email":
-            who, gap = f"Your email address is {caller.email}.", ""
-        case "offered":
-            who, gap = f"Your user id is {caller.user_id}. Your email address is {caller.email}.", ""
-        case "zip":
-            who, gap = f"Your zip code is {caller.address.zip}.", "You forgot which email address you registered with."
-        case "outdated email":
-            old = _outdated_email(caller)
-            who = f"Your email address used to be {old}; you offer it first. Your zip code is {caller.address.zip}."
-            gap = "You do not know that your profile has another email address, nor which."
+    identity, caller = _FOUND_BY[draft.found_by], draft.caller
+    first, last = caller.name.first_name, caller.name.last_name
+    values = {"email": caller.email, "user_id": caller.user_id, "zip": caller.address.zip}
+    values["old_email"] = f"{last}.{first}@example.org".lower()
     instructions = Instructions(
         domain="retail",
         reason_for_call=draft.reason,
-        known_info=" ".join(filter(None, [name, who, draft.known])),
-        unknown_info=" ".join(filter(None, [gap, draft.unknown])) or None,
+        known_info=join_sentences([f"Your name is {first} {last}.", identity.who.format(**values), draft.known]),
+        unknown_info=join_sentences([identity.gap, draft.unknown]) or None,
         task_instructions=f"{draft.instructions} {_CONSENT} {_CLOSING}",
     )
-    return UserScenario(persona=draft.persona, instructions=instructions, script=_script(draft))
-
-
-def _script(draft: Draft) -> UserScript:
-    """Return the customer without a model; the first request opens with the reason unless it says something else."""
-    return UserScript(
+    script = UserScript(
         requests=[_with_order(request) for request in draft.opened],
-        facts=_identity(draft),
+        facts={"name": f"{first} {last}", **{fact: text.format(**values) for fact, text in identity.facts.items()}},
         declines=list(draft.declines),
         patience=patience(draft.persona, PATIENCE),
     )
+    return UserScenario(persona=draft.persona, instructions=instructions, script=script)
 
 
 def _with_order(request: Request) -> Request:
@@ -197,22 +213,3 @@ def _with_order(request: Request) -> Request:
     if len(named) != 1 or "order_id" in request.facts:
         return request
     return request.model_copy(update={"facts": {"order_id": named.pop(), **request.facts}})
-
-
-def _identity(draft: Draft) -> dict[str, str]:
-    """Return the facts that identify the customer to the shop; each customer knows those that the prose gives."""
-    caller = draft.caller
-    facts = {"name": f"{caller.name.first_name} {caller.name.last_name}"}
-    match draft.found_by:
-        case "email":
-            return {**facts, "email": caller.email}
-        case "offered":
-            return {**facts, "user_id": caller.user_id, "email": caller.email, "zip": "The email address has to do."}
-        case "zip":
-            return {**facts, "zip": caller.address.zip}
-        case "outdated email":
-            return {**facts, "email": _outdated_email(caller), "zip": caller.address.zip}
-
-
-def _outdated_email(caller: User) -> str:
-    return f"{caller.name.last_name}.{caller.name.first_name}@example.org".lower()
