@@ -66,6 +66,36 @@ def test_a_submission_has_the_model_the_metrics_and_the_sound(folder: Path) -> N
     assert [each.name for each in (folder / "trajectories" / "voice" / "simulations").iterdir()] == ["s1.json"]
 
 
+PIPELINE = {"asr": "deepgram/nova-3", "llm": "openai/gpt-4.1", "tts": "deepgram/aura-asteria-en"}
+
+
+@pytest.mark.parametrize(
+    ("preset", "given", "pipeline"),
+    [
+        ("default", [], PIPELINE),
+        ("openai-thinking", [], PIPELINE | {"llm": "openai/gpt-5.2"}),
+        (None, [], None),
+        ("own", [], None),
+        ("own", ["--set", "voice_config.pipeline.asr=mine"], {"asr": "mine"}),
+    ],
+)
+def test_a_cascaded_agent_has_a_pipeline(
+    preset: str | None,
+    given: list[str],
+    pipeline: dict[str, str] | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    content = airline()
+    content["info"]["audio_native_config"] |= {"provider": "livekit", "cascaded_config_name": preset}
+    run = written(tmp_path, content, "folder")
+    assert main(["submit", "prepare", str(run), "-o", str(tmp_path / "out"), *GIVEN, *given]) == 0
+    (folder,) = (tmp_path / "out").iterdir()
+    made = json.loads((folder / "submission.json").read_text(encoding="utf-8"))
+    assert (made["voice_config"]["provider"], made["voice_config"].get("pipeline")) == ("livekit", pipeline)
+    assert not [each for each in problems(folder, capsys) if "voice_config" in each]
+
+
 def problems(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     capsys.readouterr()
     main(["submit", "check", str(folder), "--json"])

@@ -27,6 +27,9 @@ _STOCK: Final = {
     "agent_info": "discrete_time_audio_native_agent",
     "user_info": "voice_streaming_user_simulator",
 }
+#: The parts of agents that are not one model, by the name of their configuration; of others, a person names them.
+_CASCADED: Final = {"asr": "deepgram/nova-3", "llm": "openai/gpt-4.1", "tts": "deepgram/aura-asteria-en"}
+_PIPELINES: Final = {"default": _CASCADED, "openai-thinking": {**_CASCADED, "llm": "openai/gpt-5.2"}}
 _CONFIG = ("provider", "model", "tick_duration_seconds", "max_steps_seconds")
 
 
@@ -53,7 +56,10 @@ def submitted(runs: Sequence[Run]) -> SubmittedRuns | None:
     if not kept:
         found = ", ".join(f"{run.name} has {run.info.get('speech_complexity')!r}" for run in voice)
         raise ConfigurationError(f"speech_complexity: a submission has runs with {_COUNTED!r} only; {found}")
-    config = {name: value for name in _CONFIG if (value := (_config(kept[0]) or {}).get(name)) is not None}
+    recorded = _config(kept[0]) or {}
+    config = {name: value for name in _CONFIG if (value := recorded.get(name)) is not None}
+    if (pipeline := _PIPELINES.get(str(recorded.get("cascaded_config_name")))) is not None:
+        config["pipeline"] = pipeline
     return SubmittedRuns(
         kept,
         {
