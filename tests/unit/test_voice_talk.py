@@ -321,16 +321,6 @@ def test_no_conversation_is_continued_in_ticks(domain: Domain) -> None:
         talk(domain, Script(["Hi"]), Script(["Hi"]), wanted=begun)
 
 
-def test_a_timeline_is_the_same_after_it_was_ticks(domain: Domain) -> None:
-    agent = Script([RENAME, f"Do you want it? {LONG}", "Fine."])
-    found = talk(domain, agent, Script(["Rename the lamp.", "Yes, I do.", "###STOP###"]), "regular")
-    _, timeline = facts_of(found)
-    again = Timeline.of_ticks(timeline.as_ticks(), timeline.tick_seconds)
-    assert [(one.side, one.start, one.end, one.text) for one in again.utterances] == [
-        (one.side, one.start, one.end, one.text) for one in timeline.utterances
-    ]
-
-
 def test_stored_conditions_of_a_task_come_before_drawn_ones(tmp_path: Path) -> None:
     file = tmp_path / "tasks_voice.json"
     assert stored_conditions(file) == {}

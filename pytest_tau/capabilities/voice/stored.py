@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from ...capability.views import Trajectory
 from ...models import AssistantMessage, UserMessage
-from .facts import VoiceFacts, facts_of
+from .facts import facts_of
 from .measure.linear import transcript_messages
 from .measure.merging import utterances
 from .ticks import TICK_SECONDS, Tick
@@ -16,7 +16,7 @@ from .ticks import TICK_SECONDS, Tick
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ...models import Message, Simulation, ToolCall, ToolMessage
+    from ...models import Message, ToolCall, ToolMessage
 
 _TICKS = TypeAdapter(list[Tick])
 #: The order of what happens in one tick.
@@ -45,14 +45,6 @@ def read_ticks(duplex: Mapping[str, Any]) -> list[Tick]:
         pydantic.ValidationError: They do not follow the format.
     """
     return _TICKS.validate_python(duplex.get("ticks"))
-
-
-def graded_facts(simulation: Simulation) -> VoiceFacts | None:
-    """Return the facts of a simulation that was just run; None if it is not in ticks."""
-    if simulation.duplex is None:
-        return None
-    ticks = read_ticks(simulation.duplex)
-    return facts_of(ticks, seconds_of(ticks, {}), simulation.duplex.get("speech_environment"))
 
 
 def seconds_of(ticks: Sequence[Tick], header: Mapping[str, Any]) -> float:

@@ -39,29 +39,19 @@ class SpeechInsert(BaseModel):
 class SpeechEffects(BaseModel):
     """Effects of an utterance, on each of its chunks."""
 
-    dynamic_muffling_enabled: bool | None = False
     speech_insert: SpeechInsert | None = None
 
 
 class SourceEffects(BaseModel):
     """Effects of the user's surroundings, in the tick in which they begin."""
 
-    burst_noise_file: str | None = None
     speech_insert: SpeechInsert | None = None
 
 
-class ChannelEffects(BaseModel):
-    """Effects of the line: whether sound was lost in the tick, and how much of it."""
-
-    frame_drops_enabled: bool | None = False
-    frame_drop_ms: float | None = None
-
-
 class TurnTakingAction(BaseModel):
-    """What the user decided to do, and why. ``action`` is an ``Action``; merged messages of others have ``N/A``."""
+    """What the user decided to do. ``action`` is an ``Action``; merged messages of others have ``N/A``."""
 
     action: str
-    info: str | None = None
 
 
 class Chunk(BaseModel):
@@ -76,8 +66,6 @@ class Chunk(BaseModel):
         turn_taking_action: What the user decided.
         speech_effects: Effects of the utterance.
         source_effects: Effects that begin in the tick.
-        channel_effects: Effects of the line.
-        raw_data: What a provider of sound has recorded.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -90,8 +78,6 @@ class Chunk(BaseModel):
     turn_taking_action: TurnTakingAction | None = None
     speech_effects: SpeechEffects | None = None
     source_effects: SourceEffects | None = None
-    channel_effects: ChannelEffects | None = None
-    raw_data: dict[str, Any] | None = None
 
 
 class Tick(BaseModel):

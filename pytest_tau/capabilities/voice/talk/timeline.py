@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from ..ticks import TICK_SECONDS, Chunk, SourceEffects, SpeechEffects, SpeechInsert, Tick, TurnTakingAction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
 Side: TypeAlias = Literal["agent", "user"]
 
@@ -82,28 +82,19 @@ class Timeline(BaseModel):
     calls: list[CallTime] = []
     drops: list[int] = []
 
-    def as_ticks(self) -> list[Tick]:
-        """Return the ticks; the text of an utterance is spread evenly over its own."""
-        lanes = self._lanes(_chunks)
-        new = Tick.model_construct
-        return [new(tick_id=at, agent_chunk=one, user_chunk=other) for at, (one, other) in enumerate(lanes)]
-
     def as_silent_ticks(self) -> list[Tick]:
-        """Return the ticks without texts, for metrics: much faster, as they share what they hold."""
+        """Return the ticks without texts, for metrics: they share what they hold."""
         called = {each.start for each in self.calls if each.side == "agent"}
-        return [cast("Tick", _Light(*pair, at in called)) for at, pair in enumerate(self._lanes(_silent_chunks))]
-
-    def _lanes(self, chunks: Callable[[Utterance, str], list[Chunk]]) -> Iterable[tuple[Chunk | None, Chunk | None]]:
         agent: list[Chunk | None] = [None] * self.ticks
         user: list[Chunk | None] = [None] * self.ticks
-        for number, each in enumerate(self.utterances):
+        for each in self.utterances:
             lane = agent if each.side == "agent" else user
-            lane[each.start : each.end] = chunks(each, f"{each.side}_{number}")[: self.ticks - each.start]
+            lane[each.start : each.end] = _chunks(each)[: self.ticks - each.start]
         for sound in self.sounds:
             effects = SourceEffects(speech_insert=SpeechInsert(text=sound.text, type=sound.type))
             if sound.start < self.ticks and user[sound.start] is None:
                 user[sound.start] = Chunk(contains_speech=False, source_effects=effects)
-        return zip(agent, user, strict=True)
+        return [cast("Tick", _Light(*pair, at in called)) for at, pair in enumerate(zip(agent, user, strict=True))]
 
     @classmethod
     def of_ticks(cls, ticks: Sequence[Tick], tick_seconds: float) -> Timeline:
@@ -141,28 +132,17 @@ class _Light(NamedTuple):
         return bool(self.user_chunk and self.user_chunk.contains_speech)
 
 
-def _silent_chunks(each: Utterance, _name: str) -> list[Chunk]:
-    first, *rest = _chunks(each.model_copy(update={"end": min(each.end, each.start + 2), "text": ""}), "")
-    return [first, *(rest * (each.end - each.start - 1))]
-
-
-def _chunks(each: Utterance, name: str) -> list[Chunk]:
-    """Return the chunks of an utterance; character i of n is said in tick int(i / n * ticks)."""
-    ticks, size = each.end - each.start, max(1, len(each.text))
-    effects = SpeechEffects(speech_insert=each.tic) if each.tic else None
-    goes_on = TurnTakingAction(action="keep_talking") if each.action else None
-    begins = TurnTakingAction(action=each.action) if each.action else None
-    cuts = [-(-at * size // ticks) for at in range(ticks + 1)]
-    new = Chunk.model_construct
-    return [
-        new(
-            content=each.text[cuts[at] : cuts[at + 1]],
-            utterance_ids=[name],
-            turn_taking_action=goes_on if at else begins,
-            speech_effects=effects,
+def _chunks(each: Utterance) -> list[Chunk]:
+    """Return the chunks of an utterance without its text; those after the first are one."""
+    actions = (each.action, "keep_talking") if each.action else (None, None)
+    first, rest = (
+        Chunk(
+            turn_taking_action=TurnTakingAction(action=action) if action else None,
+            speech_effects=SpeechEffects(speech_insert=each.tic) if each.tic else None,
         )
-        for at in range(ticks)
-    ]
+        for action in actions
+    )
+    return [first, *[rest] * (each.end - each.start - 1)]
 
 
 def _utterances(side: Side, chunks: Sequence[Chunk | None]) -> list[Utterance]:
