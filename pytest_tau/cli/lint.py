@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         TauError: A domain, a split, data or a task file that cannot be used.
     """
+    import asyncio
+
     files = [given for given in args.targets if _is_file(given)]
     project = Project(data_dir(args.data), args.plugins, args.rootdir, files)
     targets = list(dict.fromkeys(args.targets)) or project.own_names() or project.selected_names()

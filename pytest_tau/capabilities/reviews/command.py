@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,6 +113,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _carry_out(opened: Run, settings: ReviewSettings, project: Project, printer: Printer | None) -> Reviewed:
+    import asyncio
+
     from ...runs.fetch import store_of
     from ...runs.later import FactWriter
     from .carry_out import review_run

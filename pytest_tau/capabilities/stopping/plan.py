@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...analysis.usage import format_tokens
 from ...capability import installed
 from ...capability.calls import columns_of
 from ...cli.options import add_options
@@ -245,6 +244,8 @@ def _print_detect(printer: Printer, plan: _Plan, found: dict[str, Any], concurre
 def _format_cost(cost: dict[str, Any], concurrency: int) -> str:
     parts = [plural(cost["trials"], "trial")]
     if cost["tokens_sent"] is not None:
+        from ...analysis.usage import format_tokens
+
         parts.append(format_tokens(cost["tokens_sent"], cost["tokens_received"]))
     parts.append("cost unknown" if cost["usd"] is None else f"${cost['usd']:,.2f}")
     if cost["hours"] is not None:

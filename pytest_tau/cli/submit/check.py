@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: An option cannot be used, or there is no such folder.
         OSError: A file cannot be opened.
     """
+    import asyncio
+
     from ...submission.check import check_submission
 
     project = Project(data_dir(args.data), args.plugins, args.rootdir)

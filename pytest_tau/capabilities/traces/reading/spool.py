@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -56,6 +55,8 @@ class Spool:
     """Spans and log records in a database that is deleted with its folder."""
 
     def __init__(self, folder: Path) -> None:
+        import sqlite3
+
         self._database = sqlite3.connect(folder / "spans.sqlite", isolation_level=None)
         self._database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES} BEGIN;")
         self._union = _Union()
