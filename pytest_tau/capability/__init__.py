@@ -128,8 +128,8 @@ class Capability:
         summary: Returns the lines of the summary of a domain, given its trials that have facts.
         comparison: Returns the lines of a comparison of two runs; by default the means of the metrics.
         finished: Called at the end of a run that has trials; adds lines to the summary, and may fail the run.
-        failure: Returns the lines of the report of a failed trial, given its facts and its simulation.
-        head: Returns the lines above the conversation of a stored trial, given its facts and its simulation.
+        failure: Returns the lines of the report of a failed trial, given its facts and its simulation; ``-rA`` and
+            ``tau show`` have them for a passed one, too.
         commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
         exports: Formats of ``tau export``.
         trajectory: Makes the trajectory of a conversation in which both sides can speak at once, given
@@ -156,7 +156,6 @@ class Capability:
     comparison: Callable[[Compared], Iterable[str]] | None = None
     finished: Callable[[FinishedRun], None] | None = None
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None
-    head: Callable[[Any, Simulation], Iterable[str]] | None = None
     commands: tuple[Command, ...] = ()
     exports: tuple[ExportFormat, ...] = ()
     trajectory: Callable[[Mapping[str, Any], Mapping[str, Any]], Trajectory] | None = None

@@ -52,7 +52,7 @@ def measured_by(capability: Capability, records: Iterable[Any]) -> list[Measured
 def failure_lines(
     capabilities: Iterable[Capability], simulation: Simulation, asked: Collection[str] = ()
 ) -> Iterator[str]:
-    """Yield the lines of the report of a failed trial, each with the label of its capability before it.
+    """Yield the lines of the report of a trial, each with the label of its capability before it.
 
     Args:
         capabilities: The capabilities.
@@ -67,13 +67,6 @@ def failure_lines(
                     yield f"{each.label}: {line}"
         elif PROBLEM in (found := simulation.facts.get(each.name) or {}):
             yield f"{each.label}: {found[PROBLEM]}"
-
-
-def head_lines(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[str]:
-    """Yield the lines above the conversation of a stored trial."""
-    for each in capabilities:
-        if each.head is not None and (facts := each.read(simulation.facts)) is not None:
-            yield from each.head(facts, simulation)
 
 
 def page_blocks(capabilities: Iterable[Capability], simulation: Simulation) -> Iterator[tuple[str, PageBlock]]:

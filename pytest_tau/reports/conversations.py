@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..capability import installed
-from ..capability.calls import head_lines
+from ..capability.calls import failure_lines
 from ..diagnosis import explain, message_lines, verdict
 from ..diagnosis.explain import ending
 from ..evaluation import Line
@@ -36,8 +36,6 @@ def conversation_lines(trial: StoredTrial, *, full: bool = False) -> Iterator[Li
     name = f"{trial.domain}::{simulation.task_id}" if trial.domain else simulation.task_id
     parameters = Group.of(trial.test, trial.domain, simulation.task_id).parameters
     yield Line("head", f"{name}, trial {simulation.trial}" + (f" [{parameters}]" if parameters else ""))
-    for line in head_lines(installed(), simulation):
-        yield Line("head", line)
     for number, message in enumerate(simulation.messages):
         yield from numbered_lines(number, message, full=full)
     yield Line("head", "")
@@ -65,7 +63,8 @@ def numbered_lines(number: int | None, message: Message, *, full: bool = False) 
 
 
 def verdict_lines(simulation: Simulation) -> list[Line]:
-    """Return the report of a simulation without its messages: of one that passed, a line."""
+    """Return the report of a simulation without its messages: of one that passed, a line, and what capabilities say."""
     if simulation.outcome == "passed":
-        return [Line("passed", f"{verdict(simulation)}   {ending(simulation)}")]
+        lines = [Line("note", line) for line in failure_lines(installed(), simulation)]
+        return [Line("passed", f"{verdict(simulation)}   {ending(simulation)}"), *lines]
     return explain(simulation, last_messages=False)

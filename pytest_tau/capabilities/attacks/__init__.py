@@ -109,7 +109,6 @@ capability = Capability(
     summary=deferred(f"{__name__}.rates:summary"),
     comparison=deferred(f"{__name__}.rates:comparison"),
     failure=deferred(f"{__name__}.facts:failure"),
-    head=deferred(f"{__name__}.facts:head"),
     page=deferred(f"{__name__}.facts:page"),
 )
 

@@ -91,12 +91,6 @@ def _result(facts: AttackFacts) -> str:
     return f"succeeded, message {facts.message_idx}: {one_line(facts.evidence or '', _LONGEST)}"
 
 
-def head(facts: AttackFacts, simulation: Simulation) -> Iterator[str]:
-    """Yield the same of a trial that passed, which has no report of a failure."""
-    if simulation.outcome == "passed":
-        yield from (f"attack: {line}" for line in failure(facts, simulation))
-
-
 def page(facts: AttackFacts, _simulation: Simulation) -> Iterator[PageBlock]:
     """Yield the same as rows; nothing without an attack."""
     if not facts.name:

@@ -78,6 +78,6 @@ capability = Capability(
     trial=deferred(f"{__name__}.trial:ForkStages"),
     hooks=deferred(f"{__name__}.plugin:make_fork"),
     facts=deferred(f"{__name__}.trial:ForkFacts"),
-    head=deferred(f"{__name__}.trial:head"),
+    failure=deferred(f"{__name__}.trial:origin"),
     commands=(Command("fork", "compare", deferred(f"{__name__}.command:add_parser"), runs_pytest=True),),
 )

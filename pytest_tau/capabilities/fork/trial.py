@@ -107,8 +107,8 @@ class ForkStages(TrialStages):
         )
 
 
-def head(facts: ForkFacts, _simulation: Simulation) -> Iterator[str]:
-    """Yield the line above a stored conversation that continues another one."""
+def origin(facts: ForkFacts, _simulation: Simulation) -> Iterator[str]:
+    """Yield the conversation that is continued."""
     yield f"continues trial {facts.trial} of {facts.run} from message {facts.message} on"
 
 

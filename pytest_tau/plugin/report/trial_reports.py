@@ -43,7 +43,12 @@ def pytest_runtest_makereport(
         report.duration = elapsed  # the trial started before the setup in which the item waits for it
     if report.when == "call" and simulation is not None and simulation.replay_differences:
         report.sections.append(("tau replay", printable("\n".join(simulation.replay_differences))))
-    if report.when == "call" and report.passed and simulation is not None:
+    if (
+        report.when == "call"
+        and report.passed
+        and simulation is not None
+        and {*item.config.option.reportchars} & {*"AP"}
+    ):
         report.sections += _capability_section(item.config, simulation)
     brief = getattr(item.config.option, "tbstyle", "auto") == "line"
     if report.failed and state.traceback is not None and not brief:
@@ -62,10 +67,11 @@ def pytest_runtest_makereport(
 
 def _capability_section(config: pytest.Config, simulation: Simulation) -> list[tuple[str, str]]:
     """Return the section of a passed trial with what capabilities say of it, which ``-rA`` shows."""
-    from ...capability.calls import head_lines
-    from ..capabilities import capabilities_of
+    from ...capability.calls import failure_lines
 
-    lines = [*head_lines(capabilities_of(config), simulation)]
+    active = require_context(config).config.simulation.capabilities
+    asked = {each.capability.name for each in active if each.is_asked_for}
+    lines = [*failure_lines([each.capability for each in active], simulation, asked)]
     return [("tau capabilities", printable("\n".join(lines)))] if lines else []
 
 
