@@ -105,7 +105,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "participants": {"aiohttp", "pydantic", "pydantic_core", "tau2"},
     "runner": {"pydantic"},
     "runs": {"pydantic", "fsspec"},
-    "capabilities": {"aiohttp", "numpy", "pydantic", "pytest", "urllib3"},
+    "capabilities": {"aiohttp", "numpy", "opentelemetry", "pydantic", "pytest", "syrupy", "urllib3"},
     "submission": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project
     "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet"},

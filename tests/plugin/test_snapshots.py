@@ -160,7 +160,7 @@ def test_a_run_that_asks_for_no_snapshot_imports_nothing_of_it(project, a_task):
         """
         import sys
 
-        OURS = "pytest_tau.integrations.syrupy"
+        OURS = "pytest_tau.capabilities.snapshots.extension"
         for name in [name for name in sys.modules if name.startswith(OURS)]:
             del sys.modules[name]  # of other tests in this process
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from ...integrations.syrupy import TrajectorySnapshot
+    from .extension import TrajectorySnapshot
 
-#: The suffix of stored trajectories, ``integrations.syrupy.extension.SUFFIX``.
+#: The suffix of stored trajectories, ``extension.SUFFIX``.
 _SUFFIX = "tausnap"
 
 

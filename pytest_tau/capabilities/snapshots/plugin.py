@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...evaluation.component_reports import Line
-    from ...integrations.syrupy import StateChange, TrajectorySnapshot
     from ...models import Simulation
     from ...plugin.items import TaskSpec
     from . import SnapshotSettings
+    from .extension import TrajectorySnapshot
+    from .parts import StateChange
 
 _NEEDED = f"needs syrupy: {install_extra('snapshot')}"
 _BLOCKED = "needs syrupy, which is disabled by -p no:syrupy"
@@ -110,7 +111,8 @@ def _problem(config: pytest.Config) -> str | None:
 
 
 def _snapshot(item: pytest.Item, preset: str) -> TrajectorySnapshot:
-    from ...integrations.syrupy import IS_AMBIGUOUS, MAYBE_UNUSED, Selection, parts_of, trajectory_snapshot
+    from .extension import IS_AMBIGUOUS, MAYBE_UNUSED, trajectory_snapshot
+    from .parts import Selection, parts_of
     from .unused import UnusedCheck, is_subset
 
     item.config.stash.setdefault(IS_AMBIGUOUS, _is_ambiguous)
@@ -176,7 +178,7 @@ class _TestData:
         """
         from ...environment import canonical
         from ...errors import ConfigurationError
-        from ...integrations.syrupy import StateChange
+        from .parts import StateChange
 
         spec, state = self._spec, get_item_state(self._item)
         own = state.simulation if state else None

@@ -56,7 +56,7 @@ class UnusedCheck:
     @cached_property
     def _tests(self) -> dict[Path, set[str]]:
         """Return the names of the tests that use snapshots, by folder."""
-        from ...integrations.syrupy import place_of
+        from .extension import place_of
 
         found: dict[Path, set[str]] = defaultdict(set)
         for item in self._session.items:
@@ -68,8 +68,8 @@ class UnusedCheck:
     @cached_property
     def _tasks(self) -> dict[Path, set[str]]:
         """Return the ids of the tasks, by folder; of a domain the ids of all its tasks."""
-        from ...integrations.syrupy import place_of
         from ...runner import item_id
+        from .extension import place_of
 
         found: dict[Path, set[str]] = defaultdict(set)
         for item in self._session.items:

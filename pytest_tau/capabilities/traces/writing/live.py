@@ -25,9 +25,9 @@ from .spans import SENT, spans_of, trace_id_of
 
 if TYPE_CHECKING:
     from ....capability.views import TrialView
-    from ....integrations.opentelemetry import Sender
     from ....models import Simulation
     from .. import TraceSettings
+    from .sender import Sender
 
 
 class TraceContext(TrialStages):
@@ -35,7 +35,7 @@ class TraceContext(TrialStages):
 
     def __init__(self, view: TrialView) -> None:
         del view
-        from ....integrations.opentelemetry import join
+        from .sender import join
 
         self._trace, self._root = secrets.token_hex(16), secrets.token_hex(8)
         # A trial has an asynchronous context of its own.
@@ -57,7 +57,7 @@ def make_sender(config: pytest.Config, settings: TraceSettings) -> TraceSender |
     if settings.otlp is None:
         return None
     try:
-        from ....integrations import opentelemetry  # noqa: F401
+        from . import sender  # noqa: F401
     except ImportError:
         raise pytest.UsageError(f"--tau-otlp needs OpenTelemetry's SDK: {install_extra('otel')}") from None
     return TraceSender(config, settings.otlp)
@@ -80,7 +80,7 @@ class TraceSender:
 
     @cached_property
     def _sender(self) -> Sender:
-        from ....integrations.opentelemetry import Sender
+        from .sender import Sender
 
         return Sender(self._url, resource_of(self._run), version("pytest-tau"))
 
