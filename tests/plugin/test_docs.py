@@ -104,7 +104,7 @@ def test_the_python_without_pytest_runs() -> None:
 
 
 def test_the_commands_of_the_docs_select_something(pytester: pytest.Pytester) -> None:
-    shown = next(block for block in blocks("docs/select.md", "console") if "--tau-split small     " in block)
+    shown = next(block for block in blocks("docs/options.md", "console") if "--tau-split small     " in block)
     commands = [shlex.split(line.removeprefix("$ pytest"), comments=True) for line in shown.splitlines()]
     commands = [command for command in commands if "tests/tasks/refunds.json" not in command and "-n" not in command]
     assert len(commands) == 7
@@ -258,12 +258,13 @@ def test_the_properties_of_the_docs_are_those_that_are_written(pytester: pytest.
             ]
     assert [case["tau_outcome"] for case in cases] == ["failed"] * 4 + ["error"] * 2
     page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `(tau_\w+)` \| .+ \| (.+?) \|$", page, re.MULTILINE))
+    always, table = page.partition("\n## JUnit\n")[2].split("|\n\n")[0].partition("| property")[::2]
+    each_case, others = (set(re.findall(r"`(tau_\w+)`", text)) for text in (always, table))
     of_capabilities = {f"tau_{each.column.name}" for each in columns_of(bundled())}
     written = set().union(*cases) - of_capabilities
-    assert written <= rows.keys()
-    assert rows.keys() - written == {"tau_cost", "tau_usage"}  # of models
-    assert {name for name, when in rows.items() if when == "always"} <= set.intersection(*map(set, cases))
+    assert (each_case | others) - written == {"tau_cost", "tau_usage"}  # of models
+    assert written <= each_case | others
+    assert len(each_case) >= 7 and each_case <= set.intersection(*map(set, cases))
     assert {name.removeprefix("tau.mock.") for name in suites} == {"tasks", "trials", "errors", "pass^1", "floor"}
     assert {case["tau_reward"] for case in cases} == {"0.0"}
 
@@ -278,7 +279,7 @@ def test_the_figures_of_the_bundled_domains_are_counted() -> None:
     assert counts["retail"][1] == 3
     assert base == 145
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    page = (ROOT / "docs" / "select.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
     for name, (plain, judged) in counts.items():
         shown = f"{plain}, and {judged} that need a judge" if judged else f"{plain}"
         assert f"`{name}` ({shown}" in readme
@@ -324,7 +325,7 @@ class TestAsyncio:
     @pytest.fixture
     def recipe(self, pytester: pytest.Pytester):
         pytest.importorskip("pytest_asyncio")
-        client, *others = blocks("docs/own_tests.md", "python")[2:]
+        client, *others = blocks("docs/own_tests.md", "python")[3:]
         recipes = {code.splitlines()[0].removeprefix("# "): code for code in others}
         pytester.path.joinpath("client.py").write_text(client, encoding="utf-8")
         pytester.syspathinsert()
@@ -338,7 +339,7 @@ class TestAsyncio:
         return write
 
     def test_every_block_is_tested(self) -> None:
-        names = [code.splitlines()[0] for code in blocks("docs/own_tests.md", "python")[3:]]
+        names = [code.splitlines()[0] for code in blocks("docs/own_tests.md", "python")[4:]]
         files = [
             "conftest.py, strict mode",
             "conftest.py, one client",

@@ -462,12 +462,15 @@ def test_the_program_of_the_docs(project: Any, pytester: pytest.Pytester, monkey
 
 
 @pytest.mark.exhaustive
-def test_the_stdio_client_of_the_docs(project: Any) -> None:
+def test_a_client_that_passes_the_address_to_tau_mcp(project: Any) -> None:
     pytest.importorskip("mcp", reason="needs the extra mcp")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    code = block("python", "StdioServerParameters") + "\n".join(
+    code = "\n".join(
         [
-            "import asyncio, sys",
+            "import asyncio, mcp",
+            "environment = {'TAU_MCP_URL': os.environ['TAU_MCP_URL']}",
+            "server = mcp.StdioServerParameters(command='tau', args=['mcp'], env=environment)",
+            "client = mcp.Client(mcp.stdio_client(server))",
             "async def main():",
             "    async with client:",
             f"        for name, arguments in {CALLS!r}:",
@@ -486,13 +489,13 @@ def answers(port: int) -> bool:
 
 
 @pytest.mark.exhaustive
-def test_the_server_of_the_docs(project: Any) -> None:
+def test_the_server_of_the_examples(project: Any) -> None:
     """The real SDK, and a tool that its executor calls."""
     pytest.importorskip("a2a", reason="needs the extra dev")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    path = project.write("server.py", block("python", "a2a.server"))
+    path = ROOT / "examples" / "a2a_server.py"
     with subprocess.Popen([sys.executable, str(path), str(port)], stderr=subprocess.PIPE, text=True) as process:
         try:
             deadline = time.monotonic() + 60

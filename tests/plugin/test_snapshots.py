@@ -229,7 +229,11 @@ def test_the_changes_of_another_simulation_are_not_made_up(snap):
 
 
 def test_the_tests_of_the_documentation_do_what_they_show(snap):
-    page = (Path(__file__).parents[2] / "docs" / "snapshots.md").read_text(encoding="utf-8")
+    page = (
+        (Path(__file__).parents[2] / "docs" / "own_tests.md")
+        .read_text(encoding="utf-8")
+        .partition("\n## Snapshots\n")[2]
+    )
     snap.project.write("tests/test_shown.py", page.partition("```python\n")[2].partition("```")[0])
     snap("tests", "--snapshot-update").outcomes(passed=2)
     snap("tests").line("3 snapshots passed.")
