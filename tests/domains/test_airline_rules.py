@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
+from talks import Conversation, base_talks, calls_with_answers
 
-from pytest_tau import simulate
-from pytest_tau.models import AssistantMessage, ToolMessage, UserMessage
-from pytest_tau_domains._kit.dialog import CONFIRM, NOTICE, Declined
+from pytest_tau.models import AssistantMessage
+from pytest_tau_domains._kit.dialog import NOTICE, Declined
 from pytest_tau_domains.airline import domain as spec
 from pytest_tau_domains.airline.agent import parsing as reading
 from pytest_tau_domains.airline.agent.policy.payment import first_card, methods_in
@@ -21,45 +20,22 @@ from pytest_tau_domains.airline.tasks.trips import Trip
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_tau.models import Simulation, ToolCall
+    from pytest_tau.models import Simulation
     from pytest_tau_domains.airline.models import AirlineDB
 
 DOMAIN = spec.load()
 DB = cast("AirlineDB", DOMAIN.environment().agent_db)
 TRIPS = [Trip(DB, one, DB.user(one.user_id)) for one in DB.reservations.scan()]
 WRITING = {name for name, info in DOMAIN.environment().tool_infos.items() if info.kind == "write"}
-#: The share of the bundled base set that it solves at least.
-FLOOR = 0.95
+
+
+def conversation() -> Conversation:
+    return Conversation(RulesAgent(), DOMAIN.environment())
 
 
 @pytest.fixture(scope="module")
 def simulations() -> dict[str, Simulation]:
-    """Every task of the base set, played by the rules agent and the scripted user."""
-    return {task.id: simulate(task, domain=DOMAIN, agent=RulesAgent, user="scripted") for task in DOMAIN.tasks("base")}
-
-
-class Conversation:
-    """The agent, spoken to by hand, over an environment of its own."""
-
-    def __init__(self) -> None:
-        self.agent, self.environment = RulesAgent(), DOMAIN.environment()
-        self.calls: list[tuple[str, dict[str, Any]]] = []
-
-    def say(self, text: str) -> str:
-        """What the agent answers, once it has made its calls."""
-        message = self._respond(UserMessage(content=text))
-        while message.tool_calls:
-            (call,) = message.tool_calls
-            self.calls.append((call.name, call.arguments))
-            message = self._respond(self.environment.call(call.name, call.arguments))
-        return message.content or ""
-
-    def _respond(self, message: UserMessage | ToolMessage) -> AssistantMessage:
-        return asyncio.run(self.agent.respond(message))
-
-    @property
-    def writes(self) -> list[str]:
-        return [name for name, _ in self.calls if name in WRITING]
+    return base_talks("airline", "rules")
 
 
 def trip_with(fits: Callable[[Trip], object]) -> Trip:
@@ -75,17 +51,7 @@ def about(trip: Trip, request: str) -> str:
     return f"My user id is {trip.user.user_id}. {request.format(id=trip.id)}"
 
 
-def calls_with_answers(simulation: Simulation) -> list[tuple[ToolCall, ToolMessage]]:
-    calls = [call for m in simulation.messages if isinstance(m, AssistantMessage) for call in m.tool_calls or []]
-    return list(zip(calls, [m for m in simulation.messages if isinstance(m, ToolMessage)], strict=True))
-
-
 # The bundled tasks
-
-
-def test_it_solves_what_the_floor_says(simulations: dict[str, Simulation]) -> None:
-    failed = [task_id for task_id, simulation in simulations.items() if simulation.reward != 1]
-    assert 1 - len(failed) / len(simulations) >= FLOOR, failed
 
 
 def test_it_looks_at_nothing_before_the_user_is_found(simulations: dict[str, Simulation]) -> None:
@@ -95,39 +61,10 @@ def test_it_looks_at_nothing_before_the_user_is_found(simulations: dict[str, Sim
         assert not answer.error, task_id
 
 
-def test_it_writes_only_after_a_yes_to_a_summary(simulations: dict[str, Simulation]) -> None:
-    written = 0
-    for task_id, simulation in simulations.items():
-        agent_said = user_said = ""
-        for message in simulation.messages:
-            if isinstance(message, AssistantMessage) and message.tool_calls:
-                writes = [call.name for call in message.tool_calls if call.name in WRITING]
-                written += len(writes)
-                assert not writes or user_said.startswith("Yes"), (task_id, user_said)
-                assert not writes or agent_said.endswith(CONFIRM), (task_id, agent_said)
-            elif isinstance(message, AssistantMessage):
-                agent_said = message.content or ""
-            elif isinstance(message, UserMessage):
-                user_said = message.content or ""
-    assert written > len(simulations) / 2
-
-
-def test_a_turn_is_one_message_or_one_call(simulations: dict[str, Simulation]) -> None:
-    turns = [m for s in simulations.values() for m in s.messages if isinstance(m, AssistantMessage)]
-    assert all(bool(turn.content) is not bool(turn.tool_calls) for turn in turns)
-    assert all(len(turn.tool_calls or [1]) == 1 for turn in turns)
-
-
 def test_compensation_is_never_brought_up(simulations: dict[str, Simulation]) -> None:
     for task_id in ("change-called-off-flight", "information-delay", "cancel-return-of-called-off"):
         said = " ".join(m.content or "" for m in simulations[task_id].messages if isinstance(m, AssistantMessage))
         assert not re.search(r"compensat|certificate", said)
-
-
-def test_it_says_the_same_again() -> None:
-    task = next(task for task in DOMAIN.tasks("base") if task.id == "several-fresh")
-    first, second = (simulate(task, domain=DOMAIN, agent=RulesAgent, user="scripted") for _ in range(2))
-    assert [m.content for m in first.messages] == [m.content for m in second.messages]
 
 
 # Identification
@@ -135,7 +72,7 @@ def test_it_says_the_same_again() -> None:
 
 def test_a_name_and_a_reservation_do_not_identify_anybody() -> None:
     trip = trip_with(lambda t: t.upcoming and t.hours < 20)
-    talk = Conversation()
+    talk = conversation()
     assert "user id" in talk.say(f"I am {trip.user.name.first_name}, cancel reservation {trip.id}.")
     assert "user id" in talk.say("But that is my reservation.")
     assert not talk.calls
@@ -147,7 +84,7 @@ def test_a_name_and_a_reservation_do_not_identify_anybody() -> None:
 def test_somebody_elses_reservation_is_not_even_looked_at() -> None:
     trip = trip_with(lambda t: t.upcoming)
     foreign = trip_with(lambda t: t.user is not trip.user)
-    talk = Conversation()
+    talk = conversation()
     answer = talk.say(f"My user id is {trip.user.user_id}. Cancel reservation {foreign.id}.")
     assert "not among yours" in answer
     assert {name for name, _ in talk.calls} == {"get_user_details"}
@@ -155,7 +92,7 @@ def test_somebody_elses_reservation_is_not_even_looked_at() -> None:
 
 def test_a_reservation_is_found_by_its_way() -> None:
     trip = trip_with(lambda t: t.upcoming and t.hours < 20)
-    talk = Conversation()
+    talk = conversation()
     assert "reason" in talk.say(f"My user id is {trip.user.user_id}. Cancel my reservation {trip.route}, please.")
     assert trip.id in talk.say("My plans have changed.")
 
@@ -165,7 +102,7 @@ def test_a_reservation_is_found_by_its_way() -> None:
 
 def test_no_and_conditional_yes_change_nothing() -> None:
     trip = trip_with(lambda t: t.upcoming and t.hours < 20)
-    talk = Conversation()
+    talk = conversation()
     talk.say(about(trip, "Cancel reservation {id}."))
     assert f"${trip.paid}" in talk.say("My plans have changed.")
     assert "as it is" in talk.say("Yes, but I have to think about it.")
@@ -181,7 +118,7 @@ def test_no_and_conditional_yes_change_nothing() -> None:
 
 def test_the_same_request_once_more_is_not_carried_out_twice() -> None:
     trip = trip_with(lambda t: plain(t) and t.reservation.total_baggages < t.free_bags)
-    talk = Conversation()
+    talk = conversation()
     request = about(trip, "I want one more bag on reservation {id}.")
     talk.say(request)
     talk.say("Yes.")
@@ -191,7 +128,7 @@ def test_the_same_request_once_more_is_not_carried_out_twice() -> None:
 
 def test_another_request_instead_of_a_yes_is_handled() -> None:
     trip = trip_with(lambda t: t.upcoming and t.hours < 20)
-    talk = Conversation()
+    talk = conversation()
     talk.say(about(trip, "Cancel reservation {id}."))
     assert "Do you confirm" in talk.say("My plans have changed.")
     assert "insurance cannot be added" in talk.say(f"I would rather add travel insurance to reservation {trip.id}.")
@@ -217,7 +154,7 @@ def test_another_request_instead_of_a_yes_is_handled() -> None:
     ],
 )
 def test_what_the_policy_forbids_is_declined(fits: Callable[[Trip], object], request_: str, said: str) -> None:
-    talk = Conversation()
+    talk = conversation()
     answer = talk.say(about(trip_with(fits), request_))
     if "reason" in answer:
         answer = talk.say("I would rather stay at home.")
@@ -229,7 +166,7 @@ def test_what_the_policy_forbids_is_declined(fits: Callable[[Trip], object], req
 def test_insurance_pays_for_illness_and_for_nothing_else() -> None:
     trip = trip_with(lambda t: t.upcoming and t.booked_days_ago and t.insured and t.cabin == "economy")
     for reason, said in (("My boss needs me.", "no insurance that covers"), ("I broke my leg.", "Do you confirm")):
-        talk = Conversation()
+        talk = conversation()
         talk.say(about(trip, "Cancel reservation {id}."))
         assert said in talk.say(reason)
 
@@ -243,7 +180,7 @@ def test_insurance_pays_for_illness_and_for_nothing_else() -> None:
     ],
 )
 def test_what_only_a_person_can_do_is_handed_over(fits: Callable[[Trip], object], request_: str) -> None:
-    talk = Conversation()
+    talk = conversation()
     assert talk.say(about(trip_with(fits), request_)) == NOTICE
     assert talk.calls[-1][0] == "transfer_to_human_agents"
     assert not talk.writes
@@ -252,7 +189,7 @@ def test_what_only_a_person_can_do_is_handed_over(fits: Callable[[Trip], object]
 
 def test_a_delay_is_made_up_for_once_the_flight_has_been_changed() -> None:
     trip = trip_with(lambda t: t.statuses == ["delayed", "available"] and t.cabin == "business")
-    talk = Conversation()
+    talk = conversation()
     assert "only once" in talk.say(about(trip, "I complain about the delay of reservation {id}."))
     talk.say(f"Then cancel reservation {trip.id}.")
     talk.say("I would be late.")

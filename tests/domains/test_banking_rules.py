@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import talks
-from talks import bundled
+from talks import Conversation, bundled, calls_with_answers
 
 from pytest_tau import load_domain, simulate
 from pytest_tau.environment import Difficulty, Retrieval
-from pytest_tau.models import AssistantMessage, ToolMessage, UserMessage
+from pytest_tau.models import UserMessage
 from pytest_tau_domains.banking_knowledge.agent import reading
 from pytest_tau_domains.banking_knowledge.agent.requests import KINDS
 from pytest_tau_domains.banking_knowledge.agent.rules_agent import RulesAgent
@@ -29,6 +29,11 @@ FLOOR = 0.95
 UNLOCK, CALL = "unlock_discoverable_agent_tool", "call_discoverable_agent_tool"
 
 
+def spoken_to(retrieval: Retrieval | None = None) -> Conversation:
+    environment = DOMAIN.environment(retrieval=retrieval)
+    return Conversation(RulesAgent(environment.tools(), environment.policy), environment)
+
+
 @pytest.fixture(scope="module")
 def simulations() -> dict[str, Simulation]:
     """Every task of the base set, played by the rules agent and the scripted user."""
@@ -40,16 +45,6 @@ def talk(task: Task, agent: str = "rules") -> Simulation:
     assert not task.needs_judge
     assert bundled(DOMAIN.name)[1][task.id] == task
     return talks.talk(DOMAIN.name, task.id, agent)
-
-
-def calls_with_answers(simulation: Simulation) -> list[tuple[Any, ToolMessage]]:
-    calls = [call for m in simulation.messages for call in getattr(m, "tool_calls", None) or []]
-    return list(zip(calls, [m for m in simulation.messages if isinstance(m, ToolMessage)], strict=True))
-
-
-def test_it_solves_what_the_floor_says(simulations: dict[str, Simulation]) -> None:
-    failed = [task_id for task_id, simulation in simulations.items() if simulation.reward != 1]
-    assert 1 - len(failed) / len(simulations) >= FLOOR, failed
 
 
 def test_it_unlocks_only_tools_that_it_has_read_about_and_calls_all_of_them(
@@ -92,7 +87,7 @@ def test_it_reads_in_other_ways_too(variant: str) -> None:
 
 
 def test_without_documents_it_does_nothing() -> None:
-    conversation = Conversation(Retrieval("no_knowledge"))
+    conversation = spoken_to(Retrieval("no_knowledge"))
     user = next(iter(DOMAIN.environment().agent_db.dump()["users"]["data"].values()))
     conversation.say("I want to transfer $5 from my Blue Account to my Gold Account.")
     answer = conversation.say(
@@ -104,33 +99,13 @@ def test_without_documents_it_does_nothing() -> None:
 
 
 def test_a_customer_who_proves_nothing_is_not_identified() -> None:
-    conversation = Conversation()
+    conversation = spoken_to()
     user = next(iter(DOMAIN.environment().agent_db.dump()["users"]["data"].values()))
     conversation.say("I want to change my email address to new@example.org.")
     conversation.say(f"My name is {user['name']}. My date of birth is {user['date_of_birth']}.")
     answer = conversation.say(f"My name is {user['name']}. My phone number is 218-555-9999.")
     assert "cannot identify you" in answer
     assert {name for name, _ in conversation.calls} == {"KB_search", "get_user_information_by_name"}
-
-
-class Conversation:
-    """The agent, spoken to by hand, over an environment of its own."""
-
-    def __init__(self, retrieval: Retrieval | None = None) -> None:
-        self.environment = DOMAIN.environment(retrieval=retrieval)
-        self.agent = RulesAgent(self.environment.tools(), self.environment.policy)
-        self.calls: list[tuple[str, dict[str, Any]]] = []
-
-    def say(self, text: str) -> str:
-        message = self._respond(UserMessage(content=text))
-        while message.tool_calls:
-            (call,) = message.tool_calls
-            self.calls.append((call.name, call.arguments))
-            message = self._respond(self.environment.call(call.name, call.arguments))
-        return message.content or ""
-
-    def _respond(self, message: UserMessage | ToolMessage) -> AssistantMessage:
-        return asyncio.run(self.agent.respond(message))
 
 
 def script_of(task: Task) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from talks import Conversation, base_talks, calls_with_answers
 
-from pytest_tau import simulate
-from pytest_tau.models import AssistantMessage, ToolMessage, UserMessage
 from pytest_tau_domains._kit.dialog import NOTICE
 from pytest_tau_domains.retail import domain as spec
 from pytest_tau_domains.retail.agent import parsing as reading
@@ -23,38 +21,15 @@ DOMAIN = spec.load()
 DB = cast("RetailDB", DOMAIN.environment().agent_db)
 WRITING = {name for name, info in DOMAIN.environment().tool_infos.items() if info.kind == "write"}
 FINDING = {"find_user_id_by_email", "find_user_id_by_name_zip"}
-#: The share of the bundled base set that it solves at least.
-FLOOR = 0.95
+
+
+def conversation() -> Conversation:
+    return Conversation(RulesAgent(), DOMAIN.environment())
 
 
 @pytest.fixture(scope="module")
 def simulations() -> dict[str, Simulation]:
-    """Every task of the base set, played by the rules agent and the scripted user."""
-    return {task.id: simulate(task, domain=DOMAIN, agent=RulesAgent, user="scripted") for task in DOMAIN.tasks("base")}
-
-
-class Conversation:
-    """The agent, spoken to by hand, over an environment of its own."""
-
-    def __init__(self) -> None:
-        self.agent, self.environment = RulesAgent(), DOMAIN.environment()
-        self.calls: list[tuple[str, dict[str, Any]]] = []
-
-    def say(self, text: str) -> str:
-        """What the agent answers, once it has made its calls."""
-        message = self._respond(UserMessage(content=text))
-        while message.tool_calls:
-            (call,) = message.tool_calls
-            self.calls.append((call.name, call.arguments))
-            message = self._respond(self.environment.call(call.name, call.arguments))
-        return message.content or ""
-
-    def _respond(self, message: UserMessage | ToolMessage) -> AssistantMessage:
-        return asyncio.run(self.agent.respond(message))
-
-    @property
-    def writes(self) -> list[str]:
-        return [name for name, _ in self.calls if name in WRITING]
+    return base_talks("retail", "rules")
 
 
 def customer_with(*statuses: str) -> tuple[Any, list[Any]]:
@@ -72,11 +47,6 @@ def customer_with(*statuses: str) -> tuple[Any, list[Any]]:
 # The bundled tasks
 
 
-def test_it_solves_what_the_floor_says(simulations: dict[str, Simulation]) -> None:
-    failed = [task_id for task_id, simulation in simulations.items() if simulation.reward != 1]
-    assert 1 - len(failed) / len(simulations) >= FLOOR, failed
-
-
 def test_it_looks_at_nothing_before_the_customer_is_found(simulations: dict[str, Simulation]) -> None:
     for task_id, simulation in simulations.items():
         identified = False
@@ -85,46 +55,12 @@ def test_it_looks_at_nothing_before_the_customer_is_found(simulations: dict[str,
             identified = identified or not answer.error
 
 
-def test_it_writes_only_after_a_yes_to_a_summary(simulations: dict[str, Simulation]) -> None:
-    written = 0
-    for task_id, simulation in simulations.items():
-        agent_said = user_said = ""
-        for message in simulation.messages:
-            if isinstance(message, AssistantMessage) and message.tool_calls:
-                writes = [call.name for call in message.tool_calls if call.name in WRITING]
-                written += len(writes)
-                assert not writes or user_said.startswith("Yes"), (task_id, user_said)
-                assert not writes or agent_said.endswith("Do you confirm? (yes/no)"), (task_id, agent_said)
-            elif isinstance(message, AssistantMessage):
-                agent_said = message.content or ""
-            elif isinstance(message, UserMessage):
-                user_said = message.content or ""
-    assert written > len(simulations) / 2
-
-
-def test_a_turn_is_one_message_or_one_call(simulations: dict[str, Simulation]) -> None:
-    turns = [m for s in simulations.values() for m in s.messages if isinstance(m, AssistantMessage)]
-    assert all(bool(turn.content) is not bool(turn.tool_calls) for turn in turns)
-    assert all(len(turn.tool_calls or [1]) == 1 for turn in turns)
-
-
-def test_it_says_the_same_again() -> None:
-    task = next(task for task in DOMAIN.tasks("base") if task.id == "everything-about-an-order")
-    first, second = (simulate(task, domain=DOMAIN, agent=RulesAgent, user="scripted") for _ in range(2))
-    assert [m.content for m in first.messages] == [m.content for m in second.messages]
-
-
-def calls_with_answers(simulation: Simulation) -> list[tuple[Any, ToolMessage]]:
-    calls = [call for m in simulation.messages if isinstance(m, AssistantMessage) for call in m.tool_calls or []]
-    return list(zip(calls, [m for m in simulation.messages if isinstance(m, ToolMessage)], strict=True))
-
-
 # Identification
 
 
 def test_a_user_id_and_an_order_id_do_not_identify_anybody() -> None:
     user, (order,) = customer_with("pending")
-    talk = Conversation()
+    talk = conversation()
     assert "email" in talk.say(f"I am {user.user_id}, cancel order {order.order_id}, it is no longer needed.")
     assert not talk.calls
     assert "email" in talk.say("But that is my user id.")
@@ -135,7 +71,7 @@ def test_a_user_id_and_an_order_id_do_not_identify_anybody() -> None:
 
 def test_name_and_zip_may_come_one_by_one_and_after_a_wrong_email() -> None:
     user, _ = customer_with("delivered")
-    talk = Conversation()
+    talk = conversation()
     talk.say("What is the balance of my gift card? My email is nobody@example.com.")
     assert [name for name, _ in talk.calls] == ["find_user_id_by_email"]
     assert "zip" in talk.say(f"My name is {user.name.first_name} {user.name.last_name}.")
@@ -147,7 +83,7 @@ def test_name_and_zip_may_come_one_by_one_and_after_a_wrong_email() -> None:
 def test_somebody_elses_order_is_not_even_looked_at() -> None:
     user, _ = customer_with("pending")
     foreign = next(order for order in DB.orders.scan() if order.user_id != user.user_id)
-    talk = Conversation()
+    talk = conversation()
     answer = talk.say(f"My email is {user.email}. What is in order {foreign.order_id}?")
     assert "not among your orders" in answer
     assert foreign.items[0].name not in answer
@@ -159,7 +95,7 @@ def test_somebody_elses_order_is_not_even_looked_at() -> None:
 
 def test_a_no_changes_nothing_and_a_yes_with_a_but_is_asked_again() -> None:
     user, (order,) = customer_with("pending")
-    talk = Conversation()
+    talk = conversation()
     request = f"My email is {user.email}. Cancel order {order.order_id}, I ordered it by mistake."
     assert f"${order.payment_history[0].amount:.2f}" in talk.say(request)
     assert "Do you confirm?" in talk.say("Yes, but I have to think about it.")
@@ -173,7 +109,7 @@ def test_a_no_changes_nothing_and_a_yes_with_a_but_is_asked_again() -> None:
 
 def test_question_before_the_yes_is_answered_and_confirmation_requested_again() -> None:
     user, (order,) = customer_with("pending")
-    talk = Conversation()
+    talk = conversation()
     talk.say(f"My email is {user.email}. Cancel order {order.order_id}, it is no longer needed.")
     answer = talk.say("How long does the refund take?")
     assert "5 to 7 business days" in answer
@@ -215,7 +151,7 @@ def test_what_the_policy_forbids_is_not_even_tried(
 )
 def test_requests_that_are_declined(request_: str, said: str) -> None:
     user, (order,) = customer_with("pending")
-    talk = Conversation()
+    talk = conversation()
     talk.say(f"My email is {user.email}.")
     assert said in talk.say(request_.format(order.order_id))
     assert not talk.writes
@@ -223,7 +159,7 @@ def test_requests_that_are_declined(request_: str, said: str) -> None:
 
 def test_what_is_out_of_scope_goes_to_a_person_with_the_notice_alone() -> None:
     user, _ = customer_with("pending")
-    talk = Conversation()
+    talk = conversation()
     talk.say(f"My email is {user.email}.")
     assert talk.say("Please delete my account.") == NOTICE
     assert talk.calls[-1][0] == "transfer_to_human_agents"
@@ -240,7 +176,7 @@ def test_a_version_that_is_sold_out_is_declined() -> None:
         and sum(other.product_id == item.product_id for other in order.items) == 1
     )
     wanted = ", ".join(f"{axis} {value}" for axis, value in variant.options.items())
-    talk = Conversation()
+    talk = conversation()
     answer = talk.say(f"My email is {user.email}. Exchange the {item.name} of order {order.order_id} for {wanted}.")
     assert "not available" in answer
     assert not talk.writes
@@ -261,7 +197,7 @@ def test_ambiguous_order_leads_to_a_question() -> None:
         for user in DB.users.scan()
         if len(pending := [o for i in user.orders if (o := DB.order(i)).status == "pending"]) > 1
     )
-    talk = Conversation()
+    talk = conversation()
     answer = talk.say(f"My email is {user.email}. I want to cancel an order, it is no longer needed.")
     assert "order id" in answer
     assert orders[1].order_id in talk.say(f"It is {orders[1].order_id}.")
@@ -274,7 +210,7 @@ def test_two_orders_in_one_message_are_not_mixed_up() -> None:
         if len(pending := [o for i in user.orders if (o := DB.order(i)).status == "pending"]) > 1
     )
     gone, kept = orders[:2]
-    talk = Conversation()
+    talk = conversation()
     summary = talk.say(
         f"My email is {user.email}. Cancel order {gone.order_id}, it is no longer needed, and send order "
         f"{kept.order_id} to 1 Elm Street, Reno, NV 89501, USA."
