@@ -34,7 +34,7 @@ def faulty(method):
         return answer
     return call
 
-for name in ("write", "create"):
+for name in ("write", "create", "names", "read"):
     setattr(store.FolderStore, name, faulty(getattr(store.FolderStore, name)))
 """
 AGENT = """

@@ -256,6 +256,10 @@ def test_gates_are_over_the_events_of_all_trials() -> None:
         for task, found in (("a", short), ("b", long), ("c", VoiceFacts(tick_seconds=0.2, ticks=1)))
     ]
 
+    # A trial of a version that did not count its events.
+    older = {"voice": {"response_rate": 0.0, "response_latency_p50": 9.0}}
+    records.append(TrialRecord("mock", "d", 0, "passed", 1.0, "user_stop", facts=older))
+
     def value(name: str) -> Any:
         (verdict,) = Gate.parse(f"{name}>=0", columns_of([capability])).verdicts(by_task(records))
         return verdict

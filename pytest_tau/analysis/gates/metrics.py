@@ -260,12 +260,13 @@ class _OfEvents:
         return [[each for each in records if self.of(each) is not None] for records in found]
 
     def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float]]:
-        return [[value for each in records for value in self.events(each)] for records in self._records(tasks)]
+        return [[value for each in records for value in self.events(each) or ()] for records in self._records(tasks)]
 
     def _sums(self, tasks: Sequence[TaskTrials]) -> list[tuple[float, int]]:
         found = []
         for records in self._records(tasks):
-            numbers = [len(events) if isinstance(events := self.events(each), list) else events for each in records]
+            events = [self.events(each) or 0 for each in records]
+            numbers = [len(each) if isinstance(each, list) else each for each in events]
             sums = (number * (self.of(each) or 0.0) for number, each in zip(numbers, records, strict=True))
             found.append((fsum(sums), sum(numbers)))
         return found
