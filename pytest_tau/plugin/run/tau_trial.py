@@ -14,8 +14,16 @@ if TYPE_CHECKING:
     import pytest
 
     from ...chat import TrialModels
-    from ...models import Message
-    from ...participants.own_loop import AgentTrial, TrialTool
+    from ...participants.own_loop import AgentTrial
+
+
+#: The attributes and methods of ``AgentTrial`` that the fixture has, too.
+_GIVEN = frozenset(
+    {
+        *("policy", "ticket", "seed", "history", "tools", "tools_for"),
+        *("base_url", "api_key", "mcp_url", "anthropic_base_url", "environ"),
+    }
+)
 
 
 class TauTrial(int):
@@ -35,63 +43,17 @@ class TauTrial(int):
         trial._request, trial._agent_trial = request, None
         return trial
 
-    @property
-    def policy(self) -> str:
-        """The domain's policy."""
-        return self._opened().policy
-
-    @property
-    def ticket(self) -> str | None:
-        """The text that an agent without a user works from; None with a user."""
-        return self._opened().ticket
-
-    @property
-    def seed(self) -> int | None:
-        """The trial's seed."""
-        return self._opened().seed
-
-    @property
-    def history(self) -> list[Message]:
-        """The conversation before the first message that the agent answers, oldest first."""
-        return self._opened().history
-
-    @property
-    def tools(self) -> list[TrialTool]:
-        """The tools that the agent can call while it answers a message."""
-        return self._opened().tools
-
-    def tools_for(self, name: str) -> Any:
-        """Return the tools as objects of a framework, such as ``langchain``.
+    def __getattr__(self, name: str) -> Any:
+        """Return what an agent that runs its own loop is given.
 
         Raises:
-            ConfigurationError: The name is unknown, or the framework is not installed.
+            ConfigurationError: It is first used after the simulation of a test whose calls are recorded.
         """
-        return self._opened().tools_for(name)
-
-    @property
-    def base_url(self) -> str:
-        """The address of the trial's model endpoint for clients of OpenAI's API."""
-        return self._opened().base_url
-
-    @property
-    def api_key(self) -> str:
-        """The key for the endpoint."""
-        return self._opened().api_key
-
-    @property
-    def mcp_url(self) -> str:
-        """The address of the trial's tools for clients of MCP."""
-        return self._opened().mcp_url
-
-    @property
-    def anthropic_base_url(self) -> str:
-        """The address of the endpoint for clients of Anthropic's API."""
-        return self._opened().anthropic_base_url
-
-    @property
-    def environ(self) -> dict[str, str]:
-        """The environment for a child process: ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``TAU_MCP_URL`` and others."""
-        return self._opened().environ
+        if name not in _GIVEN:
+            raise AttributeError(f"tau_trial has no attribute {name!r}")
+        if self._agent_trial is None:
+            self._agent_trial = self._open()
+        return getattr(self._agent_trial, name)
 
     @property
     def opened(self) -> AgentTrial | None:
@@ -102,11 +64,6 @@ class TauTrial(int):
         """End the service of the endpoint."""
         if self._agent_trial is not None:
             self._agent_trial.session.close()
-
-    def _opened(self) -> AgentTrial:
-        if self._agent_trial is None:
-            self._agent_trial = self._open()
-        return self._agent_trial
 
     def _open(self) -> AgentTrial:
         from ...participants.own_loop import AgentTrial
