@@ -83,6 +83,13 @@ def test_each_task_is_run_with_and_without_the_attack(run, workers):
     found.line("again: pytest", "one[attack.obey-trial-0]", "--tau-attack obey")
 
 
+def test_successes_are_on_lines_of_their_own_in_a_narrow_terminal(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    found = run("--tau-attack", "obey", "--tb=no")
+    found.line("tau:                   mock/t.tau.json::one[attack.obey-trial-0]:")
+    assert "tau:" not in found.text.splitlines()
+
+
 @pytest.mark.parametrize("workers", WORKERS)
 def test_an_agent_that_resists(run, workers):
     found = run("--tau-attack", "obey", *workers, agent="Careful")

@@ -198,8 +198,8 @@ def test_a_rule_that_raises_is_named_and_no_trial_is_lost(run_shop, workers):
 
 
 def test_a_rule_that_does_not_end_is_named(run_shop, monkeypatch):
-    monkeypatch.setattr("pytest_tau.policy.running.SECONDS", 0.2)
-    monkeypatch.setattr("pytest_tau.policy.running.run_rules.__defaults__", (0.2,))
+    monkeypatch.setattr("pytest_tau.policy.check.SECONDS", 0.2)
+    monkeypatch.setattr("pytest_tau.policy.check.run_rules.__defaults__", (0.2,))
     run = run_shop(rules='[Rule("odd", "One at a time.", endless), NAMED]')
     run.outcomes(passed=2)
     run.line("rule 'odd' could not be checked in 2 trials: no end after 0.2 s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import FrozenInstanceError, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,18 +18,23 @@ from pytest_tau.capability import bundled, installed
 from pytest_tau.capability.calls import columns_in, columns_of, failure_lines, recorded, summary_lines
 from pytest_tau.cli import main
 from pytest_tau.diagnosis import explain, plain_text
-from pytest_tau.errors import ConfigurationError
+from pytest_tau.errors import CapabilityError, ConfigurationError
 from pytest_tau.models import Simulation, ToolMessage
+from pytest_tau.runs.later import FactWriter
 from pytest_tau.runs.make_record import make_record
+from pytest_tau.runs.reader import Run
 from pytest_tau.runs.record import TrialRecord
 from pytest_tau.settings import as_json, as_text, check_fields, complete, declared, integer, options_of
 from pytest_tau.testing import ScriptedParticipant as Script, call
 
+from .report_pages import line, run_folder
 from .tiny import action, task
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_tau.environment import Domain
-    from pytest_tau.models import ToolCall
+    from pytest_tau.models import Message, ToolCall
 
 WANTED = task({"actions": [action("rename", item_id="lamp", name="Light")], "reward_basis": ["DB"]})
 RENAME = call("rename", item_id="lamp", name="Light")
@@ -137,6 +143,45 @@ def test_a_mistake_in_facts_loses_neither_the_trial_nor_its_verdict(domain: Doma
         ("broken", "no facts of 1 of 1 trials: ZeroDivisionError: no trials")
     ]
     assert list(failure_lines([broken], found)) == ["broken: ZeroDivisionError: no trials"]
+
+
+def test_facts_may_be_awaited(domain: Domain) -> None:
+    class Asking(TrialStages):
+        async def graded(self, simulation: Simulation) -> dict[str, Any]:
+            await asyncio.sleep(0)
+            return {"outcome": simulation.outcome}
+
+    found = talk(domain, Capability("asking", trial=lambda _view: Asking()).with_settings())
+    assert found.facts == {"asking": {"outcome": "passed"}}
+
+
+@pytest.mark.parametrize("stage", ["message", "graded"])
+def test_a_trial_without_the_part_of_a_capability_has_no_verdict(domain: Domain, stage: str) -> None:
+    class Failing(TrialStages):
+        def message(self, message: Message) -> None:
+            if stage == "message" and message.role == "tool":
+                raise CapabilityError("no idea")
+
+        def graded(self, simulation: Simulation) -> None:
+            if stage == "graded":
+                raise CapabilityError("no idea")
+
+    found = talk(domain, Capability("failing", trial=lambda _view: Failing()).with_settings())
+    assert (found.outcome, found.termination_reason, found.error) == ("error", "infrastructure_error", "no idea")
+    assert [call.call.name for call in found.calls] == ["rename"]
+    assert found.facts == ({"failing": {"problem": "no idea"}} if stage == "graded" else {})
+
+
+def test_facts_that_were_found_after_a_run_are_merged_into_its_simulations(domain: Domain, tmp_path: Path) -> None:
+    run = run_folder(tmp_path / "run", line(talk(domain, counting().with_settings()), WANTED))
+    (trial,) = run.trials()
+    writer = FactWriter(run.path)
+    for facts in ({"later": 1}, {"later": 2, "more": "x"}):
+        trial.simulation.facts = {**trial.simulation.facts, "counting": facts}
+        writer.write(trial.test, trial.domain, trial.simulation, "counting")
+    writer.close()
+    (again,) = Run(run.path).records()
+    assert again.facts == {"counting": {"count": 3, "later": 2, "more": "x"}}
 
 
 def test_facts_reach_the_record_the_columns_and_the_gates(domain: Domain) -> None:

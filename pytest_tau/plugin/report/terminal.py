@@ -111,4 +111,13 @@ def _wrap(line: str, config: pytest.Config) -> list[str]:
     width = config.get_terminal_writer().fullwidth
     if len(line) <= width:
         return [line]
-    return textwrap.wrap(line, width, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False)
+    rest = line.removeprefix(_PREFIX).lstrip()
+    begin = line[: len(line) - len(rest)]  # textwrap would end the first line after a long space
+    return textwrap.wrap(
+        rest,
+        width,
+        initial_indent=begin,
+        subsequent_indent=_INDENT if len(begin) <= len(_PREFIX) else " " * (len(begin) + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
