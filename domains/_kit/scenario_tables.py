@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pytest_tau.models import Request
 
 
+_OF_FIRST_REQUEST = ("say", "insist", "fallback", "before", "answers")
+_NO_FIELDS = {*_OF_FIRST_REQUEST, "details", "then", "calls"}
+
+
 def read_tables(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the tables of TOML files in a folder, with their names, in order.
 
@@ -66,10 +70,18 @@ class Texts(string.Formatter):
         return found
 
     def fill_table(self, table: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields of a draft: texts and lists of texts are filled, ``requests`` are made."""
+        """Return the fields of a draft: texts and lists of texts are filled, and the requests of the user are made.
+
+        Args:
+            table: Has the fields, and for the requests: ``say`` unless the first one says the reason, ``insist``,
+                ``fallback``, ``before`` and ``answers`` of the first one, the facts about it as ``details``, and
+                further ones as ``then``, each a text or a table of all of these, its facts among them.
+        """
         self.things["reason"] = self.fill(table["reason"])
-        filled = {key: self._filled(value) for key, value in table.items() if key not in ("calls", "requests")}
-        return {**filled, "requests": [self._request(request) for request in table.get("requests", ())]}
+        first = {key: table[key] for key in _OF_FIRST_REQUEST if key in table} | table.get("details", {})
+        then = table.get("then", [])
+        fields = {key: self._filled(value) for key, value in table.items() if key not in _NO_FIELDS}
+        return {**fields, "requests": [self._request(one) for one in ([first, *then] if first or then else [])]}
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, list):
@@ -77,12 +89,6 @@ class Texts(string.Formatter):
         return self.fill(value) if isinstance(value, str) else value
 
     def _request(self, table: str | Mapping[str, Any]) -> Request:
-        """Return a request of a user.
-
-        Args:
-            table: What is said, or a table of the arguments of :func:`ask`. Its key ``before`` has a table of what is
-                said when the agent sums up a deed, by the deed.
-        """
         if isinstance(table, str):
             return ask(self.fill(table))
         arguments: dict[str, Any] = {

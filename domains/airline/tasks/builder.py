@@ -68,8 +68,10 @@ class Scenario:
             calls.make(line, texts)
         if "transfer" in self.table:
             calls.hand_over(self.table["transfer"])
-        requests = list(map(_with_usual_facts, self.table.get("requests", ())))
-        fields = texts.fill_table({**self.table, "requests": requests})
+        table = {**self.table, "then": list(map(_with_usual_facts, self.table.get("then", ())))}
+        if table.pop("book", False):
+            table["details"] = _with_usual_facts({"book": True, **table.get("details", {})})
+        fields = texts.fill_table(table)
         fields.pop("transfer", None)
         return Draft(caller=texts.things["user"], task_id=self.task_id, calls=calls.made, **fields)
 
