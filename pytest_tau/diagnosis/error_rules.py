@@ -10,9 +10,12 @@ from .facts import Attribution, Facts, first_line
 from .heading import is_refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..environment import Domain
     from ..models import Message, Simulation, Task
     from .divergence import Divergence
+    from .facts import Party
 
 
 #: The reason of an error that neither side has made: the run differs from its recording.
@@ -31,6 +34,24 @@ _SERVER_LOST = "the tool server of domain"
 _AGENTS_SERVER = ("ModelError: a2a:", "ModelError: the agent's server refuses the key")
 
 
+def _of_kind(kind: str, party: Party, reason: str) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to trials that ended in an error of a kind."""
+
+    def rule(facts: Facts) -> Attribution | None:
+        applies = facts.simulation.error_kind == kind and facts.simulation.outcome == "error"
+        return Attribution(party, reason, None, first_line(facts.error)) if applies else None
+
+    return rule
+
+
+#: The agent asked for the model of the run, which has none.
+missing_model = _of_kind("MissingModelError", "harness", NO_MODEL)
+#: A model was not called because its trial may cost no more.
+spent_budget = _of_kind("BudgetError", "harness", NO_MONEY)
+#: A domain contradicts what it declares.
+contradictory_domain = _of_kind("DomainError", "domain", "it contradicts what it declares")
+
+
 def harness(facts: Facts) -> Attribution | None:
     """Apply if the harness raised an exception."""
     if facts.simulation.termination_reason != "unexpected_error":
@@ -44,20 +65,6 @@ def recording(facts: Facts) -> Attribution | None:
         return None
     reason = NO_CASSETTE if _MISSING in facts.error else NO_MATCH
     return Attribution("harness", reason, None, first_line(facts.error))
-
-
-def missing_model(facts: Facts) -> Attribution | None:
-    """Apply if the agent asked for the model of the run, which has none."""
-    if facts.simulation.error_kind != "MissingModelError" or facts.simulation.outcome != "error":
-        return None
-    return Attribution("harness", NO_MODEL, None, first_line(facts.error))
-
-
-def spent_budget(facts: Facts) -> Attribution | None:
-    """Apply if a model was not called because its trial may cost no more."""
-    if facts.simulation.error_kind != "BudgetError" or facts.simulation.outcome != "error":
-        return None
-    return Attribution("harness", NO_MONEY, None, first_line(facts.error))
 
 
 def lost_server(facts: Facts) -> Attribution | None:
@@ -88,13 +95,6 @@ def user_error(facts: Facts) -> Attribution | None:
     if facts.simulation.termination_reason != "user_error":
         return None
     return Attribution("user", "it failed with an error", None, first_line(facts.error))
-
-
-def contradictory_domain(facts: Facts) -> Attribution | None:
-    """Apply if a domain contradicts what it declares."""
-    if facts.simulation.error_kind != "DomainError" or facts.simulation.outcome != "error":
-        return None
-    return Attribution("domain", "it contradicts what it declares", None, first_line(facts.error))
 
 
 def ungraded(facts: Facts) -> Attribution | None:

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
-from ..files import atomic_open
+from ..files import atomic_open, file_name_of
 from ..models import REWARD_TYPES, ToolMessage, review_of
 from ..models.reviews import REVIEW_KEYS, tau2_review
 from ..runs.groups import find_variants
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX
 from ..runs.results.entries import OWN
 from .export import LOST, as_json, is_lost
-from .tau2_fields import EPOCH, complete_info, complete_task, file_id, index_entry, times_of
+from .tau2_fields import EPOCH, complete_info, complete_task, index_entry, times_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -163,7 +163,7 @@ def tau2_simulation(trial: StoredTrial, *, lost: bool = False, trim: bool = Fals
     own = _own(trial) | ({"unknown": unknown} if unknown else {})
     if lost:
         own |= {"termination_reason": simulation.termination_reason, "reward_info": verdict}
-    safe_id = file_id(simulation.id)
+    safe_id = file_name_of(simulation.id)  # which is the name of a file as well
     own |= {"id": simulation.id} if safe_id != simulation.id else {}
     found = {
         "id": safe_id,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..chat.requests import without_secrets
 from ..errors import TauError
-from ..files import digest, file_name_of
+from ..files import digest
 from ..runs.results.entries import OWN
 
 if TYPE_CHECKING:
@@ -89,11 +89,6 @@ def times_of(simulation: Simulation) -> tuple[dict[str, Any], list[str]]:
         "duration": simulation.duration,
     }
     return times, missing
-
-
-def file_id(simulation_id: str) -> str:
-    """Return the id of a simulation that is the name of a file as well."""
-    return file_name_of(simulation_id)
 
 
 def index_entry(simulation: Mapping[str, Any]) -> dict[str, Any]:
