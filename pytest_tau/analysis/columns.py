@@ -26,7 +26,19 @@ if TYPE_CHECKING:
 #: How the page shows a value: a count, USD, seconds, a reward, or in a way of its own. ``data`` has no column there; it
 #: is what charts and filters need.
 Kind: TypeAlias = Literal[
-    "number", "money", "seconds", "score", "outcome", "domain", "task", "trial", "ended", "text", "checks", "data"
+    "number",
+    "money",
+    "seconds",
+    "score",
+    "kept",
+    "outcome",
+    "domain",
+    "task",
+    "trial",
+    "ended",
+    "text",
+    "checks",
+    "data",
 ]
 _ROLES = ("agent", "user", "judge")
 _REPLIES = ("cached_tokens", "cut_replies", "filtered_replies", "timeouts")

@@ -50,7 +50,8 @@ class FactColumn(NamedTuple):
             only a metric, ``NAME.KEY`` for each key of the field, a mapping.
         field: The field of the facts; the same as the name if it is empty.
         label: The head of the column in the page; without one, it is neither there nor in JUnit.
-        kind: How the page shows a value: ``number``, ``seconds``, ``money``, ``score`` or ``text``.
+        kind: How the page shows a value: ``number``, ``seconds``, ``money``, ``score``, ``kept`` (a score of 1 or 0,
+            as a word) or ``text``.
         metric: Whether the mean over trials is a metric of gates.
         most: The largest value that a trial can have.
         every: Whether the metric has trials that are excluded from rates, too.

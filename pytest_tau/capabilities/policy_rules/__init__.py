@@ -38,7 +38,7 @@ capability = Capability(
             "policy",
             "score",
             label="Policy",
-            kind="score",
+            kind="kept",
             metric=True,
             most=1.0,
             lacking="no trial was checked against rules: the domains have none, or --tau-policy-rules is off",

@@ -186,9 +186,11 @@ def failure(facts: PolicyReport, _simulation: Simulation) -> Iterator[str]:
 
 
 def page(facts: PolicyReport, _simulation: Simulation) -> Iterator[PageBlock]:
-    """Yield the breaches as checks."""
+    """Yield the breaches, as checks and among the cards."""
     items = [PageItem(each.evidence, each.rule, message_idx=each.message_idx, met=False) for each in facts.breaches]
     yield PageBlock("POLICY", items=items, place="checks")
+    if items:
+        yield PageBlock("Rules of the policy that were broken", items=items, place="box")
 
 
 def comparison(compared: Compared) -> list[str]:

@@ -71,7 +71,7 @@ function runCard(run, number, filterOutcome) {
     fact(
       "Cost",
       costs.length ? money(costs.reduce((sum, each) => sum + each, 0)) : "unknown",
-      costs.length && unknown ? `of ${counted(unknown, "trial")} unknown` : "",
+      costs.length ? (unknown ? `of ${counted(unknown, "trial")} unknown` : "") : "no model call with a price was seen",
     );
   return el(
     "section",

@@ -43,10 +43,14 @@ const KINDS = {
     show: (trial) => both(trial, (row) => (row[name] === null ? "–" : String(+row[name].toFixed(3)))),
     figure: true,
   }),
+  kept: ({ name }) => ({
+    sort: (trial) => trial.now[name] ?? -1,
+    show: (trial) => both(trial, (row) => (row[name] === null ? "–" : row[name] < 1 ? "broken" : "kept")),
+  }),
   number: ({ name, parts }) => ({
     sort: (trial) => trial.now[name] ?? -1,
     show: (trial) =>
-      both(trial, (row) => (row[name] === null ? "–" : row[name] + (COMPARED ? "" : partsOf(row, parts)))),
+      both(trial, (row) => (row[name] === null ? "–" : +row[name].toFixed(3) + (COMPARED ? "" : partsOf(row, parts)))),
     figure: true,
   }),
   money: ({ name }) => ({
@@ -69,20 +73,26 @@ const CHANGE = {
 };
 const PARTS = {
   name: "parts",
-  label: "Parts at message",
+  label: "Differ from",
   sort: (trial) => (trial.parts === null ? Infinity : trial.parts),
-  show: (trial) => (trial.rows.every(Boolean) ? (trial.parts === null ? "–" : String(trial.parts)) : "–"),
-  figure: true,
+  show: (trial) => (trial.rows.every(Boolean) && trial.parts !== null ? `message ${trial.parts}` : "–"),
 };
 
-const COLUMNS = DATA.columns
-  .filter((column) => column.kind !== "domain" || DOMAINS.size > 1)
-  .filter(({ kind, name }) => kind !== "money" || RAN.flat().some((row) => row[name] !== null))
-  .map((column) => ({ ...column, ...KINDS[column.kind](column) }));
+const wordsOf = (shown) => [shown].flat().map((part) => part.textContent ?? String(part)).join(" ");
+// A column that says the same of every trial says nothing; of a single one, a column without a value.
+const differs = (column) => {
+  if (["outcome", "task"].includes(column.kind)) return true;
+  const first = wordsOf(column.show(TRIALS[0]));
+  return TRIALS.length < 2 ? first !== "–" : TRIALS.some((trial) => wordsOf(column.show(trial)) !== first);
+};
+
+const COLUMNS = DATA.columns.map((column) => ({ ...column, ...KINDS[column.kind](column) }));
 if (COMPARED) {
   COLUMNS.unshift(CHANGE);
   COLUMNS.splice(COLUMNS.findIndex((column) => column.kind === "checks") + 1, 0, PARTS);
 }
+if (TRIALS.length) COLUMNS.splice(0, COLUMNS.length, ...COLUMNS.filter(differs));
+const LONGEST = TRIALS.reduce((most, trial) => Math.max(most, trial.name.length), 0);
 
 // What one looks for comes first: of one run the failures, of two what got worse, then what failed.
 const URGENT = ["failed", "error", "passed"];
@@ -148,6 +158,8 @@ function drawTable(open) {
   );
   const width = (column) => `var(--w-${column.name}, ${column.kind === "text" ? "minmax(110px, 1fr)" : "84px"})`;
   controls.grid.style.setProperty("--columns", COLUMNS.map(width).join(" "));
+  // Where there is room, as wide as the longest name; not in `ch`, which differs between head and rows.
+  controls.grid.style.setProperty("--w-task", `minmax(150px, ${Math.min(LONGEST, 60) * 9 + 20}px)`);
   controls.body.addEventListener("click", (event) => {
     const row = event.target.closest("[data-id]");
     if (row) open(Number(row.dataset.id));
