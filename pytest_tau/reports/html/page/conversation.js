@@ -260,7 +260,7 @@ const NEITHER = ["the recording does not match", "the cassette is missing"];
 function blameBox(talk, jump) {
   const blame = talk.blame;
   // What shows whose fault it is often is the turning point.
-  const point = blame && talk.turning_point && blame.evidence === talk.turning_point.text ? null : talk.turning_point;
+  const point = blame && talk.turning_point && blame.evidence.startsWith(talk.turning_point.text) ? null : talk.turning_point;
   if (!blame && !point) return "";
   const number = blame ? blame.message_idx : null;
   return el(
