@@ -25,7 +25,7 @@ from .processes import collection, items, scaling, start_up
 from .regrading import regrade
 from .searches import searches
 from .serving_calls import serving
-from .simulations import comparisons, environments, first_simulations, gold
+from .simulations import comparisons, environments, first_simulations, gold, kept_work
 from .stopping_error import stopping_error
 from .stored_reports import reports
 from .user_reading import reading
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "gold": gold,
     "first": first_simulations,
+    "kept": kept_work,
     "environment": environments,
     "comparison": comparisons,
     "policy": policy,

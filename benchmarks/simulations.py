@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import statistics
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_tau import Evaluation, SimulationSettings, asimulate, load_domain
 from pytest_tau.evaluation import BUILT_IN_JUDGES
@@ -15,7 +16,7 @@ from .figures import Figure
 from .measuring import in_unit, timings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytest_tau import Domain, Simulation, Task
@@ -88,6 +89,37 @@ def _parse(files: list[Path]) -> None:
         data = file.read_bytes()
         if file.suffix == ".json":
             json.loads(data)
+
+
+def kept_work(options: Options) -> Iterator[Figure]:
+    """Measure what a simulation does although its result is nearly always known: for each base task, its share.
+
+    The replay finds changes that no call of the conversation has made, and calls of tools that write undeclared. An
+    initial state is made a second time to find one that depends on more than its task, such as the time. The baseline
+    is a whole gold simulation, the second one of its task. All times are processor time.
+    """
+    loop = asyncio.new_event_loop()
+    for domain in _domains(options):
+        replayed, remade, whole = [], [], []
+        for task in _tasks(domain, options):
+            simulate = partial(asimulate, task, domain=domain, agent="gold", settings=SETTINGS)
+            messages = loop.run_until_complete(simulate()).messages
+            loop.run_until_complete(simulate())
+            calls = options.count(5, 1)
+            whole.append(_median(lambda: loop.run_until_complete(simulate()), calls))  # noqa: B023
+            again = lambda: domain.environment(task, replay_history=False).replay(messages)  # noqa: B023, E731
+            replayed.append(_median(again, calls))
+            if task.initial_state is not None:
+                remade.append(_median(lambda: domain.showing(domain.spec, None).environment(task), calls))  # noqa: B023
+        yield Figure(f"{domain.name}, replay", "ms", replayed)
+        yield from [Figure(f"{domain.name}, initial state", "ms", remade)] if remade else []
+        yield Figure(f"{domain.name}, baseline: simulation", "ms", whole)
+    loop.close()
+
+
+def _median(work: Callable[[], Any], runs: int) -> float:
+    """Return the median of the processor time of a call, in ms."""
+    return statistics.median(each.cpu * 1e3 for each in timings(work, runs))
 
 
 def environments(options: Options) -> Iterator[Figure]:

@@ -16,6 +16,7 @@ BENCHMARKS = (
     *(
         "gold",
         "first",
+        "kept",
         "comparison",
         "policy",
         "regrade",
