@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: How often tasks are resampled.
 RESAMPLES = 2000
+#: The confidence of intervals.
+_LEVEL = 0.95
 _NORMAL = NormalDist()
 #: With more tasks than this for each distinct value, counts are drawn instead of tasks.
 _MANY = 60
@@ -47,7 +49,7 @@ class Interval(NamedTuple):
 
 
 def pass_hat_k_interval(
-    results: Iterable[tuple[int, int]], k: int, *, level: float = 0.95, seed: int = 0
+    results: Iterable[tuple[int, int]], k: int, *, level: float = _LEVEL, seed: int = 0
 ) -> Interval | None:
     """Return the interval of pass^k.
 
@@ -69,7 +71,7 @@ def pass_hat_k_interval(
     return _ratio_interval(cells, level, seed, proportion=True)
 
 
-def proportion_interval(parts: Iterable[tuple[int, int]], *, level: float = 0.95, seed: int = 0) -> Interval | None:
+def proportion_interval(parts: Iterable[tuple[int, int]], *, level: float = _LEVEL, seed: int = 0) -> Interval | None:
     """Return the interval of a share of all trials, such as that of errors.
 
     Args:
@@ -85,7 +87,7 @@ def proportion_interval(parts: Iterable[tuple[int, int]], *, level: float = 0.95
 
 
 def mean_interval(
-    values_by_task: Iterable[Collection[float]], *, level: float = 0.95, seed: int = 0
+    values_by_task: Iterable[Collection[float]], *, level: float = _LEVEL, seed: int = 0
 ) -> Interval | None:
     """Return the interval of the mean over all trials.
 
@@ -101,7 +103,7 @@ def mean_interval(
     return _ratio_interval(cells, level, seed)
 
 
-def difference_interval(differences: Collection[float], *, level: float = 0.95, seed: int = 0) -> Interval | None:
+def difference_interval(differences: Collection[float]) -> Interval | None:
     """Return the interval of the mean difference of two runs; that of the runs in the other order is its mirror image.
 
     Returns:
@@ -111,7 +113,7 @@ def difference_interval(differences: Collection[float], *, level: float = 0.95, 
         return None
     here, mirrored = sorted(differences), sorted(-each for each in differences)
     # Resamples depend on the order of the values, so one of the two directions is resampled for both.
-    found = mean_interval(([each] for each in min(here, mirrored)), level=level, seed=seed)
+    found = mean_interval([each] for each in min(here, mirrored))
     if found is None or here < mirrored:
         return found
     if here > mirrored:
@@ -121,7 +123,7 @@ def difference_interval(differences: Collection[float], *, level: float = 0.95, 
 
 
 def share_interval(
-    shares_by_task: Iterable[Collection[float]], *, level: float = 0.95, seed: int = 0
+    shares_by_task: Iterable[Collection[float]], *, level: float = _LEVEL, seed: int = 0
 ) -> Interval | None:
     """Return the interval of the mean over all trials of values from 0 to 1.
 
@@ -138,26 +140,20 @@ def share_interval(
     return _ratio_interval(cells, level, seed, proportion=True)
 
 
-def ratio_interval(
-    sums_by_task: Iterable[tuple[float, int]], *, proportion: bool, level: float = 0.95, seed: int = 0
-) -> Interval | None:
+def ratio_interval(sums_by_task: Iterable[tuple[float, int]], *, proportion: bool) -> Interval | None:
     """Return the interval of a mean over events, of which trials have different numbers.
 
     Args:
         sums_by_task: For each task, the sum of the values of its events, and how many there are.
         proportion: The values are between 0 and 1.
-        level: The confidence.
-        seed: Of the resampling.
 
     Returns:
         None with fewer than two tasks that have events.
     """
-    return _ratio_interval(Counter(pair for pair in sums_by_task if pair[1]), level, seed, proportion=proportion)
+    return _ratio_interval(Counter(pair for pair in sums_by_task if pair[1]), _LEVEL, 0, proportion=proportion)
 
 
-def percentile_interval(
-    values_by_task: Iterable[Collection[float]], share: float, *, level: float = 0.95
-) -> Interval | None:
+def percentile_interval(values_by_task: Iterable[Collection[float]], share: float) -> Interval | None:
     """Return the interval of a percentile of all values.
 
     It is that of the share of values up to the percentile, with tasks as clusters, read off at the values themselves.
@@ -167,7 +163,6 @@ def percentile_interval(
     Args:
         values_by_task: For each task, its values.
         share: From 0 to 1: 0.5 for the median.
-        level: The confidence.
 
     Returns:
         None with fewer than two tasks that have values.
@@ -179,7 +174,7 @@ def percentile_interval(
     estimate = percentile(ordered, share)
     assert estimate is not None, "there are values"
     spread = fsum((sum(value <= estimate for value in values) - share * len(values)) ** 2 for values in tasks)
-    half = _NORMAL.inv_cdf((1 + level) / 2) * sqrt(spread) / len(ordered)
+    half = _NORMAL.inv_cdf((1 + _LEVEL) / 2) * sqrt(spread) / len(ordered)
     low, high = (percentile(ordered, min(1.0, max(0.0, end))) for end in (share - half, share + half))
     return None if low is None or high is None else Interval(low, high)
 
@@ -263,7 +258,7 @@ def _bca(found: Sequence[float], estimate: float, acceleration: float, level: fl
     return Interval(corrected((1 - level) / 2), corrected((1 + level) / 2))
 
 
-def wilson(rate: float, trials: float, level: float = 0.95) -> Interval:
+def wilson(rate: float, trials: float, level: float = _LEVEL) -> Interval:
     """Return Wilson's interval of a proportion.
 
     Args:
