@@ -63,7 +63,7 @@ class TestOfOnesOwn:
             """,
         )
         run = project.run("--tau-max-steps", "6", *workers)
-        section = run.text.partition("tau simulation -")[2].partition("\ntau: ")[0].splitlines()[1:]
+        section = run.text.partition("tau simulation -")[2].partition("\n=")[0].splitlines()[1:]
         assert max(map(len, section)) < 80, section
         at = next(number for number, line in enumerate(section) if line.startswith("  agent  I say a lot."))
         assert section[at + 1].startswith("      ")

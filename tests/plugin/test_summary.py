@@ -30,7 +30,7 @@ def summary_of(run) -> list[str]:
     """The domain's first line, and those that belong to it."""
     lines = run.text.splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("tau: mock: "))
-    return [lines[start], *takewhile(lambda line: line.startswith("tau:  "), lines[start + 1 :])]
+    return [lines[start], *takewhile(lambda line: line.startswith(("tau:  ", "       ")), lines[start + 1 :])]
 
 
 def untimed(lines: list[str]) -> list[str]:
@@ -109,7 +109,7 @@ class TestTerminal:
     def test_a_narrow_terminal(self, mixed, monkeypatch):
         monkeypatch.setenv("COLUMNS", "60")
         lines = summary_of(mixed("-v", "--tau-group-by", "actions"))
-        assert max(map(len, lines[1:])) < 60
+        assert max(map(len, lines)) <= 60
         assert len(lines) > 8
 
     def test_domain_whose_code_fails_without_an_agent_has_no_floor(self, shelf):

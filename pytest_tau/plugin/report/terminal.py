@@ -101,8 +101,9 @@ class TerminalSummary:
 
 
 def write_wrapped(terminalreporter: Any, config: pytest.Config, text: str, **markup: bool) -> None:
-    """Write a line in the width of the terminal."""
-    for part in _wrap(printable(text), config):
+    """Write a line in the width of the terminal; a text of several lines, such as a page in Markdown, as it is."""
+    shown = printable(text)
+    for part in [shown] if "\n" in shown else _wrap(shown, config):
         terminalreporter.write_line(part, **markup)
 
 
