@@ -56,8 +56,8 @@ MODULES = {
     "pytest_tau.integrations.gymnasium": "Gymnasium environments",
     "pytest_tau.integrations.litellm": "model calls through litellm",
 }
-#: Classes that hooks receive; users do not import their module.
-ARGUMENTS = {"pytest_tau.runner": ("ModelChoice", "ModelSettings", "RunConfig")}
+#: What hooks receive; users do not import its module.
+ARGUMENTS = {"pytest_tau.runner": ("RunConfig",)}
 GENERATED = "`python scripts/reference.py` generates this page from the code.\n"
 
 

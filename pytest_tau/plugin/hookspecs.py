@@ -35,9 +35,7 @@ def pytest_tau_domains(config: pytest.Config) -> list[DomainSpec] | None:
     Returns:
         Domains, or None. They take precedence over installed domains of the same name.
 
-    Use in conftest plugins: any conftest.py that pytest loads before the first task or domain is needed. These are the
-    root one, those next to the command line's paths, and if neither command line nor ini names a domain, those of the
-    folders that are collected up to the first with tasks.
+    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -48,7 +46,7 @@ def pytest_tau_capabilities() -> list[Capability] | None:
     Returns:
         Capabilities, or None. The settings of each become options and ini keys. ``-p no:tau_NAME`` removes one.
 
-    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
+    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -64,7 +62,7 @@ def pytest_tau_behaviours(config: pytest.Config) -> list[Behaviour] | None:
     Returns:
         Behaviours, or None. A name of a built-in behaviour is refused.
 
-    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
+    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -78,9 +76,9 @@ def pytest_tau_indexes(config: pytest.Config) -> dict[str, IndexFactory] | None:
     Returns:
         By the name for ``--tau-agent-retrieval``: a class or function that is called with the documents, each with
         ``id``, ``title`` and ``content``, and returns an object whose ``search(query, k)`` returns pairs of an id and a
-        score. It is called at the first search of a process. A name takes precedence over a built-in variant. Or None.
+        score. Or None.
 
-    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
+    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -93,12 +91,9 @@ def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
 
     Returns:
         Evaluators, or None. Each is computed for every trial, and counts towards the reward of the tasks whose reward
-        basis names it. One that derives from ``pytest_tau.evaluation.CustomComponent`` may word its part of failure
-        reports and records itself.
+        basis names it.
 
-    Use in conftest plugins: any conftest.py that pytest loads before the first task or domain is needed. These are the
-    root one, those next to the command line's paths, and if neither command line nor ini names a domain, those of the
-    folders that are collected up to the first with tasks.
+    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -106,16 +101,16 @@ def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
 def pytest_tau_modify_tasks(config: pytest.Config, domain: Domain, tasks: list[Task]) -> None:
     """Reorder, drop, add or replace tasks in place. Called once for each selected domain, task file or marked test.
 
-    Collect-all: every implementation is called with the same list, and results are ignored. It is called during
-    collection, or before it for domains that the command line or the ini names.
+    Collect-all: every implementation is called with the same list, and results are ignored.
 
     Args:
         config: pytest's configuration.
         domain: The domain on which the tasks are run.
         tasks: The tasks of the split or file, before ``--tau-task`` and ``--tau-num-tasks`` select among them.
 
-    Use in conftest plugins: any conftest.py that pytest has loaded by then, as for ``pytest_tau_domains``. It must do
-    the same in every xdist worker.
+    It must do the same in every xdist worker.
+
+    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -173,8 +168,7 @@ def pytest_tau_make_model(
 
     Returns:
         An object with ``async complete(request)``, an ``LLM`` that also sets name and arguments, or None to let the
-        next plugin decide. Last comes litellm, or without it a client of OpenAI's API. Calls are recorded and replayed
-        whatever makes them.
+        next plugin decide. Last comes litellm, or without it a client of OpenAI's API.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -192,8 +186,7 @@ def pytest_tau_tools_for(name: str, tools: list[TrialTool]) -> Any:
             and ``await acall(**arguments)``.
 
     Returns:
-        The tools as the framework wants them, or None to let the next plugin decide. Last come the frameworks that
-        this package knows.
+        The tools as the framework wants them, or None to let the next plugin decide.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -204,8 +197,7 @@ def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> 
     """Observe the start of a trial. Called once for each trial, before the hooks for its messages.
 
     Collect-all: every implementation is called, and results are ignored. The conversation runs in another thread, and
-    may have begun. It is called when pytest runs the item, in the thread that pytest runs in, also for a trial whose
-    simulation comes from a previous run (``--tau-resume``).
+    may have begun. Also called for a trial whose simulation comes from a previous run (``--tau-resume``).
 
     Args:
         item: The test item being run.

@@ -79,7 +79,7 @@ class HookSpecs:
             Attacks, or None: objects of classes that derive from ``pytest_tau.capabilities.attacks.Attack``. They take
             precedence over built-in ones of the same name.
 
-        Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
+        Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
         """
 
 
