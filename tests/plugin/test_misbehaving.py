@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import time
 
 import pytest
+
+from pytest_tau.plugin.context.event_loop import EventLoop
 
 pytestmark = pytest.mark.exhaustive
 
@@ -188,6 +191,27 @@ class Stopper(Agent):
     run = project.run("--tau-agent", "parts.py:Stopper", "--tau-concurrency=1", "-n", "1")
     run.outcomes(passed=2, errors=1)
     run.line("stops[trial-0]", "the event loop of the conversations was stopped")
+
+
+def test_a_loop_that_stops_before_its_submission_has_returned_ends_it(monkeypatch):
+    submit, loops = asyncio.run_coroutine_threadsafe, []
+
+    def submit_slowly(work, loop):
+        future = submit(work, loop)
+        loops.append(loop)
+        time.sleep(0.1)
+        return future
+
+    async def stop_loop():
+        asyncio.get_running_loop().stop()
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", submit_slowly)
+    with pytest.raises(RuntimeError, match="was stopped"):
+        EventLoop().submit(stop_loop()).result(5)
+    (loop,) = loops
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
 
 
 def test_a_module_that_skips_while_it_is_imported_is_a_usage_error(project, a_task):

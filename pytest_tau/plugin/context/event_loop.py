@@ -26,13 +26,15 @@ class EventLoop:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
-        # What was submitted and is not done.
+        # What was submitted and is not done; the lock keeps the end of a loop out of a submission.
         self._waiting: set[Future[Any]] = set()
+        self._lock = threading.Lock()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start a coroutine; cancelling the future cancels it."""
-        future = asyncio.run_coroutine_threadsafe(work, self.ensure())
-        self._waiting.add(future)
+        with self._lock:
+            future = asyncio.run_coroutine_threadsafe(work, self.ensure())
+            self._waiting.add(future)
         future.add_done_callback(self._waiting.discard)
         return future
 
@@ -74,8 +76,10 @@ class EventLoop:
             loop.run_forever()
         if closing.is_set():
             return
-        self._loop = None  # later trials have another one
-        for future in list(self._waiting):
+        with self._lock:
+            self._loop = None  # later trials have another one
+            waiting = list(self._waiting)
+        for future in waiting:
             # An agent has stopped the loop: its trial must not be waited for without end.
             with contextlib.suppress(InvalidStateError):
                 future.set_exception(RuntimeError("the event loop of the conversations was stopped"))
