@@ -55,7 +55,9 @@ def _written(folder: Path, number: int, options: Options) -> Iterator[Figure]:
     view = partial(process, "-c", _TAU, "view", "A", "--out", "page.html", folder=folder)
     read = partial(process, "-c", _JSON, "A/simulations.jsonl", folder=folder)
     page, baseline = alternating([view, read], options.count(3, 1))
-    yield _seconds(f"the page of {number:,}, written", page, 5.0)
+    used = [one.cpu for one in page]
+    yield Figure(f"the page of {number:,}, written, processor", "s", used, used, 5.0)
+    yield _seconds(f"the page of {number:,}, written", page)
     yield _seconds("baseline: json of the file", baseline)
     yield Figure("peak of tau view", "MB", [one.peak for one in page])
     yield Figure("size of the page", "MB", [(folder / "page.html").stat().st_size / 2**20])
