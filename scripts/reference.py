@@ -122,7 +122,7 @@ def index() -> str:
 | page | |
 |---|---|
 | [Task format](../tasks.md) | every field of a task |
-| [Reward components of your own](../tasks.md#reward-components-of-your-own) | the protocol of evaluators |
+| [Reward components of your own](../tasks.md#your-own-reward-components) | the protocol of evaluators |
 | [File formats](../results.md#file-formats) | runs, cassettes, baselines, exports |
 
 ## Python API

@@ -26,11 +26,11 @@ class ResultSettings:
     dry_run: bool = option(flag, "session", default=False, rerun=0,
         help="only show what would run, with the estimated number and cost of model calls")
     results: str | None = option(text, "output", "DIR", path=True, rerun=0,
-        help="folder in which each run is stored in a subfolder (default: .tau/runs), or a URL such as "
-             "s3://bucket/runs (needs pytest-tau[store]); none to store nothing")
+        help="folder of the stored runs (default: .tau/runs), or a URL such as s3://bucket/runs (needs "
+             "pytest-tau[store]); none to store nothing")
     select: str | None = option(text, "session", "FILE", path=True, selects=True, rerun=0,
-        help="run exactly the tests whose ids are in this file, one in a line as 'pytest --collect-only -q' lists "
-             "them, whatever -k says; - for the standard input (default: $TAU_SELECT)")
+        help="run exactly the tests whose ids are in this file, as 'pytest --collect-only -q' lists them; - for the "
+             "standard input (default: $TAU_SELECT)")
     run_name: str | None = option(run_name, "output", "NAME", rerun=0,
         help="name of the run's folder (default: date, time, process and domains)")
     logs: Path | None = option(Path, "output", "DIR", path=True, rerun=0,

@@ -57,8 +57,7 @@ class SelectionSettings:
         help="repetitions of each task (default: %(default)s)")
     shard: tuple[int, int] | None = option(shard, "selection", "I/N", selects=True, rerun=0,
         help="run one part of the trials, for a CI matrix: 2/4 is the second part of four; auto for the part that the "
-             "environment gives this machine (GitLab, SLURM arrays, indexed Jobs of Kubernetes, CircleCI, Buildkite, "
-             "or TAU_SHARD_INDEX and TAU_SHARD_TOTAL)")
+             "environment names, such as TAU_SHARD_INDEX and TAU_SHARD_TOTAL")
     seed: int = option(integer(), "verdict", "N", default=300,
         help="seed of the run, from which each trial's seed follows (default: %(default)s)")
     concurrency: int | None = option(integer(1), "speed", "N", rerun=0,
@@ -94,10 +93,9 @@ class ConversationSettings:
              "of the user")
     user_persona: Mapping[str, Mapping[str, float]] = option(persona, "verdict", "PERSONA", default={},
         example="verbosity=minimal",
-        help="how simulated users behave, as JSON or KEY=VALUE: verbosity=standard or minimal, "
-             "interrupt_tendency=waits or interrupts, behaviour=impatient, tangential, contradicting, incomplete, "
-             "mistaken, pressing, claiming-authority or cooperative; with weights, drawn by the trial's seed: "
-             "verbosity=minimal:0.8,standard:0.2")
+        help="how simulated users behave, as JSON or KEY=VALUE: verbosity=standard or minimal, behaviour=impatient, "
+             "tangential, contradicting, incomplete, mistaken, pressing, claiming-authority or cooperative; with "
+             "weights, drawn by the trial's seed: verbosity=minimal:0.8,standard:0.2")
     program_env: tuple[str, ...] = option(names, "verdict", "NAMES", default=(), repeat=True, example="SHOP_URL",
         help="environment variables that an agent 'cmd:PROGRAM' is given in addition to those that it needs to run; "
              "a comma-separated list, or repeated")
@@ -133,8 +131,8 @@ class DomainSettings:
         help="folder with τ²-bench's data, laid out like its data/tau2, or a checkout of it (default: $TAU_DATA, or "
              "the bundled data)")
     protocol: Literal["tau", "tau2"] = option(text, "verdict", "NAME", default="tau", choices=("tau", "tau2"),
-        help="what models are sent: tau, the texts and messages of this package (default), or tau2, those of "
-             "τ²-bench, read from the checkout of --tau-data or from --tau-texts")
+        help="what models are sent: tau, the texts of this package (default), or tau2, those of τ²-bench, from "
+             "--tau-data or --tau-texts")
     texts: Path | None = option(Path, "content", "FILE", path=True,
         help="official texts for --tau-protocol tau2: a file that 'tau texts CHECKOUT -o FILE' has written")
     agent_retrieval: str | None = option(text, "verdict", "NAME",

@@ -113,8 +113,10 @@ def test_kubernetes(shell):
 @pytest.mark.exhaustive
 def test_ray(tmp_path):
     pytest.importorskip("ray", reason="ray is not installed")
-    text = recipe("Ray").replace(
-        '"airline", "--tau-agent", "rules"', '"mock", "--tau-split", "small", "--tau-agent", "gold"'
+    text = (
+        (ROOT / "examples" / "machines" / "ray_run.py")
+        .read_text(encoding="utf-8")
+        .replace('"airline", "--tau-agent", "rules"', '"mock", "--tau-split", "small", "--tau-agent", "gold"')
     )
     (tmp_path / "recipe.py").write_text(text.replace("s3://bucket/runs", (tmp_path / "store").as_uri()))
     subprocess.run([sys.executable, "recipe.py"], cwd=tmp_path, check=True)
@@ -122,6 +124,6 @@ def test_ray(tmp_path):
     subprocess.run([*merge, (tmp_path / "store" / "night").as_uri()], cwd=tmp_path, check=True)
 
 
-@pytest.mark.parametrize("name", ["Ray", "Modal"])
+@pytest.mark.parametrize("name", ["ray_run.py", "modal_run.py"])
 def test_python_recipes_compile(name):
-    compile(recipe(name), name, "exec")
+    compile((ROOT / "examples" / "machines" / name).read_text(encoding="utf-8"), name, "exec")

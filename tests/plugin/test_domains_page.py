@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import pytest_tau
+
 pytestmark = [pytest.mark.exhaustive, pytest.mark.usefixtures("light_processes", "mcp_at_hand")]
 
 ROOT = Path(__file__).parents[2]
@@ -115,5 +117,10 @@ def test_functions_with_one_state_are_isolated_as_shown(
     text = section("Functions and objects that exist already")
     write_files(pytester, text)
     monkeypatch.syspath_prepend(str(pytester.path))
-    code = next(block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "import stock" in block)
-    exec(compile(code, str(pytester.path / "test_stock.py"), "exec"), {"__name__": "test_stock"})
+    code = next(block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if 'domain_of("stock"' in block)
+    names = {"__name__": "test_stock", "pytest_tau": pytest_tau, "stock": importlib.import_module("stock")}
+    exec(compile(code, str(pytester.path / "test_stock.py"), "exec"), names)
+    domain = names["domain"].load()
+    first, second = domain.environment(), domain.environment()
+    assert first.call("take", {"item": "lamp"}).content == "2"
+    assert second.call("take", {"item": "lamp"}).content == "2"

@@ -21,7 +21,7 @@ class PlainClientSettings:
         default="on",
         choices=("on", "off"),
         example="off",
-        help="whether model calls that an agent makes with a client of its own (over httpx, requests or aiohttp) are "
+        help="whether model calls that an agent makes with its own client (over httpx, requests or aiohttp) are "
         "counted, recorded and replayed (default: %(default)s)",
     )
 

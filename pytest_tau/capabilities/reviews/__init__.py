@@ -46,7 +46,7 @@ class ReviewSettings:
         "speed",
         "SPEC",
         rerun=2,
-        help="reviewer: llm (default), or a function or an object of your own: module:attribute, file.py:attribute",
+        help="reviewer: llm (default), or your function or object: module:attribute, file.py:attribute",
     )
     reviewer_llm: str | None = option(
         model_name, "speed", "MODEL", rerun=2, help="the reviewer's model (default: the judge's)"

@@ -77,7 +77,7 @@ def add_parser(commands: Any) -> None:
     add_options(
         reviewer,
         "judge",
-        help="the reviewer: llm, or a function or an object of your own as module:attribute or file.py:attribute",
+        help="the reviewer: llm, or your function or object as module:attribute or file.py:attribute",
     )
     for option in (_MODE, _DEADLINE, _CONCURRENCY, _BUDGET):
         add_option(reviewer, option)
