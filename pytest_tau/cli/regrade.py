@@ -11,7 +11,7 @@ from ..runs.layout import RESULTS_INDEX, simulation_files
 from .options import add_options
 from .project import add_project_options
 from .regrade_output import TextReport, json_document, print_rewritten
-from .settings import data_dir, print_json
+from .settings import print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -61,12 +61,11 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status.
 
     Raises:
-        ConfigurationError: An option or a run that cannot be used.
+        ConfigurationError: An option or a run that cannot be used, or a run that was made on other data.
     """
     from ..runs.reader import find_run
     from .regrade_jobs import project_of, reports_of, settings_of
 
-    data = data_dir(args.data)
     domains = project_of(args)
     settings = settings_of(args, domains, judge_of)
     if args.domain is not None:
@@ -74,13 +73,20 @@ def run(args: argparse.Namespace) -> int:
     runs = [find_run(name, Path()) for name in args.runs]
     named = [(path, found) for found in runs for path in _files(found)]
     paths = [path for path, _ in named]
-    bundled = set(domains.names()) - set(domains.own_names()) if data is None else set()
     written = _targets(named, Path(args.out)) if args.out else {}
     text = TextReport(
-        verbose=args.verbose, strict=args.grading != "official", bundled=bundled, checks_rules=args.check_policy
+        verbose=args.verbose,
+        strict=args.grading != "official",
+        bundled=settings.bundled,
+        checks_rules=args.check_policy,
     )
     reports = []
     for report in reports_of(paths, args, settings, domains, judge_of):
+        if report.other_data:
+            raise ConfigurationError(
+                f"{report.path}: the run was not made on the bundled data of {report.domain}: add --data DIR, the data "
+                f"that it was made on ({report.other_data})"
+            )
         reports.append(report)
         if not args.json:
             text.file(report)

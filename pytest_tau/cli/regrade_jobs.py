@@ -43,6 +43,7 @@ def settings_of(args: argparse.Namespace, domains: Project, judge_of: _JudgeOf) 
         evaluators=domains.evaluators,
         check_policy=args.check_policy,
         only_notable=not (args.verbose or args.json or args.out),
+        bundled=frozenset() if data_dir(args.data) else frozenset(domains.names()) - {*domains.own_names()},
     )
 
 

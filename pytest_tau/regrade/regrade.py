@@ -23,7 +23,7 @@ from ..runs.results.entries import StoredSimulation, Unreadable
 from ..runs.results.files import ResultFile
 from .comparing import TaskFinder, comparable_reward, other_criteria
 from .recognition import recognise_domain, worked_alone
-from .replay_diff import replay
+from .replay_diff import call_on_other_data, replay
 from .result import ERRORS, EXCLUDED, REPLACED, FileReport, Regraded
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluator, Judge
     from ..models import NLAssertionCheck, RewardInfo, Simulation, Task
     from .recognition import DomainSource
+    from .replay_diff import ReplayDifference
 
 #: What a verdict is attributed to that no rule alone changes.
 TOGETHER = "several rules together"
@@ -52,6 +53,7 @@ class RegradeSettings:
         evaluators: Components that plugins added.
         check_policy: Whether the rules of the domain's policy are checked.
         only_notable: Whether results that agree, and that no rule has changed, are only counted.
+        bundled: The domains that have their bundled data, on which others' runs may not have been made.
     """
 
     domain: str | None = None
@@ -62,6 +64,7 @@ class RegradeSettings:
     evaluators: Sequence[Evaluator] = ()
     check_policy: bool = False
     only_notable: bool = False
+    bundled: frozenset[str] = frozenset()
 
 
 class Part(NamedTuple):
@@ -130,6 +133,10 @@ async def _regrade(
         try:
             if name not in regraders:
                 regraders[name] = _Regrader(domains.load(name), settings, file.tasks, solo=file.solo)
+            foreign = file.kind != ResultFile.kind and not run.test
+            if foreign and name in settings.bundled and (call := regraders[name].call_on_other_data(run)):
+                report.other_data = f"{run.entry}: {call}"
+                return
             graded = await regraders[name].regrade(run, replaced=replaced)
             report.add(graded, strict_replay=settings.strict_replay)
         except ConfigurationError as error:
@@ -190,6 +197,15 @@ class _Regrader:
             )
         except (TauError, RecursionError) as error:
             return Unreadable(run.entry, f"not graded: {error}")
+
+    def call_on_other_data(self, run: StoredSimulation) -> ReplayDifference | None:
+        """Return the first call that had succeeded and fails on this domain's data; None if there is none."""
+        try:
+            task = self._task(run)
+            solo = self._solo or worked_alone(run.simulation, self._domain)
+            return call_on_other_data(run.simulation, self._domain.environment(task, solo=solo, replay_history=False))
+        except (TauError, RecursionError):
+            return None  # it cannot be graded either, which says why
 
     def _task(self, run: StoredSimulation) -> Task:
         task = run.task

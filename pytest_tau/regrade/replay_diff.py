@@ -72,6 +72,24 @@ def replay(simulation: Simulation, environment: Environment) -> list[ReplayDiffe
     return found
 
 
+def call_on_other_data(simulation: Simulation, environment: Environment) -> ReplayDifference | None:
+    """Carry out every call until one fails that had succeeded, and return it; None if there is none.
+
+    Args:
+        simulation: The recording.
+        environment: A fresh environment of its task; changed by this.
+    """
+    for made in paired_calls(simulation.messages):
+        call, result = made.call, made.result
+        if result is None or not result.executed or _not_replayed(call, environment):
+            continue
+        now = environment.call(call.name, call.arguments, call.requestor)
+        if is_error(now) and not is_error(result):
+            text = _format_difference(result.content or "", now.content or "", failed=False, fails=True)
+            return ReplayDifference(made.message_idx, call.name, True, text)
+    return None
+
+
 def _not_replayed(call: ToolCall, environment: Environment) -> str:
     """Return why a call cannot be carried out again; empty if it can be."""
     if call.malformed is not None:

@@ -201,6 +201,8 @@ class FileReport:
         errors: Simulations that a strict replay refuses.
         only_notable: Whether results that are not notable are only counted, so that a file of any size needs no more
             memory.
+        other_data: The call that shows that the run was made on other data than it was graded on, so that grading has
+            ended there; empty if there is none.
     """
 
     path: Path
@@ -211,6 +213,7 @@ class FileReport:
     unreadable: list[Unreadable] = field(default_factory=list)
     errors: list[Unreadable] = field(default_factory=list)
     only_notable: bool = False
+    other_data: str = ""
 
     def add(self, result: Regraded | Unreadable, *, strict_replay: bool = False) -> None:
         """Add a simulation; with a strict replay, one whose replay differs is an error."""
@@ -230,6 +233,7 @@ class FileReport:
         self.tally.extend(other.tally)
         self.unreadable += other.unreadable
         self.errors += other.errors
+        self.other_data = self.other_data or other.other_data
 
     @property
     def differing(self) -> list[Regraded]:

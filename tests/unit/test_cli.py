@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from pytest_tau.domains import load_domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -225,6 +228,41 @@ def test_a_run_without_conversations_is_refused(tau: Tau, tmp_path: Path) -> Non
     (folder / "records.jsonl").write_text("")
     ran = tau("regrade", "baseline")
     assert (ran.status, ran.err) == (2, "tau regrade: .tau/baseline has no conversations, only records of trials\n")
+
+
+def call_of_another_database(**fields: Any) -> dict[str, Any]:
+    """A conversation whose only call had succeeded, with a user that the bundled data of mock lacks."""
+    call = {"id": "c0", "name": "create_task", "arguments": {"user_id": "mia", "title": "Buy milk"}}
+    made = {"role": "assistant", "tool_calls": [call | {"requestor": "assistant"}]}
+    return simulation(**fields) | {"messages": [made, {"role": "tool", "id": "c0", "content": "Added."}, STOP]}
+
+
+def test_a_run_that_was_made_on_other_data_is_refused(tau: Tau, results: Any, tmp_path: Path) -> None:
+    name = results(simulation("Buy milk"), call_of_another_database(trial=1))
+    for options in ((), ("--json",)):
+        ran = tau("regrade", name, "-o", "out", *options)
+        assert (ran.status, ran.out) == (2, "")
+        assert ran.err == (
+            "tau regrade: r.json: the run was not made on the bundled data of mock: add --data DIR, the data that it was "
+            "made on (entry 1 (task t, trial 1): message 0, create_task: succeeded, now fails with "
+            "'Error: User mia not found')\n"
+        )
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_on_given_data_is_graded_though_a_call_fails(tau: Tau, results: Any, tmp_path: Path) -> None:
+    shutil.copytree(load_domain("mock").folder, tmp_path / "data" / "domains" / "mock")
+    ran = tau("regrade", results(call_of_another_database()), "--data", "data")
+    assert ran.status == 1
+    assert "1 simulation, 1 differ" in ran.out
+
+
+def test_a_run_of_this_project_is_graded_though_a_call_fails(tau: Tau, tmp_path: Path) -> None:
+    line = call_of_another_database(task=TASK, domain="mock", test="t.json::t")
+    (tmp_path / "simulations.jsonl").write_text(json.dumps(line) + "\n")
+    ran = tau("regrade", "simulations.jsonl")
+    assert ran.status == 1
+    assert "1 simulation, 1 differ" in ran.out
 
 
 def test_the_profile_s_rules_are_counted(tau: Tau, results: Any) -> None:

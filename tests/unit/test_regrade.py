@@ -596,6 +596,23 @@ def test_errors_and_excluded_trials_of_a_run_are_not_counted(regrade: Regrade) -
     assert regrade(simulation(*RENAMED, SAID), error).rates() == both(k1=0.5, k2=0.0)
 
 
+def test_a_part_on_other_data_makes_the_file_one(tmp_path: Path, domain: Domain) -> None:
+    gone = simulation(*calls(("look", {"item_id": "sofa"}, "A sofa.")), trial=1)
+    info = {"environment_info": {"domain_name": "tiny"}}
+    tasks = [tiny.raw_task("t", CRITERIA)]
+    document = {"info": info, "tasks": tasks, "simulations": [simulation(*RENAMED, SAID), gone]}
+    (tmp_path / "r.json").write_text(json.dumps(document))
+    settings = RegradeSettings(bundled=frozenset({"tiny"}))
+    parts = [
+        tiny.run(regrade_file(tmp_path / "r.json", settings, Shelf(tiny=domain), Part(number, 2))) for number in (0, 1)
+    ]
+    assert parts[0].other_data == ""
+    parts[0].extend(parts[1])
+    assert parts[0].other_data == (
+        "entry 1 (task t, trial 1): message 0, look: succeeded, now fails with 'Error: no item sofa'"
+    )
+
+
 # Judges
 
 JUDGED = CRITERIA | {"nl_assertions": ["It is polite."], "reward_basis": ["DB", "NL_ASSERTION"]}
