@@ -182,3 +182,36 @@ def test_it_is_written_without_a_terminal(project: Project, a_task: Callable[...
     project.tasks("mock/t.tau.json", [a_task()])
     project.run("-p", "no:terminal", "--tau-html", "r.html")
     assert outcomes(project.path / "r.html") == {("buy-milk", 0): "passed"}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+def test_decisions_of_gates_and_baseline_are_in_it(
+    project: Project, a_task: Callable[..., dict[str, Any]], scripted: Callable[..., str], workers: tuple[str, ...]
+) -> None:
+    project.tasks("mock/t.tau.json", [a_task(f"task-{number}") for number in range(8)])
+    project.run("--tau-results=before")
+    gates = ["--tau-gate=pass^1>=0.9", "--tau-gate=errors<=0.5", "--tau-baseline=before", "--tau-fail-on=regression"]
+    run = project.run("--tau-agent", scripted('"Hello."'), "--tau-html=r.html", *gates, *workers)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    found = dict(shown(project.path / "r.html")["decisions"])
+    assert len(found) == 4
+    assert found[run.line("tau: gate pass^1", "missed").removeprefix("tau: ")] is False
+    assert found[run.line("tau: gate errors", "met").removeprefix("tau: ")] is True
+    assert found["--tau-fail-on regression: a regression"] is False
+    assert [line for line, met in found.items() if met is None and line.startswith("a significant loss against")]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+def test_gates_of_tests_are_in_it(project: Project, workers: tuple[str, ...]) -> None:
+    project.write(
+        "test_it.py",
+        """
+        import pytest
+
+        @pytest.mark.tau(domain="mock", tasks="create-task", trials=2, at_least=0.5)
+        def test_run(tau_simulation):
+            pass
+        """,
+    )
+    run = project.run("--tau-html=r.html", "test_it.py", *workers)
+    assert shown(project.path / "r.html")["decisions"] == [[run.line("tau: gate of").removeprefix("tau: "), True]]

@@ -378,6 +378,13 @@ class TestNotes:
         )
         run("Good", "--tau-gate", "pass^1>=0.9", *workers).lacks("cannot answer it")
 
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_lines_are_as_wide_as_the_terminal(self, run, workers, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "80")
+        found = run("Good", "--tau-gate", "pass^1>=0.95", *workers)
+        assert len(found.line("tau: gate", "cannot answer it")) <= 80
+        found.line("       ", "0.912; 73 tasks")
+
     @pytest.mark.exhaustive
     @pytest.mark.parametrize("workers", WORKERS)
     def test_a_comparison(self, compared, workers):

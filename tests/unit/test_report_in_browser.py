@@ -269,6 +269,39 @@ def test_the_keyboard_moves_opens_and_comes_back(page: Page, files: dict[str, Pa
     assert page.js("document.activeElement.id") == "grid"
 
 
+@pytest.mark.parametrize(("keys", "opened_row"), [((), "alpha\n1"), (("ArrowDown",), "beta\n0"), (("j",), "beta\n0")])
+def test_the_selected_row_opens_without_a_click_before(
+    page: Page, files: dict[str, Path], keys: tuple[str, ...], opened_row: str
+) -> None:
+    opened(page, files["one"])
+    page.key(*keys)
+    assert f"\n{opened_row}\n" in current(page)
+    page.key("Enter")
+    page.wait_for("document.querySelector('#detail h1')")
+    assert page.text("#detail h1") == opened_row.partition("\n")[0]
+
+
+def test_enter_on_a_focused_button_opens_no_row(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"])
+    page.js("document.getElementById('theme').focus()")
+    page.key("Enter")
+    assert page.js("document.getElementById('list').hidden") is False
+
+
+def test_gates_are_on_top_of_the_overview(page: Page, tmp_path: Path, domain: Domain) -> None:
+    run, file = run_folder(tmp_path / "run", *trials(domain, {"alpha": "pf"})), tmp_path / "r.html"
+    gates = [("gate pass^1 >= 0.8: 0.500: missed", False), ("gate cost <= 1: 0.2: met", True), ("gate <b>", None)]
+    write_report(file, [run], OneDomain(domain), (), gates)
+    for size in (WIDE, NARROW):
+        page.size(*size)
+        opened(page, file)
+        assert page.js("document.querySelector('#overview').children[1].className") == "card decisions"
+        assert page.texts(".decisions li.failed") == ["✕\ngate pass^1 >= 0.8: 0.500: missed"]
+        assert page.texts(".decisions li.passed") == ["✓\ngate cost <= 1: 0.2: met"]
+        assert page.texts(".decisions li:not([class])") == ["gate <b>"]
+        assert page.js("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_focus_is_visible(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"])
     page.key("Tab", "Tab")

@@ -9,6 +9,7 @@ import pytest
 from ...errors import TauError
 from ...plugin.context.run_state import get_context, run_state
 from ...plugin.items import group_of
+from ...plugin.report.terminal import write_wrapped
 from ...text import plural, printable
 from .planned import noted
 
@@ -58,7 +59,7 @@ class PlanNotes:
         if not self._shown and terminal is not None:
             # The domain of a task of a file is known at the end only.
             for line in self._lines(run_state(self._config).counts.planned.values()):
-                terminal.write_line(printable(line))
+                write_wrapped(terminal, self._config, line)
 
     def _lines(self, planned: Iterable[Group]) -> Iterator[str]:
         groups = list(planned)

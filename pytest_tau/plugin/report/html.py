@@ -67,6 +67,7 @@ class HtmlReport:
         from ...errors import ConfigurationError
         from ...reports.html import write_report
         from ...runs.reader import Run
+        from .verdicts.decisions import decisions
 
         state = run_state(self._config)
         folder = state.paths.results
@@ -77,7 +78,8 @@ class HtmlReport:
             # These are added to the manifest only after this.
             if run.info:
                 run.info["excluded"] = {**run.info.get("excluded", {}), **state.counts.excluded}
-            write_report(self._file, [run], _Domains(self._config), capabilities_of(self._config))
+            known, decided = capabilities_of(self._config), decisions(self._config, details=False)
+            write_report(self._file, [run], _Domains(self._config), known, decided)
         except (ConfigurationError, OSError) as error:
             return str(error)
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...text import relative_path
 from ..options import OptionValues
@@ -85,19 +85,7 @@ class MarkdownPage:
     def _text(self, run: FinishedRun) -> str:
         from ...reports.markdown import failing_tasks, markdown
         from ..capabilities import capabilities_of
+        from .verdicts.decisions import decisions
 
-        failing, decisions = failing_tasks(run.records), self._decisions()
-        return markdown(run.summaries(), failing, decisions, capabilities_of(self._config))
-
-    def _decisions(self) -> list[tuple[str, bool | None]]:
-        """Return the lines of gates and baseline, and whether each is met; None for a line that decides nothing."""
-        plugin = self._config.pluginmanager.get_plugin
-        gates: Any = plugin("tau-gates")
-        baseline: Any = plugin("tau-baseline")
-        of_tests: Any = plugin("tau-test-gates")
-        found: list[tuple[str, bool | None]] = [(str(each), each.met) for each in (gates.verdicts() if gates else ())]
-        found += [(line, None) for line in (baseline.conclusions() if baseline else ())]
-        found += of_tests.verdicts() if of_tests else []
-        for line, colours in baseline.lines() if baseline else ():
-            found.append((line, colours.get("green") if "green" in colours else None))
-        return found
+        failing = failing_tasks(run.records)
+        return markdown(run.summaries(), failing, decisions(self._config), capabilities_of(self._config))

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from ...capability import installed
 from ...files import atomic_open
 from .data import gather
-from .json_text import document
+from .json_text import document, without_keys
 from .policy import content_policy
 
 if TYPE_CHECKING:
@@ -33,7 +33,11 @@ class Written(NamedTuple):
 
 
 def write_report(
-    file: Path, runs: Sequence[Run], domains: DomainSource, capabilities: Sequence[Capability] | None = None
+    file: Path,
+    runs: Sequence[Run],
+    domains: DomainSource,
+    capabilities: Sequence[Capability] | None = None,
+    decisions: Sequence[tuple[str, bool | None]] = (),
 ) -> Written:
     """Write the report of a run, or of two side by side.
 
@@ -42,6 +46,7 @@ def write_report(
         runs: One run, or two.
         domains: The source of domains.
         capabilities: The capabilities of the runs; None for those that are installed.
+        decisions: What gates and baseline say, each with whether it is met; None for a line that nothing depends on.
 
     Raises:
         ConfigurationError: A run cannot be read.
@@ -51,6 +56,7 @@ def write_report(
     known = installed() if capabilities is None else capabilities
     with tempfile.TemporaryFile() as spool:
         found = gather(runs, domains, spool, known, file.parent)
+        found["decisions"] = [(without_keys(line), met) for line, met in decisions]
         spool.seek(0)
         with atomic_open(file) as page:
             _write(page, found, spool, [each.script for each in known if each.script])

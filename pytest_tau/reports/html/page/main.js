@@ -92,8 +92,9 @@ function onKey(event) {
   } else if (!writing && event.key === "/") {
     controls.text.focus();
     controls.text.select();
-  } else if (!writing && (event.key === "j" || event.key === "k")) {
-    controls.grid.focus();
+  } else if (!writing && ["j", "k", "ArrowDown", "ArrowUp", "Enter"].includes(event.key)) {
+    // They need no focus on the table, but Enter is that of a focused button or link.
+    if (event.key !== "Enter") controls.grid.focus();
     onGridKey(event, open);
     return;
   } else return;

@@ -7,6 +7,7 @@ function drawOverview(filterBy, filterOutcome) {
   document.title = LABELS.join(" · ") + " – τ report";
   byId("overview").append(
     headline(),
+    decisionList(),
     el(
       "div",
       { class: COMPARED ? "runs two" : "runs" },
@@ -34,6 +35,16 @@ function headline() {
     return el("div", {}, el("h1", {}, AGENTS[0]), run.agent ? el("p", { class: "note" }, `Run ${run.name}`) : "");
   }
   return el("h1", { class: "versus" }, runTag(0), LABELS[0], el("small", {}, " and "), runTag(1), LABELS[1]);
+}
+
+// What gates and the baseline say: each line is met or missed, or, with null, neither.
+function decisionList() {
+  if (!DATA.decisions.length) return "";
+  const line = ([text, met]) => {
+    const outcome = met === null ? null : met ? "passed" : "failed";
+    return el("li", { class: outcome }, el("span", { "aria-hidden": "true" }, MARKS[outcome]), text);
+  };
+  return el("ul", { class: "card decisions", "aria-label": "Gates and baseline" }, DATA.decisions.map(line));
 }
 
 const runTag = (number) => el("span", { class: `tag run${LETTERS[number]}` }, LETTERS[number]);

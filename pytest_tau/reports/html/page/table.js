@@ -345,7 +345,7 @@ function onGridKey(event, open) {
     End: view.shown.length - 1,
   }[event.key];
   if (to !== undefined) moveTo(to);
-  else if (event.key === "Enter" && view.shown.length && event.target === controls.grid)
+  else if (event.key === "Enter" && view.shown.length && !event.target.closest("a, button, summary"))
     open(view.shown[view.current].id);
   else return;
   event.preventDefault();
