@@ -57,9 +57,7 @@ def test_the_option_shows_means_and_a_line_in_failure_reports(run_half, workers)
 
 def test_without_the_option_it_is_shown_with_v_only(run_half):
     run_half().lacks("partial credit")
-    run = run_half("-v")
-    run.line("partial credit progress 0.667")
-    run.lacks("partial credit:")
+    run_half("-v").line("partial credit progress 0.667")
 
 
 def test_quiet_runs_show_it_if_asked(run_half):

@@ -42,7 +42,7 @@ def test_the_table_is_that_of_the_domains() -> None:
 
 
 def test_the_output_of_the_saboteur_is_real(project, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", "200")
     command = re.search(r"\$ pytest (--tau-domain retail .*)", PAGE)
     assert command is not None
     run = project.run(*command[1].split())
@@ -52,7 +52,7 @@ def test_the_output_of_the_saboteur_is_real(project, monkeypatch) -> None:
 
 
 def test_the_example_runs(project, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", "200")
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert len(blocks) == 1
     project.write("conftest.py", blocks[0])

@@ -179,7 +179,7 @@ def test_one_side_alone_replays(project, record):
     record("create-task")
     run = project.run("--tau-domain", "mock", "--tau-user", "replay:rec.json", "--tau-task", "create-task")
     run.outcomes(passed=1)
-    run.line("agent gold, user replay:rec.json")
+    run.line("agent gold (no agent given", "user replay:rec.json")
     run = _replay(project, "--tau-user", "gold")
     run.outcomes(passed=1)
     run.line("agent replay:rec.json, user gold")

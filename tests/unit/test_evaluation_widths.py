@@ -28,14 +28,6 @@ def differing(length: int) -> RewardInfo:
     return RewardInfo(reward=0.0, reward_basis=["DB"], db_diff=[found])
 
 
-def unmade(*names: str) -> RewardInfo:
-    """Reference actions without a match."""
-    actions = [Action.model_validate(action(name)) for name in names]
-    return RewardInfo(
-        reward=0.0, action_checks=[ActionCheck(action=each, action_match=False, action_reward=0.0) for each in actions]
-    )
-
-
 def nearest(**arguments: str) -> str:
     """The line about a call that has failed with a result of the length of its argument."""
     wanted = ActionCheck(
@@ -61,11 +53,10 @@ def judged(length: int) -> str:
         (lambda length: difference_texts("y", "x" * (length - 2), None)[1], 60),
         (lambda length: DB.details(differing(length))[0], 60),
         (lambda length: DB.explain(differing(length), [])[1].text, 200),
-        (lambda length: ACTION.explain(unmade("x" * (length - 3), "y"), [])[0].text, 200),
         (lambda length: nearest(item_id="!", result="x" * length), 80),
         (judged, 120),
     ],
-    ids=["json", "missing", "unexpected", "expected", "got", "detail", "record", "actions", "result", "judge"],
+    ids=["json", "missing", "unexpected", "expected", "got", "detail", "record", "result", "judge"],
 )
 def test_a_value_is_cut_to_its_width(text: Callable[[int], str], width: int) -> None:
     whole, cut = text(width), text(width + 1)

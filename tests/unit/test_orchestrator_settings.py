@@ -16,8 +16,6 @@ from pytest_tau.participants.base import BuiltIn
 from .tiny import agent, call, run, task, user
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_tau.environment import Domain
     from pytest_tau.models import Message
 
@@ -74,19 +72,6 @@ def test_without_settings_all_calls_are_made_and_text_may_come_with_them(domain:
     assert [len(message.tool_calls) for message in talk.messages if getattr(message, "tool_calls", None)] == [2]
     with pytest.raises(FrozenInstanceError):
         Limits().timeout = 1.0  # type: ignore[misc]
-
-
-@pytest.mark.parametrize(
-    ("found", "reason", "error"),
-    [(lambda: None, "user_stop", None), (lambda: ValueError("broken"), "infrastructure_error", "broken")],
-    ids=["none", "an error"],
-)
-def test_an_error_of_who_alters_results_ends_the_conversation(
-    domain: Domain, found: Callable[[], Exception | None], reason: str, error: str | None
-) -> None:
-    talk = between(domain, [agent(None, COUNT), agent("Yes.")], [user("Hi"), STOP], result_fault=found)
-    ending = run(talk.run())
-    assert (ending.reason, ending.error) == (reason, error)
 
 
 def test_only_the_agent_has_one_call_of_a_message(domain: Domain) -> None:

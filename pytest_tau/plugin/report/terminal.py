@@ -114,7 +114,7 @@ def _wrap(line: str, config: pytest.Config) -> list[str]:
         return [line]
     rest = line.removeprefix(_PREFIX).lstrip()
     begin = line[: len(line) - len(rest)]  # textwrap would end the first line after a long space
-    return textwrap.wrap(
+    parts = textwrap.wrap(
         rest,
         width,
         initial_indent=begin,
@@ -122,3 +122,4 @@ def _wrap(line: str, config: pytest.Config) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [printable(part) for part in parts]  # a part may begin with what a CI service takes for a command
