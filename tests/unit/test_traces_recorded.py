@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import runpy
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.capabilities.traces.tasks.proof import prove
 from pytest_tau.capabilities.traces.tasks.redact import Redactor
 from pytest_tau.models import Simulation
 from pytest_tau.models.task_files import load_task_file
+from pytest_tau.testing import scripted_replies
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import Task
 
     from .commands import Tau
 
@@ -57,6 +63,106 @@ def store(folder: Path, simulation: Simulation) -> None:
     folder.mkdir()
     text = json.dumps({"test": "", **simulation.model_dump(mode="json")})
     (folder / "simulations.jsonl").write_text(text + "\n", encoding="utf-8")
+
+
+def made_of(tau: Tau, folder: Path, *messages: dict[str, Any]) -> tuple[Domain, Task]:
+    """Return the domain and the task that are made of a conversation."""
+    store(folder / "run", conversation(messages))
+    ran = tau("task-from", "run", "--no-redact", "-o", "shop.tau.json")
+    assert ran.status == 0, ran.out + ran.err
+    (task,) = load_task_file(folder / "shop.tau.json").tasks
+    (spec,) = runpy.run_path(str(folder / "recorded_shop.py"))["pytest_tau_domains"]()
+    return spec.load(), task
+
+
+HELLO = "Hi! How can I help you today?"
+TOTAL = "Hello, ada.berg@example.org here. What is the total of my order #W7?"
+LEAKS = "The kettle leaks. Can I have the money back for it?"
+REFUNDED = [
+    call("refund_item", order_id="#W7"),
+    result("refund_item", {"refunded": 12.5}),
+    {"role": "assistant", "content": "I refunded 12.50 USD."},
+]
+TWO_REQUESTS = [
+    {"role": "user", "content": TOTAL},
+    call("get_order", order_id="#W7"),
+    result("get_order", ORDER),
+    {"role": "assistant", "content": "Order #W7 is 12.50 USD."},
+    {"role": "user", "content": LEAKS},
+    *REFUNDED,
+]
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        "Order #W7 is 12.50 USD.",
+        "It is 12.50 USD. Is there anything else about your orders?",
+        "It is 12.50 USD in all.",
+    ],
+)
+def test_what_the_person_asks_for_after_an_answer_is_a_further_request(tau: Tau, tmp_path: Path, answered: str) -> None:
+    domain, task = made_of(tau, tmp_path, *TWO_REQUESTS)
+    script = task.user_scenario.script
+    assert script is not None
+    assert [each.say for each in script.requests] == [TOTAL, LEAKS]
+    assert task.annotations["proof"]["replay"] == "passed"
+    replies = scripted_replies(domain, task, [HELLO, answered, "I refunded 12.50 USD. Anything else?"])
+    assert replies == [TOTAL, LEAKS, "Thank you, that was all. ###STOP###"]
+
+
+def test_a_task_whose_user_stops_before_it_has_asked_for_everything_is_refused(tau: Tau, tmp_path: Path) -> None:
+    domain, task = made_of(tau, tmp_path, *TWO_REQUESTS)
+    document = task.model_dump(mode="json")
+    del document["user_scenario"]["script"]["requests"][1]
+    checks = prove(type(task).model_validate(document), domain, conversation(TWO_REQUESTS))
+    assert (checks[-1].name, checks[-1].text) == ("replay", "failed, should have passed")
+
+
+@pytest.mark.parametrize(
+    ("said", "requests"),
+    [("It is ada.berg@example.org.", 1), ("Then refund it to ada.berg@example.org, please.", 2), ("OK.", 1)],
+)
+def test_a_fact_and_a_yes_after_a_statement_are_no_requests(tau: Tau, tmp_path: Path, said: str, requests: int) -> None:
+    messages = [
+        *TWO_REQUESTS[:4],
+        {"role": "user", "content": said},
+        call("refund_item", order_id="#W7", email="ada.berg@example.org"),
+        *REFUNDED[1:],
+    ]
+    messages[0] = {"role": "user", "content": "What is the total of my order #W7?"}
+    store(tmp_path / "run", conversation(messages))
+    tau("task-from", "run", "--wrong", "--no-redact", "-o", "shop.json")
+    script = json.loads((tmp_path / "shop.json").read_text("utf-8"))[0]["user_scenario"]["script"]
+    assert len(script["requests"]) == requests
+
+
+@pytest.mark.parametrize("nothing", ["Error: order #W1 not found", '{"error": "not found"}', "null"])
+@pytest.mark.parametrize("heard", ["There is no order #W1. Could you check the number?", "I cannot find order #W1."])
+def test_a_value_that_the_person_has_corrected_is_said_right_when_asked_again(
+    tau: Tau, tmp_path: Path, nothing: str, heard: str
+) -> None:
+    first, corrected = "I want to cancel my order #W1.", "Oh sorry, #W7."
+    domain, task = made_of(
+        tau,
+        tmp_path,
+        {"role": "user", "content": first},
+        {"role": "assistant", "tool_calls": [{"id": "c_0", "name": "get_order", "arguments": {"order_id": "#W1"}}]},
+        {"role": "tool", "id": "c_0", "content": nothing, "error": nothing.startswith("Error")},
+        {"role": "assistant", "content": heard},
+        {"role": "user", "content": corrected},
+        *CONVERSATION[5:],
+    )
+    script = task.user_scenario.script
+    assert script is not None
+    assert script.requests[0].say == first
+    assert script.requests[0].facts["order_id"] == "#W7"
+    texts = [HELLO, "There is no order #W1. What is the right order number?", "What is the order number, please?"]
+    assert scripted_replies(domain, task, texts) == [first, corrected, "My order id is #W7."]
+    assert scripted_replies(domain, task, [HELLO, "What is the order id?", heard])[1:] == [
+        "My order id is #W7.",
+        corrected,
+    ]
 
 
 def test_tools_of_a_conversation_become_a_domain_on_which_its_task_is_proved(tau: Tau, tmp_path: Path) -> None:

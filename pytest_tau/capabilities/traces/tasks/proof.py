@@ -10,6 +10,7 @@ from ....errors import TauError
 from ....evaluation import evaluate
 from ....lint import lint_domain
 from ....participants import FAULTY_AGENTS, GoldAgent
+from ....participants.agents.replay import Recording, ReplayParticipant
 from ....runner import simulate
 from .state import problem_of
 
@@ -65,6 +66,9 @@ def _checks(task: Task, domain: Domain, conversation: Simulation, *, wrong: bool
         yield _expect("gold", gold, passes=True)
         yield _expect("noop", simulate(task, domain=domain, agent="noop", seed=1), passes=False)
         yield _regraded(task, domain, conversation, passes=not wrong)
+        if not wrong:
+            replayed = simulate(task, domain=domain, agent=_replay(conversation), user="scripted", seed=1)
+            yield _expect("replay", replayed, passes=True)
         yield from _spoiled(task, domain, gold)
         report = asyncio.run(lint_domain(domain, None, [task]))
         problems = [f"{each.rule}: {each.text}" for each in report.findings if each.severity != "note"]
@@ -91,6 +95,16 @@ def _regraded(task: Task, domain: Domain, conversation: Simulation, *, passes: b
         return Check("conversation", True, "passed" if passes else "failed")
     factors = ", ".join(f"{name} {value:g}" for name, value in (found.reward_breakdown or {}).items())
     return Check("conversation", False, f"{'failed' if passes else 'passed'}: {factors}")
+
+
+def _replay(conversation: Simulation) -> type:
+    """Return an agent that says and calls what the recorded one did, as long as the user lets it."""
+    recording = Recording(conversation.task_id, conversation.trial, conversation.messages, "user_stop")
+
+    def begin(self: Any, context: Any) -> None:
+        ReplayParticipant.__init__(self, recording, context)
+
+    return type("RecordedAgent", (ReplayParticipant,), {"__init__": begin})
 
 
 def _spoiled(task: Task, domain: Domain, gold: Simulation) -> Iterator[Check]:

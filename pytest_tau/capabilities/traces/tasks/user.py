@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....environment.results import is_error
-from ....models import Answer, Goal, Instructions, Request, UserScenario, UserScript
-from ....models.messages import STOP_TOKENS
+from ....models import Answer, AssistantMessage, Goal, Instructions, Request, UserScenario, UserScript
+from ....models.messages import GREETING, STOP_TOKENS
 from ....participants import ParticipantContext, ScriptedUser, view_of
 from ....participants.scripted.parser import parse
 from ....participants.scripted.vocabulary import FACTS, facts_in, identifies_user, words
@@ -34,7 +34,13 @@ _THANKS = re.compile(
     r"^(?:ok(?:ay)?|great|perfect|all right|good|no)?[,.! ]*(?:many )?(?:thanks?|bye|that(?:'s| is| was) all)",
     re.IGNORECASE,
 )
+#: A text that only gives a value, which follows.
+_GIVES = r"(?:(?:oh|ok|okay|sorry|yes|sure)\W+)*(?:(?:my [\w ]+|it|that|this) (?:is|are)|it's|that's)?\W*"
+#: A result that says, without being an error, that there is nothing.
+_NOTHING = re.compile(r"\s*(?:null|\[\s*\]|\{\s*\}|\{\s*\"error\".*)?\s*", re.DOTALL)
 _UNKNOWN = re.compile(r"\b(?:do not|don't) (?:know|have|remember)\b")
+#: What an agent says that waits for something, or has not done yet what it was asked for.
+_NOT_FINISHED = ("offers", "works", "waits", "announces", "greets", "repeats", "transfers")
 _TURNS_OVER = frozenset(("asks", "confirms", "offers"))
 #: The words of an agent's question by which an answer is found, at the most, and the shortest of them.
 _KEY_WORDS, _SHORTEST = 4, 4
@@ -63,17 +69,17 @@ def scenario_of(
         domain_name: The name of the domain for the prose; None to omit it.
     """
     turns = _turns(messages)
-    draft = _Draft(_arguments(calls), tuple(_spoken(domain)))
+    draft = _Draft(_arguments(calls), _failed(calls), tuple(_spoken(domain)))
     for turn in turns:
         draft.hear(turn)
     goals = list(_goals(domain, task, messages))
-    for name, value in _noted(domain, messages, calls):
-        draft.note(name, value)
+    for each in _noted(domain, messages, calls):
+        draft.note(*each)
     script = draft.script(goals)
     for _ in range(_ROUNDS):
         scenario = UserScenario(instructions=_prose(script, domain_name), script=script)
-        differing = _first_difference(domain, task.model_copy(update={"user_scenario": scenario}), messages, turns)
-        if differing is None or not draft.correct(*differing):
+        differing = _differences(domain, task.model_copy(update={"user_scenario": scenario}), messages, turns)
+        if not any(draft.correct(*each) for each in differing):
             return scenario
         script = draft.script(goals)
     return scenario
@@ -109,6 +115,16 @@ def _arguments(calls: Sequence[PairedCall]) -> dict[str, str]:
     return found
 
 
+def _failed(calls: Sequence[PairedCall]) -> set[str]:
+    """Return values of arguments, as texts, with which no call has found or done anything."""
+    failed: set[str] = set()
+    worked: set[str] = set()
+    for each in calls:
+        nothing = each.result is None or is_error(each.result) or _NOTHING.fullmatch(each.result.content or "")
+        (failed if nothing else worked).update(map(str, each.call.arguments.values()))
+    return failed - worked
+
+
 def _spoken(domain: Domain) -> Iterator[tuple[str, str]]:
     tools = domain.spec.tool_names
     for name, spoken in domain.spec.spoken.items():
@@ -119,8 +135,8 @@ def _spoken(domain: Domain) -> Iterator[tuple[str, str]]:
 class _Draft:
     """A script in the making: what the person said, turn by turn."""
 
-    def __init__(self, arguments: dict[str, str], spoken: tuple[tuple[str, str], ...]) -> None:
-        self._arguments, self._spoken = arguments, spoken
+    def __init__(self, arguments: dict[str, str], failed: set[str], spoken: tuple[tuple[str, str], ...]) -> None:
+        self._arguments, self._failed, self._spoken = arguments, failed, spoken
         self._requests: list[dict[str, Any]] = []
         self._begun: list[int] = []
         self._facts: dict[str, str] = {}
@@ -135,19 +151,47 @@ class _Draft:
             return
         refused = parsed.any("refuses") and not parsed.is_open
         request = self._requests[-1] if self._requests else {}
-        if refused and request and request["say"] in said:
+        if request and (wrong := self._corrected_by(turn)):
+            phrases = [_phrase(each) for each in wrong] + [_asking(parsed)]
+            request["answers"].append({"asks": [*filter(None, phrases)], "say": said})
+        elif refused and request and request["say"] in said:
             request["insist"] = request.get("insist", 0) + 1
         elif refused and request and "fallback" not in request:
             request["fallback"] = said
         elif not request or refused or self._is_finished(said, parsed):
-            self._requests.append({"say": said, "facts": self._values_in(said), "answers": []})
+            self._requests.append({"say": said, "facts": {}, "answers": []})
             self._begun.append(turn.number)
+            for name, value in self._values_in(said).items():
+                self._know(name, value)
         elif said != request["say"]:
             self._keep_facts(said, parsed)
 
+    def _corrected_by(self, turn: _Turn) -> list[str]:
+        """Take the values by which a text corrects others that the agent has named and not found; return the latter."""
+        known, wrong = self._requests[-1]["facts"], []
+        for name, value in self._values_in(turn.said).items():
+            before = known.get(name, self._facts.get(name, value))
+            if before != value and before in self._failed and _contains(turn.heard, before):
+                wrong.append(before)
+                self._know(name, value)
+        return wrong
+
+    def _know(self, name: str, value: str) -> None:
+        """Keep a fact, also if another value was known. Who the user is belongs to no single request."""
+        if identifies_user(name):
+            self._requests[-1]["facts"].pop(name, None)
+            self._facts[name] = value
+        else:
+            self._requests[-1]["facts"][name] = value
+
     def _is_finished(self, said: str, parsed: ParsedText) -> bool:
-        finished = parsed.any("closes") and not parsed.any("refuses", "confirms")
-        return finished and not _YES.match(said) and said not in {each["say"] for each in self._requests}
+        """Return whether a text is a request: the agent has asked for nothing, or only whether there is more."""
+        waited = parsed.any("closes") or not (parsed.is_open or parsed.any(*_NOT_FINISHED))
+        if not waited or parsed.any("refuses", "confirms") or _YES.match(said) or _NO.match(said):
+            return False
+        values = map(re.escape, self._values_in(said).values())
+        gives = any(re.fullmatch(rf"{_GIVES}{value}\W*", said, re.IGNORECASE) for value in values)
+        return not gives and not any(each["say"] in said for each in self._requests)
 
     def _values_in(self, said: str) -> dict[str, str]:
         return {name: value for value, name in self._arguments.items() if _contains(said, value)}
@@ -171,7 +215,8 @@ class _Draft:
             if name is not None:
                 self._keep_fact(name, sentence)
             for other, value in self._values_in(sentence).items():
-                self._requests[-1]["facts"].setdefault(other, value) if other not in self._facts else None
+                if not _contains(self._facts.get(other, self._requests[-1]["facts"].get(other, "")), value):
+                    self._know(other, value)
 
     def _keep_fact(self, name: str, sentence: str) -> None:
         plain = re.fullmatch(rf"My {name.replace('_', ' ')} (?:is|are) (.+?)\.?", sentence)
@@ -181,15 +226,15 @@ class _Draft:
         if not plain or name not in own or own[name] in sentence:
             own[name] = value
 
-    def note(self, name: str, value: str) -> None:
+    def note(self, number: int, name: str, value: str) -> None:
         """Let the person know a value in the words in which the agent noted it: another agent could not guess them."""
-        for request in self._requests[-1:]:
+        if request := self._request_at(number):
             said = request["facts"].get(name)
             request["facts"][name] = f"{said} Please note: {value}." if said else value
 
     def correct(self, turn: _Turn, reply: str) -> bool:
         """Let the script say what the person said where it says something else; return whether that is possible."""
-        if (turn.number, reply) in self._corrected or not self._requests:
+        if (turn.number, reply) in self._corrected or not self._requests or turn.number in self._begun:
             return False
         self._corrected.add((turn.number, reply))
         parsed = parse(turn.heard)
@@ -200,14 +245,17 @@ class _Draft:
             if phrase and phrase not in kept:
                 kept.append(phrase)
                 return True
-        asking = [each for each in parsed.sentences if each.kinds & _TURNS_OVER] or list(parsed.sentences)
-        phrase = _key_words(" ".join(each.text for each in asking[-2:]))
-        position = sum(begun < turn.number for begun in self._begun) - 1
-        answers = self._requests[max(position, 0)]["answers"]
+        phrase = _asking(parsed)
+        answers = self._request_at(turn.number)["answers"]
         if not phrase or any(each["asks"] == [phrase] for each in answers):
             return False
         answers.append({"asks": [phrase], "say": turn.said})
         return True
+
+    def _request_at(self, number: int) -> dict[str, Any]:
+        """Return the request that is open at a message; empty if there is none at all."""
+        position = sum(begun < number for begun in self._begun) - 1
+        return self._requests[max(position, 0)] if self._requests else {}
 
     def script(self, goals: list[Goal]) -> UserScript:
         """Return the script so far."""
@@ -222,6 +270,17 @@ class _Draft:
 
 def _contains(text: str, value: str) -> bool:
     return re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", text) is not None
+
+
+def _phrase(value: str) -> str:
+    """Return a value as the phrase of an answer: all of its words have to occur."""
+    return " ".join(word for word in words(value) if word != "#")
+
+
+def _asking(parsed: ParsedText) -> str:
+    """Return the words of a text's last questions by which they are found again."""
+    asking = [each for each in parsed.sentences if each.kinds & _TURNS_OVER] or list(parsed.sentences)
+    return _key_words(" ".join(each.text for each in asking[-2:]))
 
 
 def _key_words(text: str) -> str:
@@ -252,18 +311,17 @@ def _goals(domain: Domain, task: Task, messages: Sequence[Message]) -> Iterator[
             yield Goal(tool=call.name, arguments=call.arguments, expects=list(dict.fromkeys(expected)))
 
 
-def _first_difference(
+def _differences(
     domain: Domain, task: Task, messages: Sequence[Message], turns: Sequence[_Turn]
-) -> tuple[_Turn, str] | None:
-    """Return the first turn in which a scripted user says something else, and what; reports of calls aside."""
+) -> Iterator[tuple[_Turn, str]]:
+    """Yield the turns in which a scripted user says something else, and what; reports of calls aside."""
     replies = scripted_replies(domain, task, messages)
     for turn in turns:
         reply = replies.get(turn.number)
         if reply is None or turn.is_report or turn is turns[-1]:
             continue
         if _essence(reply) != _essence(turn.said):
-            return turn, reply
-    return None
+            yield turn, reply
 
 
 def _essence(text: str) -> tuple[str, ...]:
@@ -281,6 +339,8 @@ def scripted_replies(domain: Domain, task: Task, messages: Sequence[Message]) ->
         "user", environment.tools("user"), "", view_of(task, "user"), seed=0, spoken=domain.spec.spoken
     )
     user, replies, said = ScriptedUser(context), dict[int, str](), ""
+    if messages and messages[0].role == "user":
+        said = _respond(user, AssistantMessage(content=GREETING)).content
     for number, message in enumerate(messages):
         if message.role == "assistant":
             for call in message.tool_calls or ():
@@ -307,7 +367,7 @@ def _respond(user: ScriptedUser, message: Any) -> Any:
     raise AssertionError("the scripted user waits for nothing")
 
 
-def _noted(domain: Domain, messages: Sequence[Message], calls: Sequence[PairedCall]) -> Iterator[tuple[str, str]]:
+def _noted(domain: Domain, messages: Sequence[Message], calls: Sequence[PairedCall]) -> Iterator[tuple[int, str, str]]:
     """Yield what the agent has put into its own words: arguments of writes that neither the person nor a result had."""
     environment = domain.environment()
     for each in calls:
@@ -316,7 +376,7 @@ def _noted(domain: Domain, messages: Sequence[Message], calls: Sequence[PairedCa
         if environment.mutates(each.call.name, "assistant"):
             for name, value in each.call.arguments.items():
                 if isinstance(value, str) and value and value.lower() not in said:
-                    yield name, value
+                    yield each.message_idx, name, value
 
 
 def _prose(script: UserScript, domain_name: str | None) -> Instructions:
