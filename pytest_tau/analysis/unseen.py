@@ -76,5 +76,6 @@ def cure(clients: Sequence[str]) -> str:
         return ""
     return (
         f"; give its client ({', '.join(dict.fromkeys(clients))}) the base_url of the trial (pytest_tau.own_loop), or "
-        "use the fixture tau_agent_client or the parameter model"
+        "use the fixture tau_agent_client or the parameter model; calls in a thread without the trial's context "
+        "(ThreadPoolExecutor) are not seen"
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, read_toml
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 #: Arguments with a run's own prices: USD for a token sent, and for one received. They are not sent.
 OWN_PRICES = ("input_cost_per_token", "output_cost_per_token")
+#: How to give a price otherwise, and how to have one where litellm is missing.
+_LIST = "list the model in a file of prices (--tau-prices FILE)"
+PRICES_OF_LITELLM = f", or install litellm, which has a list of prices: {install_extra('llm')}"
 _MILLION = 1_000_000
 _EXPECTED = 'expected a table for each model, such as ["azure/my-deployment"] with input = 2.0 and output = 8.0'
 
@@ -123,7 +127,10 @@ def refuse_unpriced(name: str, hint: str = "") -> None:
         ConfigurationError: Always; says how to give a price.
     """
     given = " and ".join(map(repr, OWN_PRICES))
-    problem = (
-        f"model {name!r} has no known price: add {given}, in USD, to its arguments, or list it in a file of prices"
-    )
-    raise ConfigurationError(f"{problem} (--tau-prices FILE){hint}")
+    problem = f"model {name!r} has no known price: add {given}, in USD, to its arguments"
+    raise ConfigurationError(f"{problem}, or {_LIST}{hint}")
+
+
+def price_hint() -> str:
+    """Return how to give a price, for a run with calls of unknown cost."""
+    return f"for a cost, {_LIST}{'' if importlib.util.find_spec('litellm') else PRICES_OF_LITELLM}"

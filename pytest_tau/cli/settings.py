@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, similar_names, suggestion
 from ..text import printable, visible
 
 if TYPE_CHECKING:
@@ -137,15 +137,41 @@ class Parser(argparse.ArgumentParser):
     Args:
         statuses: The meaning of each exit status, for the end of the help.
         examples: Commands with what they do, for the end of the help.
+        words: The beginning of arguments that look like options and are not.
         **keywords: Arguments of ``argparse.ArgumentParser``.
     """
 
     def __init__(
-        self, *, statuses: Mapping[int, str] | None = None, examples: Sequence[tuple[str, str]] = (), **keywords: Any
+        self,
+        *,
+        statuses: Mapping[int, str] | None = None,
+        examples: Sequence[tuple[str, str]] = (),
+        words: str | None = None,
+        **keywords: Any,
     ) -> None:
         super().__init__(formatter_class=_Formatter, allow_abbrev=False, **keywords)
         self._positionals.title, self._optionals.title = "arguments", "general"
-        self.statuses, self._examples = statuses or {}, examples
+        self.statuses, self._examples, self._words = statuses or {}, examples, words
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return the arguments; exit if one is not known, also with the usage of a subcommand."""
+        if self._words is not None:
+            args = [each.lstrip("-") if each.startswith(self._words) else each for each in args]
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            known = {name.lstrip("-"): name for name in self._option_string_actions}
+            similar = similar_names(unknown[0].partition("=")[0].lstrip("-"), known)
+            hint = suggestion([known[each] for each in similar]) if unknown[0].startswith("-") else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return found, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Name the choices that may be meant, if a value is none of them."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            hint = suggestion(similar_names(str(value), map(str, action.choices or ())))
+            raise argparse.ArgumentError(action, f"{error.message}{hint}") from None
 
     def format_help(self) -> str:
         """Return the help: usage, description, arguments, groups of options, examples, exit statuses."""

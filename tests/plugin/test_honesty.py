@@ -29,7 +29,10 @@ class Agent:
 """
 RULES = ANSWERED.replace("    from anthropic import Anthropic", "    import json")
 UNSEEN = "made no model call through pytest-tau"
-CURE = "the base_url of the trial (pytest_tau.own_loop), or use the fixture tau_agent_client or the parameter model"
+CURE = (
+    "the base_url of the trial (pytest_tau.own_loop), or use the fixture tau_agent_client or the parameter model; calls in "
+    "a thread without the trial's context (ThreadPoolExecutor) are not seen"
+)
 
 
 @pytest.fixture

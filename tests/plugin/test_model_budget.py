@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 #: Otherwise, more trials run than the reported one.
@@ -229,6 +231,16 @@ def test_a_price_that_is_known_now_and_then_is_never_all_there_is(four):
     run.line("tau: agent fake/agent: 2 calls, 2,000 tokens sent, 40 received, $0.5000")
     run.line("tau: user fake/user: 2 calls, 2,000 tokens sent, 40 received, cost unknown")
     run.line("tau: models together: 4 calls", "$0.5000 and 2 calls with unknown price")
+    run.line("tau: for a cost, list the model in a file of prices (--tau-prices FILE)")
+
+
+def test_the_hint_at_prices_names_litellm_where_it_is_missing(four, monkeypatch):
+    four.script("cost = None")
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    found = four.run("--tau-task", "one")
+    found.line("(--tau-prices FILE), or install litellm, which has a list of prices: pip install")
+    four.script("cost = 0.25")
+    four.run("--tau-task", "one").lacks("--tau-prices")
 
 
 def test_two_processes_share_it(four):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,7 @@ NAMES = (
     *("whole", "whole_async", "streamed", "streamed_async", "blocking_in_async"),
     *("responses", "by_requests", "by_aiohttp"),
 )
+UNSEEN = "made no model call through pytest-tau"
 KEY = "a-key-that-no-file-has"
 
 
@@ -182,7 +184,28 @@ def test_off_by_an_option(run, monkeypatch):
         found = run("whole", "--tau-record", "--tau-plain-clients", "off")
         assert len(server.requests) == 2
     found.outcomes(passed=1)
-    found.line("made no model call through pytest-tau")
+    found.line(UNSEEN)
+
+
+def test_a_thread_is_seen_with_a_copy_of_the_context_only(run, monkeypatch, project):
+    pool = """
+    from concurrent.futures import ThreadPoolExecutor
+    from contextvars import copy_context
+
+    pool = ThreadPoolExecutor(1)
+
+    def pooled(messages, tools):
+        return pool.submit(whole, messages, tools).result()
+
+    def copied(messages, tools):
+        return pool.submit(copy_context().run, whole, messages, tools).result()
+    """
+    project.write("agents.py", AGENTS + textwrap.dedent(pool))
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with served(monkeypatch):
+        found = run("pooled", "--tau-record")
+        found.line(UNSEEN, "calls in a thread without the trial's context (ThreadPoolExecutor) are not seen")
+        run("copied", "--tau-record").lacks(UNSEEN)
 
 
 def test_clients_are_as_before_after_a_run_and_outside_of_trials(run, monkeypatch, project):

@@ -307,6 +307,7 @@ def test_options_are_listed_by_group(tau: Tau, monkeypatch: pytest.MonkeyPatch) 
         (("budget",), ["--tau-budget", "--tau-budget-per-trial"]),
         (("tau_rerun",), ["--tau-rerun"]),
         (("tau-max-steps",), ["--tau-max-steps"]),
+        (("--tau-max-steps",), ["--tau-max-steps"]),
         (
             ("selection",),
             [f"--tau-{name}" for name in ("split", "generate", "difficulty", "shard", "seed", "concurrency")],

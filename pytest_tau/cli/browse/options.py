@@ -24,6 +24,7 @@ def add_parser(commands: Any) -> None:
         description="List the options that pytest has for test runs. Each has an ini key with underscores, such as "
         "tau_agent. The command line takes precedence.",
         statuses={0: "the options were listed", 2: "there is no such group or option"},
+        words="--tau-",
         examples=[
             ("tau options", "all options"),
             ("tau options models", "those of a group"),

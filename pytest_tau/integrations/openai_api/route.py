@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from ...chat.call_arguments import refuse_arguments
 from ...chat.masking import is_secret
-from ...chat.prices import OWN_PRICES, Price, refuse_unpriced
+from ...chat.prices import OWN_PRICES, PRICES_OF_LITELLM, Price, refuse_unpriced
 from ...errors import ConfigurationError, install_extra
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def check(
     if lacks_key(found, args):
         raise ConfigurationError(f"model {name!r} needs a key: set {_KEY}, or add 'api_key' to its arguments")
     if priced and not (set(args) >= set(OWN_PRICES) or name in prices):
-        refuse_unpriced(name, f", or install litellm, which has a list of prices: {install_extra('llm')}")
+        refuse_unpriced(name, PRICES_OF_LITELLM)
 
 
 def lacks_key(found: Route, args: Mapping[str, Any]) -> bool:

@@ -227,13 +227,8 @@ class Summary:
 
             differences = f"{_PREFIX} replay: {differing_results(self._replay_differences)} (-rA shows them)"
             yield SummaryLine(differences, {"yellow": True})
-        models, quiet = self._models.lines(), self._config.get_verbosity() < 0
-        for line in models[-1:] if quiet else models:
-            yield SummaryLine(f"{_PREFIX} {line}")
-        context = get_context(self._config)
-        if self._models.unpriced and context is not None and context.config.models.has_budget:
-            calls = plural(self._models.unpriced, "model call")
-            yield SummaryLine(f"{_PREFIX} not counted in the budget: {calls} of unknown cost", {"yellow": True})
+        yield from self._model_lines()
+        context, quiet = get_context(self._config), self._config.get_verbosity() < 0
         folder = run_state(self._config).paths.results if self._stored and not quiet else None
         if folder is not None:
             publisher = run_state(self._config).paths.publisher
@@ -267,6 +262,20 @@ class Summary:
             asked = found.is_asked_for or self._config.get_verbosity() > 0
             self._comparability = found.text if asked else None
             run_state(self._config).counts.comparability = found.as_dict()
+
+    def _model_lines(self) -> Iterator[SummaryLine]:
+        """Return the usage of models, and how to give a price if the cost of a call of this run is unknown."""
+        models, quiet = self._models.lines(), self._config.get_verbosity() < 0
+        for line in models[-1:] if quiet else models:
+            yield SummaryLine(f"{_PREFIX} {line}")
+        if self._models.unpriced and not quiet:
+            from ...chat.prices import price_hint
+
+            yield SummaryLine(f"{_PREFIX} {price_hint()}")
+        context = get_context(self._config)
+        if self._models.unpriced and context is not None and context.config.models.has_budget:
+            calls = plural(self._models.unpriced, "model call")
+            yield SummaryLine(f"{_PREFIX} not counted in the budget: {calls} of unknown cost", {"yellow": True})
 
     def _honest_lines(self) -> Iterator[SummaryLine]:
         """Return the limits that struck in this run, and the model calls and tools that it did not see."""
