@@ -117,6 +117,16 @@ class TestGates:
         run.line("never called create_task(")
         run.lacks("= FAILURES")
 
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_a_missed_gate_on_a_mean_names_the_worst_trials(self, agents, workers):
+        run = agents("--tau-gate", "calls>=0.9", "--tau-gate", "turns>=0", "--tb=no", *workers, good=2, bad=4)
+        run.line("tau: gate calls >= 0.9: 0.333 (95 % interval", "): missed")
+        worst = ", ".join(f"mock/t.tau.json::bad-{number}[trial-0] 0" for number in range(3))
+        assert run.line("tau:  worst:") == f"tau:  worst: {worst}"
+        agents("--tau-gate", "calls<=0.5", *workers, good=1, bad=1).lacks("worst:")
+        run = agents("--tau-gate", "calls<=0.1", "--tau-gate", "pass^1>=0.9", "--tb=no", *workers, good=1, bad=1)
+        assert run.line("tau:  worst:") == "tau:  worst: mock/t.tau.json::good-0[trial-0] 1"
+
     def test_explanations_follow_the_options(self, agents):
         run = agents("--tau-gate", "pass^1>=0.1", "-rx", good=1, bad=1, lost=1)
         assert run.ret == pytest.ExitCode.OK

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ...capability.calls import NamedColumn
     from ...runs.groups import Group
+    from ...runs.record import TrialRecord
     from ..statistics import Interval
     from .metrics import Metric, Tasks, TaskTrials
 
@@ -33,6 +34,8 @@ ROUNDING = 1e-9
 OPEN = "the remaining trials decide"
 #: Characters of a variant's name, and of a gate in an error.
 _LONGEST = 80
+#: How many trials with the worst values are named.
+_MOST_WORST = 3
 _EXPECTED = "expected [domain:]metric OP value, such as 'pass^1>=0.8' or 'retail:errors<=0.02'"
 
 
@@ -136,6 +139,12 @@ class Gate:
         """Return whether the gate is certain to be met by each variant, or to be missed; None while that is open."""
         found = {self._settled(each) for each in self.by_variant(tasks).values()}
         return False if False in found else None if None in found else True
+
+    def worst(self, tasks: Tasks) -> list[tuple[TrialRecord, float]]:
+        """Return the trials whose own values are beyond the bound, with these, the worst first; at most three."""
+        found = [(each, value) for each, value in self.metric.each(self.tasks(tasks)) if not self.holds(value)]
+        found.sort(key=lambda each: each[0].test)  # workers report in any order
+        return sorted(found, key=lambda each: each[1], reverse=self.operator in ("<=", "<"))[:_MOST_WORST]
 
     def _settled(self, tasks: Tasks) -> bool | None:
         reach = self.metric.reach(self.tasks(tasks))

@@ -123,6 +123,9 @@ class Metric(Protocol):
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         """Return why there is no value."""
 
+    def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
+        """Return the trials that have a value of their own, with it; none for a share of trials."""
+
 
 @dataclass(frozen=True)
 class _PassHatK:
@@ -161,6 +164,10 @@ class _PassHatK:
         low, high, _ = self.reach(tasks)
         return f"{low:.3f} to {high:.3f}, as {plural(fewer, 'task')} {trials}"
 
+    def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
+        del tasks
+        return []
+
 
 @dataclass(frozen=True)
 class _Errors:
@@ -185,6 +192,10 @@ class _Errors:
         del tasks
         return "no trial was run"
 
+    def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
+        del tasks
+        return []
+
 
 @dataclass(frozen=True)
 class _Mean:
@@ -198,10 +209,12 @@ class _Mean:
     apart: str = ""
     trials: ClassVar[int] = 1
 
-    def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float | None]]:
+    def _records(self, tasks: Sequence[TaskTrials]) -> list[list[TrialRecord]]:
         found = [[*task.ran, *(task.excluded if self.every else ())] for task in tasks]
-        counted = [[each for each in trials if self.counts is None or self.counts(each)] for trials in found]
-        return [[self.of(record) for record in records] for records in counted if records]
+        return [[each for each in trials if self.counts is None or self.counts(each)] for trials in found]
+
+    def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float | None]]:
+        return [[self.of(record) for record in records] for records in self._records(tasks) if records]
 
     def _known(self, tasks: Sequence[TaskTrials]) -> list[list[float]]:
         return [[value for value in values if value is not None] for values in self._values(tasks)]
@@ -234,6 +247,9 @@ class _Mean:
         if unknown:
             return f"it is unknown for {plural(unknown, 'trial')}"
         return self.none_counts if any(task.ran for task in tasks) else "no trial has a verdict"
+
+    def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
+        return _each(self._records(tasks), self.of)
 
 
 @dataclass(frozen=True)
@@ -295,6 +311,15 @@ class _OfEvents:
 
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         return self.metric.lacking if any(task.ran for task in tasks) else "no trial has a verdict"
+
+    def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
+        return _each(self._records(tasks), self.of)
+
+
+def _each(
+    tasks: Iterable[Iterable[TrialRecord]], of: Callable[[TrialRecord], float | None]
+) -> list[tuple[TrialRecord, float]]:
+    return [(each, value) for records in tasks for each in records if (value := of(each)) is not None]
 
 
 def _of_columns(columns: Iterable[Column]) -> dict[str, Metric]:

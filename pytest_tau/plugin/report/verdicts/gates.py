@@ -174,6 +174,8 @@ class GatePlugin:
         for verdict in self.verdicts():
             colour = {True: "green", False: "red", None: "yellow"}[verdict.met]
             write_wrapped(terminalreporter, self._config, f"tau: {verdict}", **{colour: True})
+            if worst := self._worst(verdict):
+                write_wrapped(terminalreporter, self._config, f"tau:  worst: {worst}")
         excluded = sum(record.counted_as == "excluded" for record in records_of(self._config))
         if excluded and self._gates:
             every = [each.column.name for each in columns_of(capabilities_of(self._config)) if each.column.every]
@@ -191,6 +193,15 @@ class GatePlugin:
         if broken and not any(gate.name == "errors" for gate in self._gates):
             hint = "tau: trials with an error have no verdict and are excluded; --tau-gate 'errors<=0' fails on errors"
             write_wrapped(terminalreporter, self._config, hint, yellow=True)
+
+    def _worst(self, verdict: Verdict) -> str:
+        """Return the trials with the worst values, if the gate is missed."""
+        if verdict.met is not False:
+            return ""
+        from ....analysis.gates.metrics import by_task
+
+        tasks = verdict.gate.by_variant(by_task(records_of(self._config))).get(verdict.variant, {})
+        return ", ".join(f"{record.test} {value:.4g}" for record, value in verdict.gate.worst(tasks))
 
     def _explained(self, terminal: Any) -> bool:
         return "x" in terminal.reportchars or not all(verdict.met for verdict in self.verdicts())
