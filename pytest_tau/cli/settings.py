@@ -166,7 +166,7 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Name the choices that may be meant, if a value is none of them."""
+        """Check a value; the error names the choices that may be meant."""
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
