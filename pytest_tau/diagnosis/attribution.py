@@ -94,7 +94,7 @@ def attribute(
 
 
 def _not_understood(facts: Facts) -> Attribution | None:
-    """Apply if the user has not understood the agent, and nothing that would have failed anyway is known."""
+    """Apply if the user has not understood the agent or gave up, and nothing that would have failed anyway is known."""
     gold = (facts.simulation.conditions or {}).get("agent") == "gold"  # it does not listen to the user
     known = gold or _changed_outside(facts) is not None
     return None if known else misunderstood(facts)

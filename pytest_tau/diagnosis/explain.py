@@ -12,7 +12,7 @@ from ..evaluation.outside import OUTSIDE, outside_lines
 from ..models import LATE_CALLS, AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ..text import counted, has_traceback, plural, shorten
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
-from .misunderstandings import misunderstood_lines
+from .misunderstandings import CALLS_FAILED, REPEATED, misunderstood_lines
 from .turning_point import HANDED_OVER, point_lines, without_carried
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def explain(
     """
     info = simulation.reward_info
     early = info is not None and _ended_early(info)
-    lines = misunderstood_lines(simulation)
+    lines = misunderstood_lines(simulation.messages) if simulation.outcome == "failed" else []
     lines.append(Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}"))
     if simulation.error:
         lines += _error(simulation.error)
@@ -166,10 +166,12 @@ def _judge(info: RewardInfo) -> list[Line]:
 def _fault(simulation: Simulation, known: Iterable[Line]) -> list[Line]:
     """Return the line about whose fault it looks like, if the other lines do not show that the agent failed."""
     fault = (simulation.info or {}).get("blame")
-    if not fault or (fault["party"] == "agent" and fault["reason"] != HANDED_OVER):
+    if not fault or (fault["party"] == "agent" and fault["reason"] not in (HANDED_OVER, REPEATED, CALLS_FAILED)):
         return []
     neither = fault["reason"] in (NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY)
-    whose = "neither side failed" if neither else f"looks like the {fault['party']}'s fault"
+    undecided = "undecided whether the agent or the user failed"
+    whose = undecided if fault["party"] == "undecided" else f"looks like the {fault['party']}'s fault"
+    whose = "neither side failed" if neither else whose
     text = f"{whose}: {fault['reason']}"
     text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
     shown = "\n".join([*(line.text for line in known), simulation.error or ""])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..models import Call, Message, Simulation
     from .divergence import Divergence
 
-Party: TypeAlias = Literal["agent", "user", "task", "domain", "provider", "harness"]
+Party: TypeAlias = Literal["agent", "user", "task", "domain", "provider", "harness", "undecided"]
 #: Characters of a text that are quoted.
 _WIDTH = 160
 
@@ -42,7 +42,8 @@ class Attribution(NamedTuple):
     """The party that a failure looks like the fault of.
 
     Attributes:
-        party: ``agent``, ``user``, ``task`` (or its domain), ``domain``, ``provider`` or ``harness``.
+        party: ``agent``, ``user``, ``task`` (or its domain), ``domain``, ``provider`` or ``harness``; ``undecided`` for
+            the agent or the user.
         reason: The fault, in words.
         message_idx: Number of the message that shows it, from 0; None if none does.
         evidence: The text or call there, or the error.

@@ -1,40 +1,51 @@
-"""Messages of the agent that the scripted user has not understood: the texts, its replies, and the report."""
+"""Messages of the agent that the scripted user has not understood: texts, replies, the report, and the fault."""
 
 from __future__ import annotations
 
+import re
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..evaluation.component_reports import Line, more_line
-from ..models import AssistantMessage, UserMessage
+from ..models import AssistantMessage, ToolMessage, UserMessage
 from ..text import listed, plural
-from .facts import Attribution, clipped, quoted
+from .facts import Attribution, clipped, first_line, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from ..models import Message, Simulation
+    from ..models import Message
     from ..models.messages import Misunderstanding
     from .facts import Facts
 
 #: Messages that a report shows.
 _MOST = 5
 _ADVICE = "add `answers` or `facts` to the task's script, or let a model play the user (--tau-user-llm MODEL)"
+#: The last messages of the agent that show whether it got anywhere.
+_LAST = 6
+#: The similarity of the words of two messages, from 0 to 1, from which on they are nearly the same.
+_ALIKE = 0.85
+#: So many calls must have failed, and none succeeded, for an agent that got nowhere by its calls.
+_FAILED = 3
+_WORD = re.compile(r"\w+")
+#: The faults of the agent.
+REPEATED, CALLS_FAILED = "it repeated a message that the user had answered", "its calls failed, and none succeeded"
 
 
-class Misunderstood(NamedTuple):
-    """A message that the user has not understood.
+class Reply(NamedTuple):
+    """A reply of the user to a text of the agent.
 
     Attributes:
-        message_idx: The number of the user's reply, from 0.
+        message_idx: The number of the reply, from 0.
         heard: The agent's text.
         said: The reply.
-        kind: How it was misunderstood.
+        kind: How the text was misunderstood; None if it was not.
     """
 
     message_idx: int
     heard: str
     said: str
-    kind: Misunderstanding
+    kind: Misunderstanding | None
 
     @property
     def text(self) -> str:
@@ -42,48 +53,98 @@ class Misunderstood(NamedTuple):
         return f"{quoted(self.heard)!r} was answered {clipped(self.said)!r}"
 
 
-def misunderstood_in(messages: Iterable[Message]) -> list[Misunderstood]:
-    """Return what the scripted user of a conversation has not understood, oldest first."""
+def _replies(messages: Iterable[Message]) -> list[Reply]:
     found, heard = [], ""
     for number, message in enumerate(messages):
         if isinstance(message, AssistantMessage) and message.has_text_content():
             heard = message.text
-        elif isinstance(message, UserMessage) and message.misunderstanding:
-            found.append(Misunderstood(number, heard, message.text, message.misunderstanding))
+        elif isinstance(message, UserMessage) and message.has_text_content():
+            found.append(Reply(number, heard, message.text, message.misunderstanding))
     return found
 
 
-def summary_of(found: list[Misunderstood], simulation: Simulation) -> str:
+def misunderstood_in(messages: Iterable[Message]) -> list[Reply]:
+    """Return what the scripted user of a conversation has not understood, oldest first."""
+    return [each for each in _replies(messages) if each.kind]
+
+
+def _summary(replies: Sequence[Reply]) -> str:
     """Return in words what the user did: ``did not understand 2 of 6 messages and gave up``."""
-    replies = sum(isinstance(each, UserMessage) and each.has_text_content() for each in simulation.messages)
-    deaf = sum(each.kind != "gave up" for each in found)
-    parts = [f"did not understand {deaf} of {plural(replies, 'message')}"] if deaf else []
-    return " and ".join([*parts, *(["gave up"] if deaf < len(found) else [])])
+    deaf = sum(each.kind not in (None, "gave up") for each in replies)
+    parts = [f"did not understand {deaf} of {plural(len(replies), 'message')}"] if deaf else []
+    return " and ".join([*parts, *(["gave up"] if any(each.kind == "gave up" for each in replies) else [])])
 
 
-def misunderstood_lines(simulation: Simulation) -> list[Line]:
-    """Return the beginning of the report of a failed simulation whose user has not understood the agent, or gave up."""
-    found = misunderstood_in(simulation.messages)
-    if not found or simulation.outcome != "failed":
+def misunderstood_lines(messages: Sequence[Message]) -> list[Line]:
+    """Return the beginning of the report of a failure whose user has not understood the agent, or gave up."""
+    replies, fault = _replies(messages), whose_misunderstanding(messages)
+    if fault is None:
         return []
-    lines = [Line("head", f"the scripted user {summary_of(found, simulation)}:")]
+    lines = [Line("head", f"the scripted user {_summary(replies)}:")]
     alike: dict[tuple[str, str, str], list[str]] = {}
-    for each in found:
-        alike.setdefault((quoted(each.heard), clipped(each.said), each.kind), []).append(str(each.message_idx))
+    for each in replies:
+        if each.kind:
+            alike.setdefault((quoted(each.heard), clipped(each.said), each.kind), []).append(str(each.message_idx))
     for (heard, said, kind), numbers in [*alike.items()][:_MOST]:
         where = f"message{'s' * (len(numbers) > 1)} {listed(numbers, _MOST)}"
         lines += [Line("agent", f"  agent  {heard}"), Line("user", f"  user   {said}   [{kind}, {where}]")]
-    return [*lines, *more_line([*alike], _MOST), Line("note", f"  {_ADVICE}")]
+    advice = [Line("note", f"  {_ADVICE}")] if fault.party != "agent" else []
+    return [*lines, *more_line([*alike], _MOST), *advice]
 
 
 def misunderstood(facts: Facts) -> Attribution | None:
     """Apply if the user has not understood the agent, or gave up, before the right final state was out of reach."""
-    simulation = facts.simulation
-    found = misunderstood_in(simulation.messages)
-    if not found or simulation.outcome != "failed" or _too_late(facts, found[0].message_idx):
+    found = misunderstood_in(facts.simulation.messages)
+    if not found or facts.simulation.outcome != "failed" or _too_late(facts, found[0].message_idx):
         return None
-    reason, first = f"it {summary_of(found, simulation)}", found[0]
-    return Attribution("user", reason, first.message_idx, quoted(first.heard))
+    return whose_misunderstanding(facts.simulation.messages)
+
+
+def whose_misunderstanding(messages: Sequence[Message]) -> Attribution | None:
+    """Return whose fault it is that the user has not understood the agent, or gave up; None if neither happened.
+
+    It is the agent's if its last calls failed, or if it repeated what the user had answered. It is the user's if there
+    are messages that it did not understand, and the agent did not just repeat them. Else it is undecided: a message
+    that is repeated may be clear or not, and a user that gives up may lack an answer.
+    """
+    replies = _replies(messages)
+    found = [each for each in replies if each.kind]
+    if not found:
+        return None
+    last, first = replies[-1], found[0]
+    failed = _failed_calls(messages[replies[max(0, len(replies) - _LAST)].message_idx :])
+    if failed is not None:
+        return Attribution("agent", CALLS_FAILED, last.message_idx, failed)
+    if _is_repeated(replies):
+        began = next(each for each in replies if _is_alike(each.heard, last.heard))
+        if began.kind is None:
+            return Attribution("agent", REPEATED, last.message_idx, quoted(last.heard))
+        reason = "the agent repeated a message that the user had not understood"
+        return Attribution("undecided", reason, began.message_idx, quoted(last.heard))
+    if first.kind == "gave up":
+        return Attribution(
+            "undecided", "the user gave up, and had understood every message", last.message_idx, quoted(last.heard)
+        )
+    return Attribution("user", f"it {_summary(replies)}", first.message_idx, quoted(first.heard))
+
+
+def _failed_calls(messages: Iterable[Message]) -> str | None:
+    """Return the error of the agent's last call, if it made several and all failed."""
+    results = [each for each in messages if isinstance(each, ToolMessage) and each.requestor == "assistant"]
+    alone = len(results) >= _FAILED and all(each.error for each in results)
+    return first_line(results[-1].content or "") if alone else None
+
+
+def _is_repeated(replies: Sequence[Reply]) -> bool:
+    """Return whether the last message, and at least half of the last ones, are nearly the same as another one."""
+    heard = [each.heard for each in replies[-_LAST:]]
+    again = [any(_is_alike(text, other) for other in heard[:at] + heard[at + 1 :]) for at, text in enumerate(heard)]
+    return again[-1] and sum(again) * 2 >= len(again)
+
+
+def _is_alike(one: str, other: str) -> bool:
+    words: list[list[str]] = [_WORD.findall(text.lower()) for text in (one, other)]
+    return SequenceMatcher(a=words[0], b=words[1], autojunk=False).ratio() >= _ALIKE
 
 
 def _too_late(facts: Facts, message_idx: int) -> bool:

@@ -18,7 +18,7 @@ from pytest_tau.plugin.options_table import OPTIONS
 from .conftest import _QUICK, Run
 
 ROOT = Path(__file__).parents[2]
-GAVE_UP = "user: it did not understand 7 of 9 messages and gave up"
+GAVE_UP = "undecided: the agent repeated a message that the user had not understood"
 
 TALKATIVE = """
 import logging

@@ -106,9 +106,12 @@ class TestExclude:
         gates = ("--tau-gate", "pass^1>=0.66", "--tau-gate", "user_valid<=0.6")
         found = run("--tau-user-fault", "exclude", *gates)
         assert found.ret == 0
-        found.line("gate pass^1 >= 0.66: 0.667")
-        found.line("gate user_valid <= 0.6: 0.600")
-        found.line("gates but user_valid and errors are without 2 excluded trials")
+        found.line(
+            "gate pass^1 >= 0.66: 0.667",
+            "met, but 0.66 lies within",
+            "; over 3 trials, 2 more excluded because of the user",
+        )
+        assert "excluded" not in found.line("gate user_valid <= 0.6: 0.600")
 
     def test_it_is_part_of_the_run_when_it_is_resumed_compared_and_read_again(self, run, project, capsys):
         run("--tau-user-fault", "exclude", "--tau-run-name", "one")
@@ -124,8 +127,10 @@ class TestExclude:
         assert "faults of the user: 2 of 5 trials (pass^1 0.600 with them, 0.667 without them)" in shown
 
     def test_html_and_markdown(self, run, project):
-        run("--tau-user-fault", "exclude", "--tau-html", "r.html", "--tau-markdown", "s.md")
+        reports = ("--tau-html", "r.html", "--tau-markdown", "s.md")
+        run("--tau-user-fault", "exclude", *reports, "--tau-gate", "pass^1>=0.66")
         page = (project.path / "s.md").read_text(encoding="utf-8")
+        assert "; over 3 trials, 2 more excluded because of the user" in page
         assert "2 passed, 1 failed, 2 excluded" in page
         assert "pass^1 0.600 with these trials, 0.667 without them" in page
         assert (project.path / "r.html").is_file()
@@ -256,13 +261,31 @@ class TestUsersCommand:
         assert "nothing" in capsys.readouterr().err
 
 
+#: A message that is another one each time.
+NONSENSE = """
+def agent(messages, tools):
+    return " ".join(chr(97 + (len(messages) + each) % 26) * 3 for each in range(4)) + "."
+"""
+#: Agents that get nowhere by themselves.
+STUCK = {
+    "repeats": "return 'Which wing of the hotel is it?'",
+    "nonsense": "return 'Blah blah.'",
+    "fails": """
+    if messages[-1]["role"] == "tool":
+        return NONSENSE[len(messages) % 7 :: 3]
+    call = {"id": f"c{len(messages)}", "type": "function", "function": {"name": "no_such_tool", "arguments": '{"a": '}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+""",
+}
+
+
 class TestNotUnderstood:
     """What the scripted user has not understood is a fault like the others, in every place where they are."""
 
     @pytest.fixture
     def deaf(self, project, a_task):
         def run(*args):
-            project.write("own.py", "def agent(messages, tools):\n    return 'Blah blah.'\n")
+            project.write("own.py", NONSENSE)
             project.tasks("mock/t.tau.json", [a_task("one")])
             return project.run("--tau-agent", "own.py:agent", "--tau-user", "scripted", *args)
 
@@ -295,3 +318,14 @@ class TestNotUnderstood:
 
     def test_it_is_run_again(self, deaf):
         deaf("--tau-user-fault", "rerun").line("1 attempt discarded")
+
+    @pytest.mark.parametrize("agent", STUCK)
+    def test_an_agent_that_gets_nowhere_by_itself_is_not_excluded(self, agent, project, a_task):
+        project.write("own.py", f"NONSENSE = 'abcdefghijklmnop'\n\n\ndef agent(messages, tools):\n    {STUCK[agent]}\n")
+        project.tasks("mock/t.tau.json", [a_task("one")])
+        args = ("--tau-agent", "own.py:agent", "--tau-user", "scripted", "--tau-user-fault", "exclude")
+        found = project.run(*args, "--tau-gate", "pass^1>=0.9")
+        found.line("1 task, 1 trial; 1 failed; pass^1 0.000")
+        found.line("gate pass^1 >= 0.9: 0.000: missed")
+        found.lacks("the user's fault")
+        found.line("undecided whether" if agent == "nonsense" else "looks like the agent's fault")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from pytest_tau import SimulationSettings
 from pytest_tau.analysis.unseen import silent_line
 from pytest_tau.diagnosis.attribution import annotate_failure, attribute
 from pytest_tau.diagnosis.explain import explain
+from pytest_tau.diagnosis.misunderstandings import REPEATED
 from pytest_tau.models import AssistantMessage, Simulation, Task, UserMessage
 from pytest_tau.runner import simulate
 from pytest_tau.runs.make_record import make_record
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 WHICH, NOISE = "Sure! Which item would you like to rename?", "Blah blah."
 RENAME = {"tool_calls": [call("rename", item_id="lamp", name="L")]}
 WRONG = {"tool_calls": [call("remove", item_id="lamp")]}
+REFUSED = {"tool_calls": [call("remove", item_id="none")]}
+NONSENSE = ["Hm, well.", "La la.", "Tra la, hey.", "Ho ho ho.", "Ta ta."]
 ENOUGH = "It is done. Goodbye!"
 
 
@@ -108,7 +113,31 @@ class TestAFailure:
         simulation = played(domain, "One moment, please.")
         assert kinds(simulation)[-1] == "gave up"
         assert set(kinds(simulation)[:-1]) == {None}
-        assert (blame(simulation)["party"], blame(simulation)["reason"]) == ("user", "it gave up")
+        assert (blame(simulation)["party"], blame(simulation)["reason"]) == ("agent", REPEATED)
+        assert "add `answers`" not in "".join(report(simulation))
+        assert f"looks like the agent's fault: {REPEATED} (message {len(simulation.messages) - 1})" in report(
+            simulation
+        )
+
+    @pytest.mark.parametrize(
+        ("replies", "party"),
+        [
+            (["What is your booking number?", "So, what is your booking number?"] * 4, "agent"),
+            (["Which wing is it?", "One moment, please."] * 4, "agent"),
+            ([each for word in NONSENSE for each in (REFUSED, word)], "agent"),
+            ([NOISE] * 8, "undecided"),
+            (
+                ["Which wing is it?", "Where is the lift?", "Who is the porter?", "What did he say?", "How far?"],
+                "undecided",
+            ),
+            (NONSENSE, "user"),
+            ([NOISE, NOISE, *NONSENSE], "user"),
+        ],
+    )
+    def test_whose_fault_it_is_that_it_gives_up(self, domain: Domain, replies: list[Any], party: str) -> None:
+        simulation = played(domain, *replies)
+        assert kinds(simulation)[-1] == "gave up"
+        assert blame(simulation)["party"] == party
 
     def test_giving_up_is_the_manner_of_an_impatient_user(self, domain: Domain) -> None:
         simulation = played(domain, "One moment, please.", persona="impatient")

@@ -295,8 +295,12 @@ def test_faults_in_variants_have_no_common_rate() -> None:
 
 
 def test_failures_that_are_put_on_the_user_are_counted() -> None:
-    trials = [measured(check="not-understood", **FAILED), measured(check="gave-up", **FAILED), measured(check="")]
-    of_user = ["1 of 2 failures: the user did not understand the agent", "1 of 2 failures: the user gave up"]
+    undecided = measured(check="", **FAILED | {"blame": {"party": "undecided"}})
+    trials = [measured(check="not-understood", **FAILED), undecided, measured(check="")]
+    of_user = [
+        "1 of 2 failures: the user did not understand the agent",
+        "1 of 2 failures: undecided whether the agent or the user failed",
+    ]
     assert UserFaults.of(trials).of_failures == of_user
     assert next(summary(trials)) == ", ".join(of_user)
     assert UserFaults.of(trials[2:]).of_failures == []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ConfigurationError
 from ...runs.groups import split_variants
-from ...text import one_line, shorten
+from ...text import one_line, plural, shorten
 from .metrics import metric_named
 
 if TYPE_CHECKING:
@@ -126,14 +126,15 @@ class Gate:
         """Return whether the gate is met, as far as trials were run, over all tasks."""
         counted = self.tasks(tasks)
         value, settled = self.metric.value(counted), self._settled(tasks)
+        basis = "" if self.metric.every else _basis(counted)
         if value is None:
             why = self.metric.lacking(counted) if counted else "no trial was run"
-            return Verdict(self, None, None, met=settled if counted else None, why=why)
+            return Verdict(self, None, None, met=settled if counted else None, why=why, basis=basis)
         interval = self.metric.interval(counted)
         if not any(task.waiting for task in counted):
-            return Verdict(self, value, interval, met=self.holds(value))
+            return Verdict(self, value, interval, met=self.holds(value), basis=basis)
         why = OPEN if settled is None else self._reach(counted, met=settled)
-        return Verdict(self, value, interval, met=settled, why=why)
+        return Verdict(self, value, interval, met=settled, why=why, basis=basis)
 
     def settled(self, tasks: Tasks) -> bool | None:
         """Return whether the gate is certain to be met by each variant, or to be missed; None while that is open."""
@@ -161,6 +162,12 @@ class Gate:
         )
 
 
+def _basis(tasks: Sequence[TaskTrials]) -> str:
+    """Return how many trials count and how many are excluded; empty if none is."""
+    counted, excluded = sum(len(task.ran) for task in tasks), sum(len(task.excluded) for task in tasks)
+    return f"over {plural(counted, 'trial')}, {excluded:,} more excluded because of the user" if excluded else ""
+
+
 class Verdict(NamedTuple):
     """The verdict of a gate.
 
@@ -170,6 +177,7 @@ class Verdict(NamedTuple):
         met: Whether the gate is met; None if that is not decided.
         why: What there is to say beyond the value.
         variant: The name of the variant whose trials count; empty if there are no variants.
+        basis: How many trials count and how many are excluded; empty if none is.
     """
 
     gate: Gate
@@ -178,6 +186,7 @@ class Verdict(NamedTuple):
     met: bool | None
     why: str | None = None
     variant: str = ""
+    basis: str = ""
 
     def undecided(self, why: str) -> Verdict:
         """Return the verdict if the run lacks trials: none, and why."""
@@ -186,12 +195,13 @@ class Verdict(NamedTuple):
     def __str__(self) -> str:
         end = {True: "met", False: "missed", None: "not decided"}[self.met]
         name = f"gate {self.gate}" + (f" for {one_line(self.variant, _LONGEST)}" if self.variant else "")
+        basis = f"; {self.basis}" if self.basis else ""
         if self.value is None:
-            return f"{name}: {end}: {self.why}"
+            return f"{name}: {end}: {self.why}{basis}"
         interval = self.interval
         reach = f" (95 % interval {interval.format()})" if interval else ""
         if self.why:
             end += f", {self.why}"
         elif interval and interval.low < self.gate.bound < interval.high:
             end += f", but {self.gate.bound:g} lies within the interval"
-        return f"{name}: {self.value:.3f}{reach}: {end}"
+        return f"{name}: {self.value:.3f}{reach}: {end}{basis}"

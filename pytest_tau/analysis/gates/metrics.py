@@ -108,6 +108,10 @@ class Metric(Protocol):
         """Return which groups count: those whose ``apart`` is the same; None for all."""
 
     @property
+    def every(self) -> bool:
+        """Return whether trials that are excluded from rates count, too."""
+
+    @property
     def trials(self) -> int:
         """Return how many trials with a verdict a task must have to count."""
 
@@ -131,6 +135,7 @@ class Metric(Protocol):
 class _PassHatK:
     k: int
     apart: ClassVar[str] = ""
+    every: ClassVar[bool] = False
 
     @property
     def trials(self) -> int:
@@ -173,6 +178,7 @@ class _PassHatK:
 class _Errors:
     trials: ClassVar[int] = 1
     apart: ClassVar[None] = None
+    every: ClassVar[bool] = True
 
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
         trials = sum(task.reported for task in tasks)
@@ -271,8 +277,12 @@ class _OfEvents:
     def apart(self) -> str:
         return self.metric.apart
 
+    @property
+    def every(self) -> bool:
+        return self.metric.every
+
     def _records(self, tasks: Sequence[TaskTrials]) -> list[list[TrialRecord]]:
-        found = [[*task.ran, *(task.excluded if self.metric.every else ())] for task in tasks]
+        found = [[*task.ran, *(task.excluded if self.every else ())] for task in tasks]
         return [[each for each in records if self.of(each) is not None] for records in found]
 
     def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...diagnosis.misunderstandings import misunderstood_in
+from ...diagnosis.misunderstandings import misunderstood_in, whose_misunderstanding
 from ...errors import is_interrupt
 from ...models import AssistantMessage, UserMessage
 from ...participants.scripted.vocabulary import follows, words
@@ -27,12 +27,14 @@ def not_understood(conversation: Conversation) -> Iterator[Finding]:
 
 
 def gave_up(conversation: Conversation) -> Iterator[Finding]:
-    """Find that the patience of the scripted user was exhausted."""
+    """Find that the scripted user ran out of patience with an agent that it had not understood."""
     return (each for each in _recorded(conversation) if each.check == GAVE_UP)
 
 
 def _recorded(conversation: Conversation) -> Iterator[Finding]:
-    for each in misunderstood_in(conversation.messages):
+    fault = whose_misunderstanding(conversation.messages)
+    of_user = fault is not None and fault.party == "user"
+    for each in misunderstood_in(conversation.messages) if of_user else ():
         if each.message_idx >= conversation.start:
             yield Finding(GAVE_UP if each.kind == "gave up" else NOT_UNDERSTOOD, each.message_idx, each.text)
 
@@ -112,10 +114,11 @@ CHECKS: tuple[Check, ...] = (
     Check("stop-before-request", "a stop before the last request was made", stopped_before_request),
     Check(
         NOT_UNDERSTOOD,
-        "a message that the scripted user did not understand, or a which-question that it answered by yes or no",
+        "a message that the scripted user did not understand, or a which-question that it answered by yes or no; "
+        "unless the agent then only repeated itself, or made calls that failed",
         not_understood,
     ),
-    Check(GAVE_UP, "a scripted user whose patience was exhausted, so that it ended the conversation", gave_up),
+    Check(GAVE_UP, "a scripted user that ran out of patience with an agent that it had not understood", gave_up),
 )
 CHECK_NAMES = tuple(each.name for each in CHECKS)
 

@@ -74,10 +74,10 @@ def stopped_before_request(conversation: Conversation) -> Iterator[Finding]:
 
     A request of a script is identified by the words that no earlier one has; one of prose by the ids of the scenario
     that are arguments of a reference action. A user that has said and called nothing has made no request. If the agent
-    has refused anything, the user may leave.
+    has refused anything, the user may leave, and a scripted user that gives up says so.
     """
     stop = conversation.stop
-    if stop is None or stop[1].stop_token != _STOP or _refused(conversation):
+    if stop is None or stop[1].stop_token != _STOP or stop[1].misunderstanding or _refused(conversation):
         return
     if not any(each.tool_calls or words_of(each) for each in conversation.messages if isinstance(each, UserMessage)):
         yield Finding("stop-before-request", stop[0], "the user stopped; it has said nothing")

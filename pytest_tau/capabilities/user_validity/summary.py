@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...analysis.scores import pass_1
 from ...runs.groups import find_variants
 from ...text import plural
-from .facts import GAVE_UP, NOT_UNDERSTOOD
+from .facts import NOT_UNDERSTOOD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ class UserFaults:
         first_rate: pass^1 of the first attempts; None if no trial was run again.
         failed: The number of failed trials.
         not_understood: The number of them that are put on the user because it did not understand the agent.
-        gave_up: The number of them that are put on the user because it gave up, although it had understood the agent.
+        undecided: The number of them of which it is not known whether the agent or the user failed.
     """
 
     trials: int
@@ -46,7 +46,7 @@ class UserFaults:
     first_rate: float | None = None
     failed: int = 0
     not_understood: int = 0
-    gave_up: int = 0
+    undecided: int = 0
 
     @classmethod
     def of(cls, trials: Sequence[Measured]) -> UserFaults:
@@ -57,11 +57,7 @@ class UserFaults:
         checks = Counter(check for each in graded for check in each.facts.checks)
         pooled = not find_variants(record.group for record in ran)
         again = any(record.attempts for record in ran)
-        of_user = [
-            {*each.facts.checks}
-            for each in graded
-            if each.record.outcome == "failed" and (each.record.blame or {}).get("party") == "user"
-        ]
+        failed = [((each.record.blame or {}).get("party"), each) for each in graded if each.record.outcome == "failed"]
         return cls(
             trials=len(ran),
             faulty=len(ran) - len(valid),
@@ -71,15 +67,18 @@ class UserFaults:
             valid_rate=pass_1((record, record.passed) for record in valid) if pooled else None,
             discarded=sum(max(0, record.attempts - 1) for record in ran),
             first_rate=pass_1((record, _first_passed(record)) for record in ran) if again and pooled else None,
-            failed=sum(record.outcome == "failed" for record in ran),
-            not_understood=sum(NOT_UNDERSTOOD in checks for checks in of_user),
-            gave_up=sum({NOT_UNDERSTOOD, GAVE_UP} & checks == {GAVE_UP} for checks in of_user),
+            failed=len(failed),
+            not_understood=sum(party == "user" and NOT_UNDERSTOOD in each.facts.checks for party, each in failed),
+            undecided=sum(party == "undecided" for party, _ in failed),
         )
 
     @property
     def of_failures(self) -> list[str]:
-        """Return how many failures are those of a user that did not understand the agent; none if there are none."""
-        found = ((self.not_understood, "the user did not understand the agent"), (self.gave_up, "the user gave up"))
+        """Return how many failures are, or may be, those of a user that did not understand the agent."""
+        found = (
+            (self.not_understood, "the user did not understand the agent"),
+            (self.undecided, "undecided whether the agent or the user failed"),
+        )
         return [f"{number:,} of {plural(self.failed, 'failure')}: {what}" for number, what in found if number]
 
     @property

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ....capability.calls import columns_of
 from ....text import plural, printable
-from ...capabilities import capabilities_of
 from ...compat import mark_last_failed, terminal_writer
 from ...context.run_state import get_context, run_state
 from ...items import TRIAL_ID, group_of, spec_of
@@ -176,11 +174,6 @@ class GatePlugin:
             write_wrapped(terminalreporter, self._config, f"tau: {verdict}", **{colour: True})
             if worst := self._worst(verdict):
                 write_wrapped(terminalreporter, self._config, f"tau:  worst: {worst}")
-        excluded = sum(record.counted_as == "excluded" for record in records_of(self._config))
-        if excluded and self._gates:
-            every = [each.column.name for each in columns_of(capabilities_of(self._config)) if each.column.every]
-            names, without = " and ".join([*every, "errors"]), plural(excluded, "excluded trial")
-            write_wrapped(terminalreporter, self._config, f"tau: gates but {names} are without {without}")
         failing, broken = (
             sum(not has_own_gate(report) for report in terminalreporter.stats.get(name, ())) for name in SHOWN
         )

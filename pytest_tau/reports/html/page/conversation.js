@@ -257,6 +257,12 @@ function goToMessage(number, jump) {
 // Reasons of errors for which neither side is to blame.
 const NEITHER = ["the recording does not match", "the cassette is missing"];
 
+function blameTitle(blame) {
+  if (NEITHER.includes(blame.reason)) return "Neither side failed";
+  if (blame.party === "undecided") return "Undecided whether the agent or the user failed";
+  return `It looks like the ${blame.party}'s fault`;
+}
+
 function blameBox(talk, jump) {
   const blame = talk.blame;
   // What shows whose fault it is often is the turning point.
@@ -268,7 +274,7 @@ function blameBox(talk, jump) {
     { class: "box" },
     blame
       ? [
-          el("h3", {}, NEITHER.includes(blame.reason) ? "Neither side failed" : `It looks like the ${blame.party}'s fault`),
+          el("h3", {}, blameTitle(blame)),
           el("p", {}, sentence(blame.reason)),
           // An error has a box of its own.
           talk.error && talk.error.includes(blame.evidence) ? "" : el("p", { class: "note" }, blame.evidence),
