@@ -59,7 +59,7 @@ def make_record(
         error=simulation.error,
         duration=simulation.duration,
         usage=simulation.model_usage,
-        stated_cost=None if simulation.model_usage else _sum(simulation.agent_cost, simulation.user_cost),
+        stated_cost=None if simulation.model_usage else _stated_cost(simulation),
         groups=_with_persona(groups_of(task) if task else {}, conditions),
         conditions=conditions,
         excluded=simulation.excluded is not None,
@@ -118,9 +118,13 @@ def _outside_tools(found: Any) -> tuple[str, ...]:
     return (tuple(found.get("tools", ())) or (OTHER_CODE,)) if during else ()
 
 
-def _sum(*costs: float | None) -> float | None:
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known else None
+def _stated_cost(simulation: Simulation) -> float | None:
+    """Return the USD of both sides; None if neither states any, or one states 0 though its model was called."""
+    costs = {"assistant": simulation.agent_cost, "user": simulation.user_cost}
+    known = {role: cost for role, cost in costs.items() if cost is not None}
+    # A model that the other program had no price of.
+    unpriced = any(known.get(message.role) == 0 and getattr(message, "usage", None) for message in simulation.messages)
+    return sum(known.values()) if known and not unpriced else None
 
 
 def _with_persona(groups: dict[str, str], conditions: Mapping[str, Any] | None) -> dict[str, str]:

@@ -33,7 +33,7 @@ class TrialRecord:
         duration: Seconds.
         usage: The sums over model calls, by role.
         groups: What the task is counted under, by ``intent``, ``persona``, ``actions``, ``tags``; only what is known.
-        stated_cost: USD in a result file of others, without saying for what.
+        stated_cost: USD of both sides in a result file of others; None if that of either is not known.
         blame: Whose fault a failure looks like, and why; None if nothing failed.
         restored: It was taken from an earlier run.
         saw_reference: The sides that were given the reference actions: ``agent``, ``user``.

@@ -52,6 +52,17 @@ def test_the_latest_run_comes_first(three: Tau) -> None:
     assert ran.lines[6].startswith("3 runs, ") and ran.lines[6].endswith(" in .tau/runs")
 
 
+@pytest.mark.parametrize(("unpriced", "shown"), [(2, "cost unknown"), (1, "$0.50 and 1 call with unknown price")])
+def test_the_cost_is_unknown_if_no_call_has_a_price(tau: Tau, unpriced: int, shown: str) -> None:
+    usage = {"calls": 2, "unpriced_calls": unpriced, "known_cost": 0.5 * (unpriced < 2)}
+    record = {"domain": "mock", "task_id": "t", "trial": 0, "outcome": "passed", "reward": 1.0}
+    folder = RUNS / "a"
+    folder.mkdir(parents=True)
+    line = record | {"termination_reason": "user_stop", "usage": {"agent": usage}}
+    (folder / "records.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    assert f"1 trial, {shown}, " in tau("runs").lines[1]
+
+
 def test_runs_behind_a_url(three: Tau) -> None:
     ran = three("runs", f"file://{Path(RUNS).resolve()}")
     assert [line for line in ran.lines if not line.startswith(" ")][:3] == ["a", "c", "b"]

@@ -155,7 +155,20 @@ def test_a_result_file_of_the_reference(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps({"info": info, "tasks": [], "simulations": [entry]}))
     run = open_run("r.json", tmp_path)
     (record,) = run.records()
-    assert (run.name, run.info, record.domain, record.outcome, record.duration) == ("r", info, "mock", "passed", 3.0)
+    assert (run.name, record.domain, record.outcome, record.duration) == ("r", "mock", "passed", 3.0)
+    assert info.items() <= run.info.items()
+
+
+@pytest.mark.parametrize(("usage", "cost"), [({"prompt_tokens": 9, "completion_tokens": 1}, None), (None, 0.5)])
+def test_the_cost_of_a_file_is_unknown_if_the_agent_s_model_had_no_price(
+    tmp_path: Path, usage: dict[str, int] | None, cost: float | None
+) -> None:
+    said = {"role": "assistant", "content": "Hello.", "cost": 0.0, "usage": usage}
+    entry = {"task_id": "t", "messages": [said], "agent_cost": 0.0, "user_cost": 0.5}
+    info = {"environment_info": {"domain_name": "mock"}}
+    (tmp_path / "r.json").write_text(json.dumps({"info": info, "tasks": [], "simulations": [entry]}))
+    (record,) = open_run("r.json", tmp_path).records()
+    assert record.cost == cost
 
 
 def test_a_run_that_is_not_there(tmp_path: Path) -> None:

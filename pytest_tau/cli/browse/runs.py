@@ -148,6 +148,8 @@ def _cost(records: Sequence[TrialRecord]) -> list[str]:
     if not any(record.usage for record in records):
         return []
     unpriced = sum(record.unpriced_calls for record in records)
+    if unpriced == sum(used.calls for record in records for used in record.usage.values()):
+        return ["cost unknown"]
     known = sum(record.known_cost for record in records)
     return [f"${known:,.2f}" + (f" and {plural(unpriced, 'call')} with unknown price" if unpriced else "")]
 

@@ -68,6 +68,8 @@ def _parts(message: Any) -> Iterator[dict[str, Any]]:
         plain |= {"requestor": message.get("requestor") or "assistant"}
     elif role in ("assistant", "user") and message.get("tool_calls"):
         plain["tool_calls"] = [read_call(call, role) for call in message["tool_calls"]]
+    if role in ("assistant", "user") and isinstance(message.get("usage"), dict):
+        plain["usage"] = message["usage"]
     yield plain
 
 
