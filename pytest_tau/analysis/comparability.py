@@ -106,13 +106,37 @@ _COMPARED = {
 _BY_TRIAL = frozenset({"judge", "persona"})
 
 
-def differing_conditions(before: Iterable[TrialRecord], after: Iterable[TrialRecord]) -> list[str]:
-    """Return the conditions apart from agents that differ between two runs, as far as both have recorded them."""
-    sides = [[record.conditions for record in side if record.conditions] for side in (before, after)]
+#: Conditions that the header of a τ²-bench file states, besides the model of the user.
+_STATED = ("user", "max_steps", "max_errors")
+#: What its users are called here.
+_USERS = {"user_simulator": "llm", "dummy_user": "dummy"}
+
+
+def conditions_of_run(records: Iterable[TrialRecord], info: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the conditions that the trials of a run have recorded, or that the header of a τ²-bench file states.
+
+    Args:
+        records: The trials.
+        info: The manifest of the run, or the header.
+    """
+    user = info.get("user_info")
+    if (found := [record.conditions for record in records if record.conditions]) or not isinstance(user, dict):
+        return found
+    name = str(user.get("implementation"))
+    stated = {key: info.get(key) for key in _STATED} | {"user": _USERS.get(name, name)}
+    return [stated if name == "dummy_user" else stated | {"models": {"user": {"name": user.get("llm")}}}]
+
+
+def differing_conditions(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the conditions apart from agents that differ between two runs, as far as both have them."""
+    sides = [before, after]
     if not all(sides):
         return []
+    recorded = all("protocol" in each for side in sides for each in side)
     found = []
     for key, name in _COMPARED.items():
+        if not recorded and key not in _STATED:
+            continue
         one, two = ({_value(each.get(key)) for each in side} for side in sides)
         if key in _BY_TRIAL:
             one, two = one - {""}, two - {""}

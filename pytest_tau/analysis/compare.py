@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..runs.groups import count_tasks, distinguish, match_groups, split_variants
 from ..runs.manifest import why_incomplete
 from ..text import listed, one_line, plural
-from .comparability import differing_conditions
+from .comparability import conditions_of_run, differing_conditions
 from .measures.facts import fact_lines, rates_name
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
 from .power import POWER
@@ -61,6 +61,17 @@ class RunRecords(NamedTuple):
         blessed = run.info.get("blessed")
         name = f"{run.name} ({blessed})" if blessed else run.name
         return cls(name, records, run.info, why_incomplete(run.info, len(records)))
+
+    def changed_in(self, later: RunRecords, groups: Iterable[Group]) -> list[str]:
+        """Return what verdicts depend on that differs in a later run, as far as both have recorded it.
+
+        Args:
+            later: The other run.
+            groups: The groups whose tasks are compared.
+        """
+        one, two = (conditions_of_run(each.records, each.info) for each in (self, later))
+        parts = changed_parts(self.info.get("hashes"), later.info.get("hashes"), groups)
+        return parts + differing_conditions(one, two)
 
 
 class _Counts:
@@ -165,8 +176,7 @@ class Comparison:
     @property
     def changed(self) -> list[str]:
         """Return what verdicts depend on that differs between the runs, as far as both have recorded it."""
-        found = changed_parts(self.before.info.get("hashes"), self.after.info.get("hashes"), self.pairs)
-        return found + differing_conditions(self.before.records, self.after.records)
+        return self.before.changed_in(self.after, self.pairs)
 
     def lines(self, *, verdict: bool = True) -> list[str]:
         """Return the comparison as lines of text; the first says what was compared.
@@ -219,13 +229,8 @@ class Comparison:
 
     def warnings(self) -> list[str]:
         """Return what makes the comparison doubtful."""
-        if self.changed:
-            return [f"not the same in both runs: {', '.join(self.changed)}"]
-        lacking = [side.name for side in (self.before, self.after) if not side.info.get("hashes")]
-        if lacking:
-            names = " and ".join(lacking)
-            return [f"no hashes in {names}: it is unknown whether tasks, policy, tools and grading are the same"]
-        return []
+        changed = [f"not the same in both runs: {', '.join(self.changed)}"] if self.changed else []
+        return [*changed, *unrecorded([self.before, self.after])]
 
     def _compared(self) -> str:
         sizes = [sorted({rate.trials for rate in rates}) for rates in zip(*self.pairs.values(), strict=True)]
@@ -334,12 +339,29 @@ def _by_group(records: Iterable[TrialRecord], others: Iterable[TrialRecord]) -> 
     return dict(found)
 
 
+def unrecorded(runs: Iterable[RunRecords]) -> list[str]:
+    """Return which parts are not compared, since runs have no hashes of them: a line for each set of parts."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for run in runs:
+        hashes = run.info.get("hashes") or {}
+        known = {part for each in hashes.get("domains", {}).values() for part in each}
+        known |= {"tasks"} if any(hashes.get("tasks", {}).values()) else set()
+        known |= {"grading"} if "grader" in hashes else set()
+        lacking = [part for part in ("tasks", "policy", "tools", "database", "grading") if part not in known]
+        if lacking:
+            found[" and ".join(filter(None, [", ".join(lacking[:-1]), lacking[-1]]))].append(run.name)
+    return [
+        f"it is unknown whether {parts} are the same: not recorded in {', '.join(dict.fromkeys(names))}"
+        for parts, names in found.items()
+    ]
+
+
 #: The parts of a domain that are compared, in the order in which they are reported.
 _PARTS = ("policy", "tools", "database", "documents")
 
 
 def changed_parts(before: Any, after: Any, groups: Iterable[Group]) -> list[str]:
-    """Return the parts that differ between two runs, by the hashes in their manifests; empty if either has none.
+    """Return the parts that differ between two runs, by the hashes in their manifests, as far as both have them.
 
     Args:
         before: The hashes of the earlier run.
@@ -348,12 +370,18 @@ def changed_parts(before: Any, after: Any, groups: Iterable[Group]) -> list[str]
     """
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return []
-    found = ["the rules of grading"] if before.get("grader") != after.get("grader") else []
-    if before.get("prompts", {}).get("user") != after.get("prompts", {}).get("user"):
+    # What a run of ours has no hash of was not there; a τ²-bench file may only not have it.
+    own = "grader" in before and "grader" in after
+
+    def differs(one: Mapping[str, Any], two: Mapping[str, Any], part: str) -> bool:
+        return one.get(part) != two.get(part) and (own or (part in one and part in two))
+
+    found = ["the rules of grading"] if differs(before, after, "grader") else []
+    if any(differs(before.get("prompts", {}), after.get("prompts", {}), name) for name in ("user", "guidelines")):
         found.append("the user's prompt")
     earlier, later = before.get("domains", {}), after.get("domains", {})
     for name in sorted(set(earlier) & set(later)):
-        found += [f"{part} of {name}" for part in _PARTS if earlier[name].get(part) != later[name].get(part)]
+        found += [f"{part} of {name}" for part in _PARTS if differs(earlier[name], later[name], part)]
     tasks = dict.fromkeys((group.domain, group.task_id) for group in groups)
     hashes = [(_hash(before, *task), _hash(after, *task)) for task in tasks]
     known = [(set(one.split()), set(two.split())) for one, two in hashes if one is not None and two is not None]

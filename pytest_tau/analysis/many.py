@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runs.groups import count_tasks, match_groups, split_variants
 from ..text import plural
-from .comparability import differing_conditions
-from .compare import SIGNIFICANT, changed_parts, explain_test, incomplete, undecided
+from .compare import SIGNIFICANT, explain_test, incomplete, undecided, unrecorded
 from .paired import Pair, Paired, PassCount
 from .statistics import Interval, pass_hat_k_interval
 
@@ -230,17 +229,10 @@ class ManyRuns:
         found: dict[str, list[str]] = defaultdict(list)
         reference = self.runs[0]
         for run in self.runs[1:]:
-            known = bool(reference.info.get("hashes")) and bool(run.info.get("hashes"))
-            parts = changed_parts(reference.info.get("hashes"), run.info.get("hashes"), self.tasks)
-            parts += differing_conditions(reference.records, run.records)
-            for part in parts:
+            for part in reference.changed_in(run, self.tasks):
                 found[f"not the same as in {reference.name}: {part}"].append(run.name)
-            if not known:
-                lacking = reference if not reference.info.get("hashes") else run
-                found["it is unknown whether tasks, policy, tools and grading are the same: no hashes"].append(
-                    lacking.name
-                )
         lines = [f"{text} (in {', '.join(dict.fromkeys(names))})" for text, names in found.items()]
+        lines += unrecorded(self.runs)
         lines += [
             f"{row.name}: {plural(row.errors, 'error')}, which are not compared" for row in self.rows if row.errors
         ]

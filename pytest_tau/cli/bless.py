@@ -46,8 +46,11 @@ def run(args: argparse.Namespace) -> int:
             worse than the baseline.
         OSError: A file cannot be opened or written.
     """
+    from ..analysis.metrics import given_reference
     from ..chat import without_secrets
+    from ..reports.html.overview import agent_name
     from ..runs.baseline import note_baseline, write_baseline
+    from ..runs.groups import count_tasks
     from ..runs.layout import BASELINE
     from ..runs.reader import open_run
 
@@ -69,9 +72,12 @@ def run(args: argparse.Namespace) -> int:
         printer.line(f"and {len(source.problems) - _SHOWN} more excluded")
     if missing > 0:
         printer.line(f"{missing:,} of {plural(planned, 'planned trial')} {'is' if missing == 1 else 'are'} missing")
-    rates = pass_rates(records)
-    head = f"{folder}: the baseline is {source.name}, {plural(len(records), 'trial')}"
-    printer.together(f"{head}," if rates else head, ", ".join(rates))
+    agent, tasks = agent_name(source, records), count_tasks(record.group for record in records)
+    size = f"{plural(len(records), 'trial')} of {plural(tasks, 'task')}"
+    facts = [*([f"agent {agent}"] if agent else []), size, *pass_rates(records)]
+    printer.together(f"{folder}: the baseline is {source.name},", ", ".join(facts))
+    if sides := given_reference(records):
+        printer.line(f"given the reference actions: {sides}")
     given = "baseline" if not args.out else str(folder)
     printer.line(f"compare with it: pytest --tau-baseline {given}, or tau compare {given} RUN")
     return 0

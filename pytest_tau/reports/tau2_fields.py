@@ -113,7 +113,7 @@ def tau2_header(run: Run, domain: str, content: DomainContent, domains: DomainSo
     """
     info: dict[str, Any] = without_secrets(run.info)
     if "environment_info" in info:
-        return info
+        return {name: value for name, value in info.items() if name != "hashes"}
     settings = info.get("settings") or {}
     recorded = ((info.get("hashes") or {}).get("domains") or {}).get(domain, {}).get("policy")
     policy = _policy(settings, domain, recorded, domains)

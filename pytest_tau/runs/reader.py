@@ -69,7 +69,7 @@ class Run:
         name: The folder's name, or the file's without its suffixes.
         path: As given.
         shown: The path, or the URL of which it has a copy, without credentials.
-        info: The run's manifest, or the ``info`` of a τ²-bench file; empty if there is none.
+        info: The run's manifest, or the ``info`` of a τ²-bench file with its ``hashes``; empty if there is none.
         kind: Whose format the file has, in words, once something was read.
         problems: What could not be read, once something was read.
         recognise: Returns the domain of a file that names none, by how often which tool was called; None not to try.
@@ -152,7 +152,7 @@ class Run:
                 self.kind = ResultFile.kind
                 return
         content = ResultFile.scan(file)
-        self.info, self.kind = self.info or content.info, content.kind
+        self.info, self.kind = self.info or content.header, content.kind
         self.problems += [f"{file.name}: {problem.entry}: {problem.reason}" for problem in content.problems]
         domain = content.domain or (self.recognise(content.called) if self.recognise else None)
         for other in content.simulations(range(read, content.size)):

@@ -270,7 +270,7 @@ class TestComparison:
         ]
         found = self.compare(trials(("a", "p")), trials(("a", "p")), hashes())
         assert found.warnings() == [
-            "no hashes in now: it is unknown whether tasks, policy, tools and grading are the same"
+            "it is unknown whether tasks, policy, tools, database and grading are the same: not recorded in now"
         ]
 
 
@@ -327,7 +327,44 @@ class TestCompareCommand:
         assert "bad compared with good: 12 tasks in both, trials per task: 1" in out
         assert "pass^1 1.000 -> 0.000: -1.000 (95 % interval" in out
         assert "a significant loss" in out
-        assert "warning: no hashes in good and bad" in out
+        assert (
+            "warning: it is unknown whether policy, tools, database and grading are the same: not recorded in good, bad"
+        ) in out
+
+    def test_what_files_of_the_reference_have_is_compared(self, tau, runs, tmp_path):
+        def changed(
+            policy, user, instructions="Do it.", prompt="Be a user.", steps=200, implementation="user_simulator"
+        ):
+            document = json.loads(gzip.decompress((tmp_path / runs[0]).read_bytes()))
+            document["info"]["environment_info"]["policy"] = policy
+            sides = {"implementation": implementation, "llm": user, "global_simulation_guidelines": prompt}
+            document["info"] |= {"user_info": sides, "max_steps": steps}
+            document["tasks"][3]["user_scenario"]["instructions"] = instructions
+            return document
+
+        def warnings(document):
+            (tmp_path / "b.json").write_text(json.dumps(document))
+            return [line for line in tau("compare", "a.json", "b.json")[1].splitlines() if line.startswith("warning")]
+
+        (tmp_path / "a.json").write_text(json.dumps(changed("Be kind.", "m")))
+        unknown = "warning: it is unknown whether tools, database and grading are the same: not recorded in a, b"
+        assert warnings(changed("Be kind.", "m")) == [unknown]
+        assert warnings(changed("Be quick.", "n", "Do that.", "Be another.", 100)) == [
+            "warning: not the same in both runs: the user's prompt, policy of mock, 1 task, the limit of steps (200 and 100), "
+            "the model of the user (m and n)",
+            unknown,
+        ]
+        # Without a user there is no model of it, whatever the header says.
+        assert warnings(changed("Be kind.", "n", implementation="dummy_user")) == [
+            "warning: not the same in both runs: the user (llm and dummy)",
+            unknown,
+        ]
+        tau("bless", "a.json")
+        (tmp_path / "b.json").write_text(json.dumps(changed("Be quick.", "m")))
+        assert "not the same in both runs: policy of mock\n" in tau("compare", "baseline", "b.json")[1]
+        tau("export", "--format", "tau2", "-o", "copy.json", "a.json")
+        assert '"policy": "Be kind."' in (tmp_path / "copy.json").read_text()
+        assert "hashes" not in (tmp_path / "copy.json").read_text()
 
     def test_fail_on_regression_sets_the_exit_status(self, tau, runs):
         good, bad, fair = runs
@@ -378,7 +415,7 @@ class TestBlessCommand:
     def test_a_blessed_run_is_the_baseline(self, tau, runs, tmp_path):
         status, out = tau("bless", runs[0])
         assert status == 0
-        assert ".tau/baseline: the baseline is good, 12 trials, pass^1 1.000\n" in out
+        assert ".tau/baseline: the baseline is good, 12 trials of 12 tasks, pass^1 1.000\n" in out
         assert (tmp_path / ".tau" / ".gitignore").read_text() == "*\n"
         status, out = tau("compare", "baseline", runs[1])
         assert "bad compared with baseline (good): 12 tasks in both" in out
@@ -399,7 +436,7 @@ class TestBlessCommand:
         assert "bad is worse than baseline (good): pass^1 1.000 -> 0.000 on 12 tasks of both; --force makes" in out
         assert (tmp_path / ".tau/baseline/records.jsonl").read_text() == before
         status, out = tau("bless", runs[1], "--force")
-        assert (status, "the baseline is bad, 12 trials, pass^1 0.000" in out) == (0, True)
+        assert (status, "the baseline is bad, 12 trials of 12 tasks, pass^1 0.000" in out) == (0, True)
         assert tau("bless", runs[0])[0] == 0
 
     def test_a_baseline_that_cannot_be_read_is_replaced_by_force(self, tau, runs, tmp_path):
@@ -437,6 +474,16 @@ class TestBlessCommand:
         assert "excluded: part.json: entry 11" in out
         assert "the baseline is part, 11 trials" in out
         assert "excluded" not in tau("bless", runs[0])[1]
+
+    def test_a_run_whose_sides_were_given_the_reference_actions_says_so(self, tau, tmp_path):
+        (tmp_path / "run").mkdir()
+        found = trials(("a", "pp"), ("b", "p"), saw_reference=("agent", "user"))
+        (tmp_path / "run" / "records.jsonl").write_text("\n".join(json.dumps(each.as_dict()) for each in found))
+        manifest = {"format": 1, "settings": {"agent": "gold"}}
+        (tmp_path / "run" / "run.json").write_text(json.dumps(manifest))
+        out = tau("bless", "run")[1].splitlines()
+        assert out[0] == ".tau/baseline: the baseline is run, agent gold, 3 trials of 2 tasks, pass^1 1.000"
+        assert out[1] == "given the reference actions: agent, user"
 
     def test_interrupted_run_is_reported(self, tau, tmp_path):
         (tmp_path / "run").mkdir()

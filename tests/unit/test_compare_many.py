@@ -210,6 +210,15 @@ class TestManyRuns:
         runs = [run_of(name, tasks_of("p"), info=info(policy)) for name, policy in (("a", "1"), ("b", "2"), ("c", "2"))]
         assert "not the same as in a: policy of mock (in b, c)" in ManyRuns(runs).warnings()
 
+    def test_every_run_is_named_whose_parts_are_unknown(self) -> None:
+        parts = {"policy": "1", "tools": "2", "database": "3"}
+        whole = {"hashes": {"grader": "g", "domains": {"mock": parts}, "tasks": {"mock": {"t0": "4"}}}}
+        runs = [run_of(name, tasks_of("p"), info=info) for name, info in (("a", None), ("b", whole), ("c", None))]
+        unknown = [line for line in ManyRuns(runs).warnings() if "unknown" in line]
+        assert unknown == [
+            "it is unknown whether tasks, policy, tools, database and grading are the same: not recorded in a, c"
+        ]
+
 
 class TestPages:
     def many(self) -> ManyRuns:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from ...files import digest
 from ...text import shorten
+from ..jsonl import model_text
 from ..layout import RESULTS_FOLDER, RESULTS_INDEX
 from .entries import StoredSimulation, Unreadable, entry_name, read_entry, read_task
 from .messages import EntryError, first_problem, objects_in
@@ -122,6 +124,21 @@ class ResultFile:
     def size(self) -> int:
         """Return the number of simulations that there are to read."""
         return self.entries if self._files is None else len(self._files)
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """The header of a τ²-bench file, with ``hashes`` of its policy, tasks and user's prompt, as in ``run.json``."""
+        if not self.info or self.domain is None:
+            return {name: value for name, value in self.info.items() if name != "hashes"}
+        tasks = {name: task for name, task in self.tasks.items() if not isinstance(task, str)}
+        policy = _text(self.info, "environment_info", "policy")
+        prompt = _text(self.info, "user_info", "global_simulation_guidelines")
+        hashes = {
+            "domains": {self.domain: {"policy": digest(policy)} if policy else {}},
+            "tasks": {self.domain: {name: digest(model_text(task, exclude_none=True)) for name, task in tasks.items()}},
+            "prompts": {"guidelines": digest(prompt)} if prompt else {},
+        }
+        return {**self.info, "hashes": hashes}
 
     def simulations(self, positions: range | None = None) -> Iterator[StoredSimulation | Unreadable]:
         """Yield the simulations in the file's order, one at a time, with those that cannot be read in their places.
