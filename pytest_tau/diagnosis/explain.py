@@ -48,8 +48,10 @@ def _factors(info: RewardInfo) -> str:
 
 def ending(simulation: Simulation) -> str:
     """Return how the conversation ended, and after how many turns."""
+    messages = simulation.messages
+    stopped = not messages or messages[-1].role == "user"  # a stop is a message of the user, if it is recorded
     how = {
-        "user_stop": f"ended by the user's {simulation.stop_token or 'stop'}",
+        "user_stop": f"ended by the user's {simulation.stop_token or 'stop'}" if stopped else "ended",
         "agent_stop": "ended by the agent",
         "max_steps": "cut off: too many steps",
         "too_many_errors": "cut off: too many failed calls",

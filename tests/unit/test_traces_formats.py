@@ -325,7 +325,11 @@ class TestCommand:
         assert [bool(each) for each in facts["span_ids"]] == [False, True, False, True, False, True]
         assert facts["files"][0]["name"] == "traces.json"
         assert [each.timestamp is not None for each in trial.simulation.messages] == [True] * 6
-        assert "who has ended the conversation is not recorded" in tau("show", "out").out
+        shown = tau("show", "out").lines
+        assert shown[-2:] == [
+            "not graded   ended after 5 turns",
+            "traces: who has ended the conversation is not recorded",
+        ]
         assert sorted(each.name for each in tmp_path.iterdir()) == ["out", "traces.json"]
 
     def test_nothing_is_stored_if_nothing_is_read(
