@@ -13,7 +13,15 @@ from .records import Record, canonical
 from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
 from .tables import KeyedBy, Noted, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
-from .validation import check_comparable, check_domain, check_history, check_initial_state, check_repeatable, check_task
+from .validation import (
+    check_comparable,
+    check_domain,
+    check_history,
+    check_initial_state,
+    check_repeatable,
+    check_task,
+    on_other_domain,
+)
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -44,6 +52,7 @@ __all__ = [
     "check_repeatable",
     "check_task",
     "domain_of",
+    "on_other_domain",
     "same_result",
     "tool",
     "value_changes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from ..models import Action, FunctionCall, Requestor, Task, ToolCall
     from .domain import Domain, DomainSpec
+
+#: The field in which a task names its domain.
+_NAMED = "user_scenario.instructions.domain"
 
 
 def check_task(
@@ -137,9 +141,31 @@ def check_domain(task: Task, domain: Domain, known: Collection[str], load: Calla
     with suppress(ConfigurationError):  # the run's data may lack the other domain
         if load(named).tasks_folder == domain.tasks_folder:
             return  # a variant of the other domain, with its tasks
-    problem = f"names the domain {named!r}, but the task is one of domain {domain.name!r}: correct it"
-    where = "user_scenario.instructions.domain"
-    raise TaskFormatError(problem, file=domain.file_of(task), task_id=task.id, field=where)
+    file = domain.file_of(task)
+    instead = "" if file else f", or add --domain {named}"  # the command line says on which domain a file is checked
+    problem = f"names the domain {named!r}, but the task is one of domain {domain.name!r}: correct it{instead}"
+    raise TaskFormatError(problem, file=file, task_id=task.id, field=_NAMED)
+
+
+def on_other_domain(error: TaskFormatError, task: Task, domain: Domain, option: str) -> TaskFormatError:
+    """Return the error that a task is used on another domain than it names, if that may be why it does not fit.
+
+    Args:
+        error: What does not fit.
+        task: The task.
+        domain: The domain on which it is used.
+        option: The option that selects the domain.
+    """
+    named = getattr(task.user_scenario.instructions, "domain", None)
+    if error.field == _NAMED or named in (None, domain.name, domain.spec.data_name):
+        return error
+    if not re.fullmatch(r"[\w-]+", named):  # a text that describes the task
+        return error
+    problem = (
+        f"names the domain {named!r}, but the task is used on {domain.name!r}: add {option} {named} "
+        f"(on {domain.name!r}: {error.field}: {error.problem})"
+    )
+    return TaskFormatError(problem, file=error.file, task_id=error.task_id, field=_NAMED)
 
 
 def _check_scenario(task: Task, spec: DomainSpec, fail: Callable[[str, str], None]) -> None:

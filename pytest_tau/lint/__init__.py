@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..capability import installed
 from ..capability.views import LintView
-from ..environment import check_domain, check_history, check_task
+from ..environment import check_domain, check_history, check_task, on_other_domain
 from ..errors import DomainError, TaskFormatError, ToolServerError
 from ..evaluation import known_components
 from .actions import check_actions, check_declarations
@@ -145,6 +145,8 @@ def _misfit(task: Task, domain: Domain, components: Sequence[str], domains: Doma
         check_history(task, domain, solo=task.ticket is not None)  # only a run knows its mode
         domain.environment(task)
     except TaskFormatError as error:
+        if domain.file_of(task) is None:
+            error = on_other_domain(error, task, domain, "--domain")
         return Finding("does-not-fit", "error", task.id, f"{error.field}: {error.problem}")
     except (DomainError, ToolServerError) as error:
         return Finding("unstable-state", "error", task.id, str(error))

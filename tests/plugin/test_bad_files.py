@@ -302,6 +302,17 @@ class TestDomainOfTasks:
         expected = "user_scenario.instructions.domain: names the domain 'retail', but the task is one of domain 'shelf'"
         shelf.run("--tau-domain", "shelf").usage_error(file, "task borrow", expected)
 
+    @pytest.mark.parametrize(
+        ("named", "starts"), [("recorded", "names the domain 'recorded'"), ("lending of books", "unknown tool 'fly'")]
+    )
+    def test_a_task_that_does_not_fit_and_names_another_domain(self, shelf, named, starts):
+        task = self._task(named) | {"evaluation_criteria": {"actions": [{"action_id": "0", "name": "fly"}]}}
+        shelf.write("more.tau.json", json.dumps([task]))
+        run = shelf.run("more.tau.json", "--tau-domain", "shelf")
+        run.line(f": {starts}", "unknown tool 'fly'")
+        added = "the task is used on 'shelf': add --tau-domain recorded (on 'shelf': evaluation_criteria.actions.0.name"
+        assert (added in " ".join(run.text.split())) is (named == "recorded")
+
     @pytest.mark.parametrize("domain", ["shelf", "lending of books"])
     def test_other_texts_are_allowed(self, shelf, domain):
         self._write(shelf, {"domain": "shelf", "tasks": [self._task(domain)]})

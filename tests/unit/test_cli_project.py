@@ -191,6 +191,20 @@ def test_lint_reports_a_task_that_names_another_domain(tau: Tau, project: Path, 
             "user_scenario.instructions.domain: names the domain 'retail', but the task is one of domain 'library'"
         )
         assert (expected in ran.out) is bool(status), ran.out
+        assert ("correct it, or add --domain retail" in ran.out) is (bool(status) and target == "more.json")
+
+
+def test_lint_says_that_a_file_which_does_not_fit_names_another_domain(tau: Tau, project: Path) -> None:
+    scenario = {"instructions": {"domain": "recorded_x", "reason_for_call": "Hi.", "task_instructions": "Be brief."}}
+    state = {"initialization_data": {"agent_data": {"writes": []}}}
+    task = {**TASK, "user_scenario": scenario, "initial_state": state}
+    project.joinpath("more.json").write_text(json.dumps({"domain": "library", "tasks": [task]}))
+    ran = tau(project, "lint", "more.json")
+    assert ran.status == 1
+    expected = (
+        "names the domain 'recorded_x', but the task is used on 'library': add --domain recorded_x (on 'library': "
+    )
+    assert expected in " ".join(ran.out.split())
 
 
 def test_lint_grades_with_the_evaluators(tau: Tau, project: Path) -> None:

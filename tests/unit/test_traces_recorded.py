@@ -170,6 +170,7 @@ def test_tools_of_a_conversation_become_a_domain_on_which_its_task_is_proved(tau
     ran = tau("task-from", "run", "-o", "shop.tau.json")
     assert ran.status == 0, ran.out + ran.err
     assert "recorded_shop.py: the domain recorded_shop" in ran.out
+    assert ran.lines[-1] == "run: pytest shop.tau.json --tau-domain recorded_shop --tau-agent gold"
     (task,) = load_task_file(tmp_path / "shop.tau.json").tasks
     assert task.annotations["proof"]["forgets-last-write"] == "failed"
     assert "4f1c" in (task.description.purpose or "" if task.description else "")

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...capability.views import RunView
-from ...environment import DEFAULT_SPLIT, check_domain, check_history, check_initial_state, check_repeatable, check_task
-from ...errors import ConfigurationError, TauError, unknown_name
+from ...environment import (
+    DEFAULT_SPLIT,
+    check_domain,
+    check_history,
+    check_initial_state,
+    check_repeatable,
+    check_task,
+    on_other_domain,
+)
+from ...errors import ConfigurationError, TaskFormatError, TauError, unknown_name
 from ...evaluation import known_components
 from ...files import ambiguous_names
 from ...garbage import without_collections
@@ -143,9 +151,12 @@ class TaskSelector:
                 if file is None:
                     check_domain(task, domain, self._context.domain_names(), self._context.domain)
                 of_task = file or domain.file_of(task)
-                check_task(task, domain.spec, components, of_task, solo=config.simulation.solo)
-                check_history(task, domain, of_task, solo=config.simulation.solo)
-                check_initial_state(task, domain, of_task)
+                try:
+                    check_task(task, domain.spec, components, of_task, solo=config.simulation.solo)
+                    check_history(task, domain, of_task, solo=config.simulation.solo)
+                    check_initial_state(task, domain, of_task)
+                except TaskFormatError as error:
+                    raise (on_other_domain(error, task, domain, "--tau-domain") if file else error) from None
         check_repeatable(tasks, domain)
         unjudged = [task.id for task in tasks if task.needs_judge]
         if unjudged and self._context.judge is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shlex
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -121,6 +122,9 @@ def run(args: argparse.Namespace) -> int:
         _print(f"{plural(replaced, 'personal value')} replaced (--no-redact keeps them)")
     if own:
         _print(f"{own.files[0][0]}: the domain {own.domain.name}; import pytest_tau_domains from it in conftest.py")
+    names = {args.domain or each.domain or (own.domain.name if own else "") for each in trials}
+    if len(names) == 1 and not found[0].draft:
+        _print(f"run: pytest {shlex.quote(str(target))} --tau-domain {names.pop()} --tau-agent gold")
     return int(bool(refused))
 
 
