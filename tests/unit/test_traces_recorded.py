@@ -109,6 +109,7 @@ def test_what_the_person_asks_for_after_an_answer_is_a_further_request(tau: Tau,
     assert task.annotations["proof"]["replay"] == "passed"
     replies = scripted_replies(domain, task, [HELLO, answered, "I refunded 12.50 USD. Anything else?"])
     assert replies == [TOTAL, LEAKS, "Thank you, that was all. ###STOP###"]
+    assert scripted_replies(domain, task, [HELLO, answered, "Which order is it from?"])[2] == "My order id is #W7."
 
 
 def test_a_task_whose_user_stops_before_it_has_asked_for_everything_is_refused(tau: Tau, tmp_path: Path) -> None:
@@ -274,6 +275,22 @@ def test_names_that_are_none_in_python_and_files_that_exist_are_refused(tau: Tau
     store(tmp_path / "run", conversation())
     (tmp_path / "recorded_shop.py").touch()
     assert "recorded_shop.py already exists" in tau("task-from", "run", "-o", "shop.tau.json").err
+
+
+@pytest.mark.parametrize(
+    ("parameters", "described"),
+    [('{"properties": {"order_id": {"type": "string", "description": "It begins with #."}}}', True), ('{"prop', False)],
+)
+def test_a_schema_that_is_stored_as_a_text_is_read_if_it_is_whole(
+    tmp_path: Path, parameters: str, described: bool
+) -> None:
+    from pytest_tau.capabilities.traces.tasks.recording import recording_of
+
+    simulation = conversation()
+    simulation.facts["traces"] |= {"tools": [{"name": "get_order", "parameters": parameters}]}
+    made = recording_of([simulation], "recorded_x", tmp_path / "recorded_x.py", "x.json")
+    assert ("It begins with #." in made.python) is described
+    assert "def get_order(self, order_id" in made.python
 
 
 def test_texts_of_others_stay_in_docstrings_and_literals(tmp_path: Path) -> None:

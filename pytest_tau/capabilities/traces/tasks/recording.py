@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ....environment.results import is_error
 from ....errors import ConfigurationError
 from ....files import digest
+from ..reading.messages import decoded
 from .recorded import Recorded, canonical
 from .state import playable
 
@@ -155,7 +156,8 @@ def _tools(simulations: Sequence[Simulation]) -> list[_Tool]:
 def _defined(simulation: Simulation) -> Iterator[_Tool]:
     for each in _facts(simulation).get("tools") or ():
         if isinstance(each, dict) and isinstance(each.get("name"), str):
-            schema = each.get("parameters") or each.get("inputSchema") or {}
+            schema = decoded(each.get("parameters") or each.get("inputSchema"))  # OpenLLMetry stores a text
+            schema = schema if isinstance(schema, dict) else {}
             properties, required = schema.get("properties") or {}, schema.get("required") or []
             yield _Tool(each["name"], str(each.get("description") or ""), properties, required)
 

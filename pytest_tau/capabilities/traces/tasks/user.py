@@ -72,6 +72,9 @@ def scenario_of(
     draft = _Draft(_arguments(calls), _failed(calls), tuple(_spoken(domain)))
     for turn in turns:
         draft.hear(turn)
+    for made in calls:
+        said = " ".join(turn.said for turn in turns if turn.number < made.message_idx)
+        draft.remember(made, said)
     goals = list(_goals(domain, task, messages))
     for each in _noted(domain, messages, calls):
         draft.note(*each)
@@ -225,6 +228,13 @@ class _Draft:
         own = self._facts if identifies_user(name) else self._requests[-1]["facts"]
         if not plain or name not in own or own[name] in sentence:
             own[name] = value
+
+    def remember(self, made: PairedCall, said: str) -> None:
+        """Let the person know in a request what it has said in one before, if a call of this request needs it."""
+        request, needed = self._request_at(made.message_idx), made.call.arguments
+        for name, value in self._values_in(said).items():
+            if request and name not in self._facts and needed.get(name) == value:
+                request["facts"].setdefault(name, value)
 
     def note(self, number: int, name: str, value: str) -> None:
         """Let the person know a value in the words in which the agent noted it: another agent could not guess them."""
