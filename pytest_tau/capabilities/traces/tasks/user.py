@@ -334,6 +334,20 @@ def _differences(
             yield turn, reply
 
 
+def unsaid(messages: Sequence[Message], others: Sequence[Message]) -> list[str]:
+    """Return what the person said in one conversation and not in the other: no yes or no, and nothing repeated."""
+    heard = "\n".join(turn.said for turn in _turns(others))
+    texts = [turn.said for turn in _turns(messages) if not turn.is_report]
+    small = (_YES, _NO, _GREETS, _THANKS)
+    return [
+        text
+        for number, text in enumerate(texts)
+        if text not in heard
+        and not any(each.match(text) for each in small)
+        and not any(e in text for e in texts[:number])
+    ]
+
+
 def _essence(text: str) -> tuple[str, ...]:
     text = _without_tokens(text)
     return ("yes",) if _YES.match(text) else ("no",) if _NO.match(text) else words(text)
