@@ -209,13 +209,12 @@ def hooks_chapter() -> str:
 
 
 def hook_text(name: str, hook: Any) -> str:
-    """Return the signature of a hook, with its arguments, its result, and the conftest files that may implement it."""
+    """Return the signature of a hook, with its arguments and its result."""
     lines = [function_text(name, hook)]
     if arguments := section(hook, "Args"):
         lines += ["Arguments:\n", *(f"- `{each}`: {text}" for each, text in arguments.items()), ""]
-    for title in ("Returns", "Use in conftest plugins"):
-        if match := re.search(rf"^{title}:\s+(.*?)(?=\n\n|\n\w|\Z)", docstring(hook), re.MULTILINE | re.DOTALL):
-            lines += [f"{title}: {markdown(' '.join(match[1].split()))}", ""]
+    if match := re.search(r"^Returns:\s+(.*?)(?=\n\n|\n\w|\Z)", docstring(hook), re.MULTILINE | re.DOTALL):
+        lines += [f"Returns: {markdown(' '.join(match[1].split()))}", ""]
     return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
 """The hooks of pytest-tau.
 
 Hooks that take an ``item`` are called through ``item.ihook``, so that a conftest.py next to a task file, or above it,
-applies to that file alone.
+applies to that file alone. Implement the others in the root conftest.py, or in those next to the command line's paths.
 
 With ``-p no:tau`` pytest refuses hooks that it does not know, unless they are marked with
 ``@pytest.hookimpl(optionalhook=True)``.
@@ -34,8 +34,6 @@ def pytest_tau_domains(config: pytest.Config) -> list[DomainSpec] | None:
 
     Returns:
         Domains, or None. They take precedence over installed domains of the same name.
-
-    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -45,8 +43,6 @@ def pytest_tau_capabilities() -> list[Capability] | None:
 
     Returns:
         Capabilities, or None. The settings of each become options and ini keys. ``-p no:tau_NAME`` removes one.
-
-    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -61,8 +57,6 @@ def pytest_tau_behaviours(config: pytest.Config) -> list[Behaviour] | None:
 
     Returns:
         Behaviours, or None. A name of a built-in behaviour is refused.
-
-    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -77,8 +71,6 @@ def pytest_tau_indexes(config: pytest.Config) -> dict[str, IndexFactory] | None:
         By the name for ``--tau-agent-retrieval``: a class or function that is called with the documents, each with
         ``id``, ``title`` and ``content``, and returns an object whose ``search(query, k)`` returns pairs of an id and a
         score. Or None.
-
-    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -92,8 +84,6 @@ def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
     Returns:
         Evaluators, or None. Each is computed for every trial, and counts towards the reward of the tasks whose reward
         basis names it.
-
-    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -109,8 +99,6 @@ def pytest_tau_modify_tasks(config: pytest.Config, domain: Domain, tasks: list[T
         tasks: The tasks of the split or file, before ``--tau-task`` and ``--tau-num-tasks`` select among them.
 
     It must do the same in every xdist worker.
-
-    Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
     """
 
 
@@ -128,8 +116,6 @@ def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config:
     Returns:
         An object, a class or a function of one of the forms of agents, or None to let the next plugin decide. Last
         comes the agent that the marker, the command line or the ini names.
-
-    Use in conftest plugins: any conftest.py at or above the task file.
     """
 
 
@@ -146,8 +132,6 @@ def pytest_tau_make_user(item: pytest.Item, task: Task, domain: Domain, config: 
     Returns:
         An object, a class or a function of one of the forms of users, or None to let the next plugin decide. Last comes
         the user that the marker, the command line or the ini names.
-
-    Use in conftest plugins: any conftest.py at or above the task file.
     """
 
 
@@ -169,8 +153,6 @@ def pytest_tau_make_model(
     Returns:
         An object with ``async complete(request)``, an ``LLM`` that also sets name and arguments, or None to let the
         next plugin decide. Last comes litellm, or without it a client of OpenAI's API.
-
-    Use in conftest plugins: any conftest.py at or above the task file.
     """
 
 
@@ -187,8 +169,6 @@ def pytest_tau_tools_for(name: str, tools: list[TrialTool]) -> Any:
 
     Returns:
         The tools as the framework wants them, or None to let the next plugin decide.
-
-    Use in conftest plugins: any conftest.py at or above the task file.
     """
 
 
@@ -203,8 +183,6 @@ def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> 
         item: The test item being run.
         task: The task; a copy.
         trial: The number of the trial, from 0.
-
-    Use in conftest plugins: any conftest.py at or above the task file.
     """
 
 
@@ -218,8 +196,6 @@ def pytest_tau_message(item: pytest.Item, message: Message) -> None:
     Args:
         item: The test item being run.
         message: A copy of the message.
-
-    Use in conftest plugins: any conftest.py at or above the task file.
     """
 
 
@@ -232,6 +208,4 @@ def pytest_tau_simulation_finished(item: pytest.Item, simulation: Simulation) ->
     Args:
         item: The test item being run.
         simulation: The trial, with its messages, its termination reason and its reward.
-
-    Use in conftest plugins: any conftest.py at or above the task file.
     """

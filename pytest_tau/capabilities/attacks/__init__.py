@@ -78,8 +78,6 @@ class HookSpecs:
         Returns:
             Attacks, or None: objects of classes that derive from ``pytest_tau.capabilities.attacks.Attack``. They take
             precedence over built-in ones of the same name.
-
-        Use in conftest plugins: the root conftest.py, and those next to the command line's paths.
         """
 
 
