@@ -98,7 +98,7 @@ def test_base_tasks_pass_and_replay_to_the_byte(
     assert not server.errors
     tasks = len(pytest_tau.load_domain(name).tasks("base"))
     recorded.assert_outcomes(passed=tasks)
-    recorded.stdout.fnmatch_lines(["tau: models together: * calls, * tokens, $*"])
+    recorded.stdout.fnmatch_lines(["tau: models together: * calls, * tokens sent, * received,*"])
     assert len(server.requests) == server.served
     cut_off(monkeypatch)
     monkeypatch.delenv("OPENAI_API_KEY")

@@ -47,7 +47,7 @@ def pytest_runtest_makereport(
         report.when == "call"
         and report.passed
         and simulation is not None
-        and {*item.config.option.reportchars} & {*"AP"}
+        and {*getattr(item.config.option, "reportchars", "")} & {*"AP"}
     ):
         report.sections += _capability_section(item.config, simulation)
     brief = getattr(item.config.option, "tbstyle", "auto") == "line"
