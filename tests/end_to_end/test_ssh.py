@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import shlex
 import shutil
 import socket
 import subprocess
@@ -63,8 +64,13 @@ def test_the_worked_example_of_the_page(tmp_path, ssh_config):
     (project / "agent.py").write_text("class Agent:\n    def respond(self, message):\n        return 'Hm.'\n")
     (project / "tests" / "test_own.py").write_text(OWN_TEST)
 
+    # The environment may be in a folder with a space, which ends an option of a specification.
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    python.chmod(0o700)
+
     def run(*args, chdir=far):
-        spec = f"ssh=far//ssh_config={ssh_config}//python={sys.executable}//chdir={chdir}"
+        spec = f"ssh=far//ssh_config={ssh_config}//python={python}//chdir={chdir}"
         command = [
             "-m",
             "pytest",

@@ -17,5 +17,6 @@ def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pyte
     for name in list(os.environ):
         if name in _UNSET or name.startswith(_PREFIXES):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     return pytester

@@ -21,7 +21,7 @@ RUNS = [
     Run(
         "workers_verdicts",
         (
-            "pytest -q --tb=no",
+            "pytest -q --tb=no --tau-run-name first",
             "tau bless",
             "pytest -n 2 --tau-gate pass^1>=0.9 --tau-baseline baseline --tau-quarantine q.toml --tb=no",
         ),
