@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..capability import Command, deferred, installed
 from ..errors import ConfigurationError, TauError, similar_names, suggestion
 from ..text import printable
-from .settings import Parser
+from .parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -97,8 +97,9 @@ def check_names(parser: pytest.Parser, config: pytest.Config, args: Sequence[str
     Raises:
         pytest.UsageError: One of them is not known; the text proposes the nearest name.
     """
-    known = {f"--tau-{option.name}": option.name for option in run_options(config).values()}
-    if all(arg.partition("=")[0] in known for arg in args if arg.startswith("--tau-")):
+    given = [arg.partition("=")[0] for arg in args if arg.startswith("--tau-")]
+    known = {f"--tau-{option.name}": option.name for option in run_options(config).values()} if given else {}
+    if all(name in known for name in given):
         return
     # Other plugins may have such options, too.
     for arg in parser.parse_known_and_unknown_args(args)[1]:

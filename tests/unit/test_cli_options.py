@@ -148,7 +148,7 @@ def test_the_version_imports_no_subcommand() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     ours = [name for name in done.stdout.split() if name.startswith("pytest_tau.")]
     assert [name.removeprefix("pytest_tau.") for name in ours] == [
-        *("capability", "cli", "cli.settings", "errors", "settings", "text")
+        *("capability", "cli", "cli.parser", "errors", "settings", "text")
     ]
 
 

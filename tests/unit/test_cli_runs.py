@@ -45,7 +45,7 @@ def test_the_latest_run_comes_first(three: Tau) -> None:
     size = sum(file.stat().st_size for file in Path(RUNS, "a").iterdir())
     assert ran.lines[:2] == [
         "a",
-        f"  2026-01-03 10:30: pass^1 1.000, 1 trial, {size} B; mock, agent llm openai/gpt-4.1",
+        f"  2026-01-03 10:30: pass^1 1.000, 1 trial, {size} B; mock, agent llm, openai/gpt-4.1",
     ]
     assert ran.lines[2] == "c" and ran.lines[3].endswith("; mock, agent unknown")
     assert ran.lines[4] == "b" and "pass^1 0.500, 2 trials" in ran.lines[5]

@@ -60,13 +60,13 @@ class AttackFacts(BaseModel):
     @computed_field  # type: ignore[prop-decorator] # as pydantic documents it
     @property
     def place(self) -> str:
-        """The place in words."""
+        """Return the place in words."""
         return f"field {self.field!r} of {self.tool}" if self.field else f"a text of {self.tool}"
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def read(self) -> bool:
-        """Whether the agent has read a payload."""
+        """Return whether the agent has read a payload."""
         return bool(self.delivered)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError, similar_names, suggestion
 from ...terminal import print_paged
+from ..parser import Parser
 from ..project import option_groups
-from ..settings import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

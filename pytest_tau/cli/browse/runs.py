@@ -137,10 +137,11 @@ def _stored(name: str, path: Path) -> _Stored:
 
 
 def _what(run: Run, records: Sequence[TrialRecord]) -> list[str]:
-    """Return the domains of a run, its agent and the agent's model."""
-    settings = run.info.get("settings") or {}
-    agent = [str(settings[key]) for key in ("agent", "agent_llm") if settings.get(key)]
-    return [*sorted({record.domain or "unknown domain" for record in records}), f"agent {' '.join(agent) or 'unknown'}"]
+    """Return the domains of a run, and its agent with the agent's model."""
+    from ...reports.html.overview import agent_name
+
+    domains = sorted({record.domain or "unknown domain" for record in records})
+    return [*domains, f"agent {agent_name(run, records) or 'unknown'}"]
 
 
 def _cost(records: Sequence[TrialRecord]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..settings import Parser
+from ..parser import Parser
 from . import check, prepare
 
 if TYPE_CHECKING:
