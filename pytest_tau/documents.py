@@ -73,6 +73,14 @@ def parse_json(text: str | bytes, *, strict: bool = True, is_line: bool = False,
     return value
 
 
+def json_or_none(text: str | bytes) -> Any:
+    """Return the value of a JSON document; None if it is not one."""
+    try:
+        return parse_json(text)
+    except DocumentError:
+        return None
+
+
 def parse_literal(text: str) -> Any:
     """Return the value of a Python literal, such as ``{'paid': True}``; nothing in it is executed.
 

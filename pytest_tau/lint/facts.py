@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..documents import DocumentError, parse_json
+from ..documents import json_or_none
 from ..environment.arguments import resolved
 from .actions import tools_of
 from .findings import Finding
@@ -119,15 +119,8 @@ def _leaves(value: Any, schema: dict[str, Any], definitions: dict[str, Any], pat
     elif isinstance(value, list):
         for position, part in enumerate(value):
             yield from _leaves(part, schema.get("items", {}), definitions, f"{path}.{position}")
-    elif isinstance(value, str) and value.startswith("{") and isinstance(inner := _json(value), dict):
+    elif isinstance(value, str) and value.startswith("{") and isinstance(inner := json_or_none(value), dict):
         # The arguments of a tool that is called by another one.
         yield from _leaves(inner, {}, {}, path)
     elif isinstance(value, str) and len(value) > _LONGEST_CODE:
         yield Leaf(path, value)
-
-
-def _json(text: str) -> Any:
-    try:
-        return parse_json(text)
-    except DocumentError:
-        return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..documents import DocumentError, parse_json
+from ..documents import json_or_none
 from ..environment import same_result
 from ..environment.results import is_error
 from ..models import paired_calls
@@ -118,10 +118,7 @@ def _difference(then: str, now: str) -> str:
 
 
 def _fields(text: str) -> dict[str, Any] | None:
-    try:
-        value = parse_json(text)
-    except DocumentError:
-        return None
+    value = json_or_none(text)
     return value if isinstance(value, dict) else None
 
 

@@ -6,7 +6,7 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ..documents import DocumentError, parse_json
+from ..documents import json_or_none, parse_json
 from ..endpoint.formats import FORMATS, ResponseStore, UnservableRequest
 from ..endpoint.formats.events import CREATED
 from .completions import CHAT, Reply, completion, refusal, reply_of, written
@@ -143,7 +143,7 @@ class ModelServer:
         elif not self._is_authorized(request):
             Unauthorized().play({}, connection)
         elif self._embeddings is not None and (request.method, request.path) == ("POST", _EMBEDDINGS):
-            connection.send(self._embedded(_decoded(request.body), self._embeddings))
+            connection.send(self._embedded(json_or_none(request.body), self._embeddings))
         elif (request.method, request.path) == ("GET", _MODELS):
             model = {"id": "scripted", "object": "model", "created": CREATED, "owned_by": "pytest-tau"}
             connection.send(Reply(200, [json.dumps({"object": "list", "data": [model]}).encode()]))
@@ -174,7 +174,7 @@ class ModelServer:
         return Reply(200, [json.dumps(body).encode()])
 
     def _serve_model(self, request: HTTPRequest, connection: Connection) -> None:
-        sent = _decoded(request.body)
+        sent = json_or_none(request.body)
         body, problem = self._translated(request.path, sent)
         with self._lock:
             if isinstance(body, dict):
@@ -241,14 +241,6 @@ class ModelServer:
     def _remember_error(self, error: BaseException) -> None:
         with self._lock:
             self._errors.append(error)
-
-
-def _decoded(body: bytes) -> Any:
-    """Return the body's JSON; None if it is not JSON."""
-    try:
-        return parse_json(body)
-    except DocumentError:
-        return None
 
 
 def _problem(request: Any) -> str | None:

@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..documents import DocumentError, parse_json
+from ..documents import json_or_none, parse_json
 from ..domains import load_domain
 from ..errors import ConfigurationError
 from ..models import MultiToolMessage, ToolMessage, UserMessage
@@ -144,19 +144,12 @@ def _result(text: str, call_id: str = "") -> ToolMessage:
 
 def _wrapped_in(text: str) -> str | None:
     """Return the only key of an object whose value is the text of a result; None for any other text."""
-    outer = _parsed(text)
+    outer = json_or_none(text)
     if not isinstance(outer, dict) or len(outer) != 1:
         return None
     ((key, inner),) = outer.items()
-    is_result = isinstance(inner, str) and (inner.startswith("Error: ") or isinstance(_parsed(inner), dict | list))
+    is_result = isinstance(inner, str) and (inner.startswith("Error: ") or isinstance(json_or_none(inner), dict | list))
     return str(key) if is_result else None
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return parse_json(text)
-    except DocumentError:
-        return None
 
 
 def _text(message: dict[str, Any]) -> str:

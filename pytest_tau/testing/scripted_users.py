@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..environment import Domain, Environment, Tool
-    from ..models import Task, UserMessage
-    from ..participants.context import Incoming
+    from ..models import Task
 
 __all__ = ["scripted_facts", "scripted_replies"]
 
@@ -39,9 +38,9 @@ def scripted_replies(domain: Domain, task: Task, texts: Iterable[str]) -> list[s
     user, replies = ScriptedUser(context), list[str]()
     try:
         for text in texts:
-            reply = _respond(user, AssistantMessage(content=text))
+            reply = user.respond_at_once(AssistantMessage(content=text))
             while reply.tool_calls:
-                reply = _respond(user, environment.answer(reply.tool_calls[0]))
+                reply = user.respond_at_once(environment.answer(reply.tool_calls[0]))
             replies.append(reply.text)
             if any(token in reply.text for token in STOP_TOKENS):
                 break
@@ -63,13 +62,3 @@ def scripted_facts(domain: Domain, task: Task) -> dict[str, str]:
 def _tools(environment: Environment, task: Task) -> list[Tool]:
     offered = task.user_tools
     return [each for each in environment.tools("user") if offered is None or each.name in offered]
-
-
-def _respond(user: ScriptedUser, message: Incoming) -> UserMessage:
-    """Return the reply of a user that waits for nothing, also where an event loop runs."""
-    try:
-        user.respond(message).send(None)
-    except StopIteration as end:
-        reply: UserMessage = end.value
-        return reply
-    raise AssertionError("the scripted user waits for nothing")

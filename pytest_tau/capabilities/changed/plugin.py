@@ -10,7 +10,7 @@ import pytest
 
 from ...errors import ConfigurationError, TauError
 from ...files import digest
-from ...plugin.context.run_state import require_context, run_state
+from ...plugin.context.run_state import open_named_run, require_context, run_state
 from ...plugin.items import spec_of
 from ...plugin.options import OptionValues
 from ...plugin.seams import SummaryBlock, SummaryLine
@@ -55,17 +55,17 @@ def make_changed(config: pytest.Config, settings: ChangedSettings) -> ChangedSin
         pytest.UsageError: There is no such run, the share is not one, or it goes without a run.
     """
     values = OptionValues(config)
-    given, share = settings.changed_since, settings.changed_rest
+    share = settings.changed_rest
     if share > 1:
         raise pytest.UsageError(f"{values.label('changed_rest')}: expected a share from 0 to 1, got {share:g}")
-    if given is None:
+    if settings.changed_since is None:
         if not values.from_ini("changed_rest"):
             label = values.label("changed_rest")
             raise pytest.UsageError(
                 f"{label}: expected --tau-changed-since RUN as well, whose other tasks it draws from"
             )
         return None
-    changed = ChangedSince(config, given, share)
+    changed = ChangedSince(config, share)
     try:
         changed.read()
     except (TauError, OSError) as error:
@@ -78,13 +78,12 @@ class ChangedSince:
 
     Args:
         config: pytest's configuration.
-        spec: The stored run, as it was named.
         share: The share of the other tasks that is run.
     """
 
-    def __init__(self, config: pytest.Config, spec: str, share: float) -> None:
-        self._config, self._spec, self._share = config, spec, share
-        self._name, self._info = spec, dict[str, Any]()
+    def __init__(self, config: pytest.Config, share: float) -> None:
+        self._config, self._share = config, share
+        self._name, self._info = "", dict[str, Any]()
         self._facts: dict[tuple[str, str], StoredFacts] = {}
         self._choices: list[Choice] = []
         self._whole: list[str] = []
@@ -97,13 +96,9 @@ class ChangedSince:
             ConfigurationError: There is no such run, or it has no conversations.
             OSError: A file cannot be opened.
         """
-        from ...runs.reader import open_run
         from .touched import StoredFacts
 
-        values = OptionValues(self._config)
-        homes = [values.folder("changed_since"), run_state(self._config).paths.home]
-        paths = [home / self._spec for home in homes if home is not None]
-        run = open_run(next((path for path in paths if path.exists()), self._spec), self._config.rootpath)
+        run = open_named_run(self._config, "changed_since")
         self._name = run.name
         for trial in run.trials():
             self._facts.setdefault((trial.domain, trial.simulation.task_id), StoredFacts()).add(trial)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from ...errors import ConfigurationError, TauError
-from ...plugin.context.run_state import run_state
+from ...plugin.context.run_state import open_named_run, run_state
 from ...plugin.items import spec_of, variant_of
 from ...plugin.options import OptionValues
 from ...plugin.seams import SummaryBlock, SummaryLine
@@ -45,7 +45,7 @@ def make_fork(config: pytest.Config, settings: ForkSettings) -> Fork:
         raise pytest.UsageError(f"{values.label(alone)}: expected --tau-fork RUN as well, which is continued")
     fork = Fork(config, settings)
     try:
-        fork.read(settings.fork)
+        fork.read()
     except (TauError, OSError) as error:
         raise pytest.UsageError(f"{values.label('fork')}: {error}") from error
     run_state(config).is_part = True
@@ -61,22 +61,14 @@ class Fork:
         self._records: dict[tuple[str, str, int], list[TrialRecord]] = defaultdict(list)
         self._differences: dict[str, list[str]] = {}
 
-    def read(self, named: str) -> None:
+    def read(self) -> None:
         """Read the conversations: of each task the trial that is continued.
-
-        Args:
-            named: The stored run, as it was named.
 
         Raises:
             ConfigurationError: There is no such run, or it has no conversation that can be continued.
             OSError: A file cannot be opened.
         """
-        from ...runs.reader import open_run
-
-        values = OptionValues(self._config)
-        homes = [values.folder("fork"), run_state(self._config).paths.home]
-        paths = [home / named for home in homes if home is not None]
-        run = open_run(next((path for path in paths if path.exists()), named), self._config.rootpath)
+        run = open_named_run(self._config, "fork")
         self._name, trial = run.name, self._settings.fork_trial
         for each in run.trials():
             key, simulation = (each.domain, each.simulation.task_id), each.simulation

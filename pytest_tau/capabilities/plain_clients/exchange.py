@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...chat import ChatReply, ChatRequest, Usage, current_attribution
 from ...chat.prices import cost_without_list
 from ...chat.refusals import fault_of, read_refusal
-from ...documents import DocumentError, parse_json
+from ...documents import json_or_none
 from ...endpoint.session import TOKEN_PREFIX
 from ...endpoint.wire import problem_of, reply_to
 from ...errors import ConfigurationError, ModelError, TauError
@@ -56,7 +56,7 @@ class ModelAPIError(ModelError):
     """A response in which a model does not answer; its client decides whether it tries again."""
 
     def __init__(self, request: ChatRequest, response: Response) -> None:
-        refusal = read_refusal(_json(response.body))
+        refusal = read_refusal(json_or_none(response.body))
         kind = fault_of(refusal.codes, refusal.message, response.status) or "bad_answer"
         super().__init__(f"{request.model}: HTTP {response.status}: {refusal.message}", kind=kind)
         self.response = response
@@ -84,7 +84,7 @@ class Exchange:
         trial, found = current_attribution(), model_path(method, path)
         if trial is None or found is None:
             return None
-        value = _json(read())
+        value = json_or_none(read() or b"")
         if not isinstance(value, dict) or not (found["model"] or "model" in value):
             return None
         return cls(*trial, _request_of(found["api"], found["model"], value))
@@ -172,7 +172,7 @@ def _request_of(api: str, model: str | None, body: dict[str, Any]) -> ChatReques
 
 def _reply_of(response: Response, seconds: float) -> ChatReply:
     """Return a response as an answer that can be recorded: JSON as it is, events as their text."""
-    is_json = _EVENTS not in response.type and (value := _json(response.body)) is not None
+    is_json = _EVENTS not in response.type and (value := json_or_none(response.body)) is not None
     body = value if is_json else response.body.decode("utf-8", "replace")
     values = [body] if is_json else list(_events(body))
     return ChatReply(
@@ -207,17 +207,10 @@ def _response_of(reply: ChatReply) -> Response:
     return Response(200, stored["type"], text.encode())
 
 
-def _json(body: bytes | str | None) -> Any:
-    try:
-        return parse_json(body or b"")
-    except DocumentError:
-        return None
-
-
 def _events(text: str) -> Iterator[Any]:
     """Yield the JSON values of the events of a stream."""
     for line in text.splitlines():
-        if line.startswith("data:") and isinstance(value := _json(line[5:]), dict):
+        if line.startswith("data:") and isinstance(value := json_or_none(line[5:]), dict):
             yield value
 
 

@@ -6,7 +6,7 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any
 
-from ...documents import DocumentError, parse_json
+from ...documents import json_or_none
 from ...endpoint.mcp import (
     INVALID_REQUEST,
     VERSION_HEADER,
@@ -56,7 +56,7 @@ async def serve_session(store: EnvironmentStore, request: Request) -> Reply:
     number = request.headers.get(SESSION_HEADER)
     if number is not None:
         return await _within_session(store, request, number)
-    message = _parsed(request.body)
+    message = json_or_none(request.body)
     known = request.headers.get(VERSION_HEADER) in {None, *VERSIONS}
     if known and message is not None and not is_initialize(message):
         problem = "the header Mcp-Session-Id is missing: begin a session with 'initialize'"
@@ -87,15 +87,8 @@ async def _within_session(store: EnvironmentStore, request: Request, number: str
         entry = await store.find(number)
     except RequestError as error:
         # The protocol: a client that gets this status begins a new session.
-        return _reply(McpReply(404, error_answer(id_of(_parsed(request.body)), _NOT_FOUND, str(error))))
+        return _reply(McpReply(404, error_answer(id_of(json_or_none(request.body)), _NOT_FOUND, str(error))))
     return _reply(await respond(_SideOfEnvironment(store, entry, "assistant"), request.body, request.headers))
-
-
-def _parsed(body: bytes) -> Any:
-    try:
-        return parse_json(body)
-    except DocumentError:
-        return None
 
 
 def _reply(reply: McpReply, **headers: str) -> Reply:

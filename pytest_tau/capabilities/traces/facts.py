@@ -63,6 +63,12 @@ class TraceFacts(BaseModel):
     origin: dict[str, Any] = {}
 
 
+def stored_facts(simulation: Simulation) -> dict[str, Any]:
+    """Return the facts of a simulation as they are stored; empty if there are none."""
+    found = simulation.facts.get("traces")
+    return found if isinstance(found, dict) else {}
+
+
 def failure(facts: TraceFacts, _simulation: Simulation) -> list[str]:
     """Return what is missing in an imported conversation."""
     return [*facts.notes, *([_UNKNOWN_END] if "termination_reason" in facts.unknown else [])]

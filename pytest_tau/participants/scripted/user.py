@@ -117,6 +117,15 @@ class ScriptedUser(BuiltIn):
         self._minimal = is_minimal(context.persona)
         self._opened = any(isinstance(message, UserMessage) and message.text for message in context.past)
 
+    def respond_at_once(self, message: Incoming) -> UserMessage:
+        """Return the next message, also where an event loop runs: the user waits for nothing."""
+        try:
+            self.respond(message).send(None)
+        except StopIteration as end:
+            reply: UserMessage = end.value
+            return reply
+        raise AssertionError("the scripted user waits for nothing")
+
     async def respond(self, message: Incoming) -> Reply:
         """Return the user's answer to the agent's text or to the result of its own call."""
         try:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ..options import repetitions
+from ..options import OptionValues, repetitions
 from ..store.paths import RunPaths
 from ..store.run_counts import RunCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...runs.reader import Run
     from ..items import TaskSpec
     from ..store.previous_run import PreviousRun
     from .run_context import RunContext
@@ -94,6 +95,21 @@ def register(config: pytest.Config) -> None:
 def run_state(config: pytest.Config) -> RunState:
     """Return the state of the run."""
     return config.stash[RUN]
+
+
+def open_named_run(config: pytest.Config, option: str) -> Run:
+    """Open the stored run that an option names: by a path, or by a name below the folder of runs.
+
+    Raises:
+        ConfigurationError: There is no such run.
+        OSError: A file cannot be opened.
+    """
+    from ...runs.reader import open_run
+
+    values = OptionValues(config)
+    named = values.get(option)
+    paths = [home / named for home in (values.folder(option), run_state(config).paths.home) if home is not None]
+    return open_run(next((path for path in paths if path.exists()), named), config.rootpath)
 
 
 def will_be_restored(item: pytest.Item) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from ...errors import ConfigurationError, TauError
 from ...text import printable
-from ..context.run_state import get_context, run_state
+from ..context.run_state import get_context, open_named_run, run_state
 from ..options import OptionValues
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import is_worker
@@ -67,15 +67,10 @@ class Baseline:
         if self._before is not None:
             return self._before
         from ...analysis.compare import RunRecords
-        from ...runs.reader import open_run
 
-        values = OptionValues(self._config)
-        label, given = values.label("baseline"), values.get("baseline")
-        paths = [
-            home / given for home in (values.folder("baseline"), run_state(self._config).paths.home) if home is not None
-        ]
+        label = OptionValues(self._config).label("baseline")
         try:
-            run = open_run(next((path for path in paths if path.exists()), given), self._config.rootpath)
+            run = open_named_run(self._config, "baseline")
             self._before = RunRecords.of(run)
         except (TauError, OSError) as error:
             raise ConfigurationError(f"{label}: {error}") from error

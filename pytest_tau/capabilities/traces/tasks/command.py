@@ -17,6 +17,7 @@ from ....cli.settings import data_dir
 from ....errors import ConfigurationError
 from ....files import atomic_write, digest
 from ....text import plural, printable, shorten
+from ..facts import stored_facts
 
 if TYPE_CHECKING:
     import argparse
@@ -244,8 +245,7 @@ def _decided(path: Path) -> Any:
 
 def _origin(simulation: Simulation) -> dict[str, Any]:
     """Return where a conversation is from, without what may be personal: a session is a digest."""
-    known = simulation.facts.get("traces")
-    facts = known if isinstance(known, dict) else {}
+    facts = stored_facts(simulation)
     found = {name: facts[name] for name in ("files", "scopes", "trace_ids", "span_ids") if facts.get(name)}
     return {"conversation": digest(simulation.id)[:16], **found}
 

@@ -10,6 +10,7 @@ from ....errors import TauError
 from ....files import digest
 from ....models import Description, EvaluationCriteria, Task, UserScenario, call_as_text
 from ....policy.check import check_policy
+from ..facts import stored_facts
 from .proof import Check, prove
 from .reference import Reference, reference_of
 from .state import Inferred, infer_state, playable, problem_of, replayed
@@ -169,8 +170,7 @@ def _to_be_decided(criteria: EvaluationCriteria) -> EvaluationCriteria:
 
 
 def _description(conversation: Simulation, choices: Choices, broken: Sequence[str]) -> Description:
-    facts = conversation.facts.get("traces")
-    traces = facts.get("trace_ids", []) if isinstance(facts, dict) else []
+    traces = stored_facts(conversation).get("trace_ids", [])
     source = f" (trace {', '.join(traces[:_MOST_LISTED])})" if traces else ""
     kind = "that went wrong" if choices.wrong else "that went right"
     return Description(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ....environment.results import is_error
 from ....errors import ConfigurationError
 from ....files import digest
+from ..facts import stored_facts
 from ..reading.messages import decoded
 from .recorded import Recorded, canonical
 from .state import playable
@@ -104,7 +105,7 @@ def recording_of(simulations: Sequence[Simulation], name: str, module: Path, tas
         writes |= _changing(each, writes | generic)
     reads = {each.name for each in tools} - writes - generic
     calls = [call for each in simulations for call in _calls(each, writes)]
-    systems = [_facts(each).get("system") for each in simulations]
+    systems = [stored_facts(each).get("system") for each in simulations]
     policy = next((str(each) for each in systems if each), "")
     head = _HEAD.format(
         title=f"The tools of {name}, as they were recorded.", data=f"{module.stem}.json", module=module.stem
@@ -129,11 +130,6 @@ def conversation_of(simulation: Simulation) -> str:
     return digest(simulation.id)[:12]
 
 
-def _facts(simulation: Simulation) -> dict[str, Any]:
-    found = simulation.facts.get("traces")
-    return found if isinstance(found, dict) else {}
-
-
 def _tools(simulations: Sequence[Simulation]) -> list[_Tool]:
     """Return the tools: those that were defined, and those that were called only, with the types of their arguments."""
     found = {tool.name: tool for each in simulations for tool in _defined(each)}
@@ -154,7 +150,7 @@ def _tools(simulations: Sequence[Simulation]) -> list[_Tool]:
 
 
 def _defined(simulation: Simulation) -> Iterator[_Tool]:
-    for each in _facts(simulation).get("tools") or ():
+    for each in stored_facts(simulation).get("tools") or ():
         if isinstance(each, dict) and isinstance(each.get("name"), str):
             schema = decoded(each.get("parameters") or each.get("inputSchema"))  # OpenLLMetry stores a text
             schema = schema if isinstance(schema, dict) else {}

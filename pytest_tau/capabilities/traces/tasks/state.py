@@ -6,7 +6,7 @@ import json
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....documents import DocumentError, parse_json
+from ....documents import json_or_none
 from ....environment import same_result
 from ....environment.results import is_error
 from ....errors import TauError
@@ -290,7 +290,7 @@ def _with_records(domain: Domain, calls: Sequence[PairedCall], start: _Candidate
         if environment.mutates(each.call.name, each.call.requestor):
             written.add(text_of(each))
         elif number in differing and each.result is not None and not is_error(each.result):
-            for table, key, record in _records_in(_value_of(each), tables):
+            for table, key, record in _records_in(json_or_none(each.result.content or ""), tables):
                 if not any(key in text for text in written):
                     proposals.setdefault((table, key), record)
     best = start
@@ -307,13 +307,6 @@ def _explained(made: _Candidate, best: _Candidate) -> bool:
     before = {each.number: each.text for each in best.differences}
     after = {each.number: each.text for each in made.differences}
     return after.keys() <= before.keys() and after != before
-
-
-def _value_of(each: PairedCall) -> Any:
-    try:
-        return parse_json((each.result and each.result.content) or "")
-    except DocumentError:
-        return None
 
 
 class _TableOf(NamedTuple):

@@ -364,31 +364,21 @@ def scripted_replies(domain: Domain, task: Task, messages: Sequence[Message]) ->
     )
     user, replies, said = ScriptedUser(context), dict[int, str](), ""
     if messages and messages[0].role == "user":
-        said = _respond(user, AssistantMessage(content=GREETING)).content
+        said = user.respond_at_once(AssistantMessage(content=GREETING)).text
     for number, message in enumerate(messages):
         if message.role == "assistant":
             for call in message.tool_calls or ():
                 environment.call(call.name, call.arguments, call.requestor)
             if message.content and not message.tool_calls:
-                reply = _respond(user, message)
+                reply = user.respond_at_once(message)
                 while reply.tool_calls:
-                    call = reply.tool_calls[0]
-                    reply = _respond(user, environment.answer(call))
-                said = reply.content or ""
+                    reply = user.respond_at_once(environment.answer(reply.tool_calls[0]))
+                said = reply.text
         elif message.role == "user" and message.content and not message.tool_calls and said:
             replies[number], said = said, ""
             if any(token in replies[number] for token in STOP_TOKENS):
                 break
     return replies
-
-
-def _respond(user: ScriptedUser, message: Any) -> Any:
-    """Return the reply of a user that waits for nothing."""
-    try:
-        user.respond(message).send(None)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("the scripted user waits for nothing")
 
 
 def _noted(domain: Domain, messages: Sequence[Message], calls: Sequence[PairedCall]) -> Iterator[tuple[int, str, str]]:

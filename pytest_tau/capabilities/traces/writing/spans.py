@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ....environment.results import is_error
 from ....evaluation import components_of
 from ....models import AssistantMessage, UserMessage, paired_calls
+from ..facts import stored_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,8 +64,7 @@ class Span:
 
 def trace_id_of(run: str, simulation: Simulation) -> str:
     """Return the id of a trial's trace: the one that it was run with, else one made of the names."""
-    own = simulation.facts.get("traces")
-    known = own.get(SENT) if isinstance(own, dict) else None
+    known = stored_facts(simulation).get(SENT)
     return str(known) if known else _hash(f"{run}\0{simulation.id}", 32)
 
 
@@ -138,9 +138,9 @@ class _Trace:
             **attributes,
             "openinference.span.kind": _OPENINFERENCE[operation],
         }
-        sent = self._simulation.facts.get("traces") if key == "root" else None
+        sent = stored_facts(self._simulation) if key == "root" else {}
         made = Span(
-            (isinstance(sent, dict) and sent.get("root")) or _hash(f"{self._simulation.id}\0{key}", 16),
+            sent.get("root") or _hash(f"{self._simulation.id}\0{key}", 16),
             parent,
             f"{operation} {name}".strip(),
             _KINDS.get(operation, INTERNAL),
@@ -187,7 +187,8 @@ class _Trace:
 
     def _add_chat(self, position: int, parent: str, *, by_user: bool) -> None:
         message: Any = self._simulation.messages[position]
-        model = (self._simulation.model_usage.get("user" if by_user else "agent") or _NO_USAGE).model
+        of_side = self._simulation.model_usage.get("user" if by_user else "agent")
+        model = of_side.model if of_side else ""
         usage = message.usage or {}
         tokens = {name: next((usage[k] for k in keys if k in usage), None) for name, keys in _TOKENS.items()}
         seen = [m for m in self._simulation.messages[:position] if _is_seen(m, "user" if by_user else "assistant")]
@@ -241,13 +242,6 @@ class _Trace:
             },
             error=(text or "") if failed else "",
         )
-
-
-class _Unknown:
-    model = ""
-
-
-_NO_USAGE: Any = _Unknown()
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
