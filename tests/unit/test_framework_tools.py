@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 import re
 import sys
@@ -13,9 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.integrations.frameworks import load_framework
-from pytest_tau.integrations.smolagents import inputs_of
-from pytest_tau.participants.own_loop.trial import FRAMEWORKS as INTEGRATED
+from pytest_tau.integrations.frameworks import FRAMEWORKS as INTEGRATED, inputs_of, load_framework
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +70,7 @@ def book() -> Tool:
 
 def tools_of(name: str, tools: list[Tool]) -> list[Any]:
     pytest.importorskip(FRAMEWORKS[name][0], reason=f"{name} is not installed: scripts/check-frameworks runs this")
-    made: list[Any] = importlib.import_module(f"pytest_tau.integrations.{name}").tools(tools)
+    made: list[Any] = INTEGRATED[name](tools)
     return made
 
 
@@ -195,7 +192,7 @@ def test_a_missing_framework_is_named(name: str, module: str, package: str, monk
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ConfigurationError, match=f"{package} is not installed: pip install {package}$"):
-        importlib.import_module(f"pytest_tau.integrations.{name}").tools([])
+        INTEGRATED[name]([])
 
 
 def test_a_framework_that_cannot_be_imported_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,9 +204,7 @@ def test_a_framework_that_cannot_be_imported_is_reported(tmp_path: Path, monkeyp
 
 def test_a_session_of_the_mcp_sdk_has_the_tools(book: Tool) -> None:
     types = pytest.importorskip("mcp.types")
-    from pytest_tau.integrations.mcp import mcp_tools
-
-    session = mcp_tools([book])
+    session = INTEGRATED["mcp"]([book])
     asyncio.run(session.initialize())
     listed = asyncio.run(session.list_tools())
     assert isinstance(listed, types.ListToolsResult)
@@ -224,12 +219,10 @@ def test_a_session_of_the_mcp_sdk_has_the_tools(book: Tool) -> None:
 
 
 def test_the_mcp_sdk_is_named_if_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_tau.integrations.mcp import mcp_tools
-
     monkeypatch.setitem(sys.modules, "mcp", None)
     monkeypatch.setitem(sys.modules, "mcp.types", None)
-    with pytest.raises(ConfigurationError, match="pip install mcp"):
-        mcp_tools([])
+    with pytest.raises(ConfigurationError, match="mcp is not installed: pip install mcp"):
+        INTEGRATED["mcp"]([])
 
 
 def test_each_framework_is_checked_each_week() -> None:

@@ -11,10 +11,9 @@ import pytest
 from pytest_tau.chat import ChatRequest, Usage
 from pytest_tau.chat.limited_model import CallOptions
 from pytest_tau.chat.prices import Price
-from pytest_tau.integrations import model_client
-from pytest_tau.integrations.default_model import check_model, default_model
-from pytest_tau.integrations.model_client import is_called_directly
-from pytest_tau.integrations.openai_api import listed
+from pytest_tau.integrations import default_model as clients
+from pytest_tau.integrations.default_model import check_model, default_model, is_accepted, is_called_directly
+from pytest_tau.integrations.openai_api import prices
 from pytest_tau.testing import ModelServer
 
 OWN = {"api_base": "http://127.0.0.1:1/v1"}
@@ -69,7 +68,7 @@ def test_settings_of_litellm_are_followed(name, monkeypatch):
     assert not is_called_directly("gpt-4.1", {})
 
 
-@pytest.mark.parametrize("name", model_client._VARIABLES)
+@pytest.mark.parametrize("name", clients._VARIABLES)
 def test_variables_of_litellm_are_followed(name, monkeypatch):
     monkeypatch.setenv(name, "True")
     assert not is_called_directly("gpt-4.1", {})
@@ -94,7 +93,7 @@ def test_variables_of_litellm_are_followed(name, monkeypatch):
 )
 def test_models_that_are_checked_without_litellm(name, args, priced, accepted, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert model_client.is_accepted(name, args, priced=priced, prices={}) is accepted
+    assert is_accepted(name, args, priced=priced, prices={}) is accepted
     if accepted:
         check_model(name, args, priced=priced)
         assert "litellm" not in sys.modules
@@ -106,7 +105,7 @@ def test_models_that_are_checked_without_litellm(name, args, priced, accepted, m
 
 def test_a_model_in_a_price_list_is_checked_without_litellm():
     prices = {"openai/qwen3": Price(1.0, 2.0)}
-    assert model_client.is_accepted("openai/qwen3", OWN, priced=True, prices=prices)
+    assert is_accepted("openai/qwen3", OWN, priced=True, prices=prices)
 
 
 def complete(model, name, args):
@@ -155,7 +154,7 @@ def test_prices_equal_those_of_litellm():
     litellm = pytest.importorskip("litellm")
     compared = 0
     for name in list(litellm.model_cost):
-        price = listed.listed_price(name)
+        price = prices.listed_price(name)
         if price is None or not is_called_directly(name, {}):
             continue
         usage = litellm.Usage(
@@ -170,9 +169,9 @@ def test_prices_equal_those_of_litellm():
 
 
 def test_a_list_that_is_missing_gives_no_price(monkeypatch):
-    monkeypatch.setattr(listed, "_FILE", "none.json")
-    listed._list.cache_clear()
+    monkeypatch.setattr(prices, "_FILE", "none.json")
+    prices._list.cache_clear()
     try:
-        assert listed.listed_price("gpt-4.1") is None
+        assert prices.listed_price("gpt-4.1") is None
     finally:
-        listed._list.cache_clear()
+        prices._list.cache_clear()

@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 from ...chat.call_arguments import refuse_arguments
 from ...chat.masking import is_secret, mask_secrets
 from ...chat.prices import Price, refuse_unpriced
-from ...errors import ConfigurationError, install_extra, similar_names, suggestion, unknown_name
-from . import compat
+from ...errors import ConfigurationError, similar_names, suggestion, unknown_name
 from .anthropic import refuse_temperature
 from .client import load
 from .prices import will_be_priced
@@ -65,7 +64,6 @@ def check(
     refuse_arguments(name, args)
     refuse_temperature(name, args)
     route = _route(name, args)
-    _check_packages(name)
     if route.base is None:
         _check_name(name, route)
     missing = _missing_keys(name, args, route)
@@ -74,28 +72,6 @@ def check(
         raise ConfigurationError(problem)
     if priced and not will_be_priced(name, route.provider, args, prices):
         refuse_unpriced(name)
-
-
-def _check_packages(name: str) -> None:
-    """Refuse a model that litellm cannot call without a package that is not installed.
-
-    Raises:
-        ConfigurationError: A model of OpenAI's Responses API, without the package ``mcp``.
-    """
-    if answers_by_responses(name) and not compat.can_call_responses():
-        problem = f"model {name!r} has OpenAI's Responses API only, for which litellm needs the package 'mcp'"
-        raise ConfigurationError(f"{problem}, which is not installed: {install_extra('llm')}")
-
-
-def answers_by_responses(name: str) -> bool:
-    """Return whether litellm calls a model through OpenAI's Responses API."""
-    if "responses" in name.split("/")[:-1]:
-        return True
-    try:
-        return bool(load().get_model_info(name).get("mode") == "responses")
-    except Exception:  # noqa: BLE001
-        # litellm raises various classes, a plain Exception among them, for a model that it does not list.
-        return False
 
 
 def provider_of(name: str, args: Mapping[str, Any]) -> str | None:

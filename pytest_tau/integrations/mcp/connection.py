@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import secrets
 import shlex
@@ -15,19 +16,36 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...errors import ToolError, ToolServerError
+from pydantic import ValidationError
+
+from ...errors import ConfigurationError, ToolError, ToolServerError, install_extra
 from ...text import shorten
-from . import compat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+    from typing import TextIO
 
+#: The thread of a connection: its name begins with this, and ends with the name of the domain.
+_THREAD = "tau-mcp-"
 #: Seconds that a server and its children have to end; the SDK takes at most six.
 _CLOSING_TIME = 8.0
 #: What stands for the id of a trial in a command and in environment variables.
 _TRIAL = "{trial}"
 #: Bytes of the server's standard error that are shown.
 _SHOWN = 1500
+
+
+def require_sdk() -> None:
+    """Import the SDK, which takes long, before anything is timed.
+
+    Raises:
+        ConfigurationError: It is not installed.
+    """
+    try:
+        import mcp.client.session
+        import mcp.client.stdio  # noqa: F401
+    except ImportError as error:
+        raise ConfigurationError(f"mcp_domain needs the extra 'mcp': {install_extra('mcp')} ({error})") from None
 
 
 class Launch(NamedTuple):
@@ -73,12 +91,14 @@ class Launch(NamedTuple):
         """
         if not self.reset:
             return
+        from mcp.client.stdio import get_default_environment
+
         shown = f"the command that resets the tool server of domain {self.name!r}"
         try:
             subprocess.run(  # noqa: S603 - the domain's own command; no shell
                 self.reset,
                 cwd=self.folder,
-                env=compat.environment(self.env),
+                env={**get_default_environment(), **(self.env or {})},
                 timeout=self.timeout,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -104,11 +124,9 @@ class Connection:
 
     Raises:
         ToolServerError: The server does not start.
-        ConfigurationError: The SDK is not installed.
     """
 
     def __init__(self, launch: Launch) -> None:
-        compat.require_sdk()
         self._thread = _Thread(launch)
         self._finalizer = weakref.finalize(self, self._thread.end, wait=True)
         self._thread.start()
@@ -143,7 +161,7 @@ class _Thread:
         # Read under its name: the position in an open file is shared with the server that writes to it.
         number, name = tempfile.mkstemp(prefix="tau-mcp-")
         self._stderr, self._file = os.fdopen(number, "w", encoding="utf-8"), Path(name)
-        self._thread = threading.Thread(target=self._run, name=f"{compat.THREAD}{launch.name}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"{_THREAD}{launch.name}", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -169,7 +187,7 @@ class _Thread:
             self.end(wait=False)
             raise self._lost(f"did not answer within {self._launch.timeout:g} s") from None
         except Exception as error:  # noqa: BLE001 - the SDK's errors, of the server or of the connection
-            if compat.is_protocol_error(error):
+            if _is_refusal(error):
                 raise ToolError(str(error)) from None
             self.end(wait=False)
             raise self._lost(f"ended or broke the protocol ({_innermost(error)})") from None
@@ -200,7 +218,7 @@ class _Thread:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         launch = self._launch
         try:
-            async with compat.connected(launch.command, launch.folder, launch.env, self._stderr) as session:
+            async with _connected(launch.command, launch.folder, launch.env, self._stderr) as session:
                 if self._ready.set_running_or_notify_cancel():
                     self._ready.set_result(session)
                     await asyncio.Event().wait()
@@ -228,3 +246,49 @@ def _innermost(error: BaseException) -> str:
     while inner := getattr(error, "exceptions", None):
         error = inner[0]
     return f"{type(error).__name__}: {error}"
+
+
+@contextlib.asynccontextmanager
+async def _connected(
+    command: Sequence[str], folder: Path, env: Mapping[str, str] | None, stderr: TextIO
+) -> AsyncIterator[Any]:
+    """Start a server and yield a session with it; the server and its children end with the block.
+
+    The SDK starts the server in a process group of its own. It closes the server's input, waits two seconds, and then
+    ends the group.
+
+    Raises:
+        OSError: The command cannot be started.
+    """
+    from mcp.client.session import ClientSession
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    logging.getLogger("mcp.client.stdio").addFilter(_name_printed)
+    given = dict(env) if env is not None else None
+    parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=given, cwd=folder)
+    async with stdio_client(parameters, errlog=stderr) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        yield session
+
+
+def _name_printed(record: logging.LogRecord) -> bool:
+    """Name the domain and the line if a server has printed between its messages: the SDK logs a traceback of itself."""
+    error = record.exc_info[1] if record.exc_info else None
+    thread = record.threadName or ""
+    if isinstance(error, ValidationError) and thread.startswith(_THREAD):
+        record.msg = (
+            "domain %r: its tool server printed to its standard output, which is for messages of MCP: %r was ignored; "
+            "print to standard error"
+        )
+        record.args = thread.removeprefix(_THREAD), shorten(str(error.errors()[0]["input"]))
+        record.exc_info = record.exc_text = None
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+    return True
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Return whether a server answered a request with an error, such as one about the arguments."""
+    from mcp import MCPError
+    from mcp.types import CONNECTION_CLOSED
+
+    return isinstance(error, MCPError) and error.code != CONNECTION_CLOSED

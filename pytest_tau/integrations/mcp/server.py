@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...documents import DocumentError, parse_json
 from ...environment.functions.sessions import Session
 from ...errors import ConfigurationError, ToolError, ToolServerError
-from . import compat
-from .connection import Connection
+from .connection import Connection, require_sdk
 
 if TYPE_CHECKING:
     from .connection import Launch
@@ -41,7 +40,7 @@ class Server:
             ToolServerError: It does not start, or cannot be reset.
         """
         launch = self.launch.of_trial()
-        compat.require_sdk()
+        require_sdk()
         launch.run_reset()
         session = ServerSession(launch, self.state)
         if self.reset is not None:
@@ -64,7 +63,7 @@ class ServerSession(Session):
 
     def tools(self) -> list[dict[str, Any]]:
         """Return the server's tools, as the protocol describes them."""
-        tools: list[dict[str, Any]] = self._connection.request(compat.list_tools)
+        tools: list[dict[str, Any]] = self._connection.request(_list_tools)
         return tools
 
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +72,7 @@ class ServerSession(Session):
         Raises:
             ToolError: The tool reports an error.
         """
-        result: dict[str, Any] = self._connection.request(lambda session: compat.call_tool(session, name, arguments))
+        result = _json(self._connection.request(lambda session: session.call_tool(name, arguments)))
         if result.get("isError"):
             raise ToolError(result_text(result))
         return result
@@ -101,8 +100,8 @@ class ServerSession(Session):
         if "://" not in state:
             result = self.call(state, {})
             return result_value(result) if "structuredContent" in result else parse_json(result_text(result))
-        contents = self._connection.request(lambda session: compat.read_resource(session, state))
-        values = [parse_json(part.get("text", part.get("blob", ""))) for part in contents]
+        found = _json(self._connection.request(lambda session: session.read_resource(state)))
+        values = [parse_json(part.get("text", part.get("blob", ""))) for part in found["contents"]]
         return values[0] if len(values) == 1 else values or None
 
     def _no_state(self, problem: str) -> ConfigurationError:
@@ -111,6 +110,23 @@ class ServerSession(Session):
     def close(self) -> None:
         """End the server."""
         self._connection.close()
+
+
+async def _list_tools(session: Any) -> list[dict[str, Any]]:
+    listed = _json(await session.list_tools())
+    tools: list[dict[str, Any]] = listed["tools"]
+    while cursor := listed.get("nextCursor"):
+        from mcp.types import PaginatedRequestParams
+
+        listed = _json(await session.list_tools(params=PaginatedRequestParams(cursor=cursor)))
+        tools += listed["tools"]
+    return tools
+
+
+def _json(result: Any) -> dict[str, Any]:
+    """Return an answer of the SDK as JSON in the protocol's own names."""
+    document: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return document
 
 
 def result_text(result: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from ...chat.refusals import broken_off, fault_of, read_refusal
 from ...chat.requests import filled_message, read_usage
 from ...documents import DocumentError, parse_json
 from ...errors import ConfigurationError
+from .prices import listed_price
 from .route import WITHOUT_CLIENT, Route, describe_key, lacks_key, route
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class OpenAIServer(LimitedModel):
 
     The address is ``base_url`` or ``api_base`` among the arguments of a request, ``OPENAI_BASE_URL``, or OpenAI's own;
     the key is ``api_key`` or ``OPENAI_API_KEY``. The price of a call is known if the server reports it, or if it is in
-    the price list or among the arguments.
+    a price list or among the arguments.
 
     Raises:
         ConfigurationError: A limit that cannot be one.
@@ -121,7 +122,11 @@ class OpenAIServer(LimitedModel):
 
     def _cost(self, answer: Any, request: ChatRequest, usage: Usage, answering: str | None) -> float | None:
         names = (f"openai/{answering}", answering, request.model)
-        return cost_without_list(request.args, usage, answer["usage"].get("cost"), self._options.prices, names)
+        known = cost_without_list(request.args, usage, answer["usage"].get("cost"), self._options.prices, names)
+        if known is not None or any(name in request.args for name in OWN_PRICES):
+            return known
+        price = (answering and listed_price(answering)) or listed_price(request.model)
+        return None if price is None else price.cost(usage)
 
 
 def _body(request: ChatRequest, model: str) -> dict[str, Any]:

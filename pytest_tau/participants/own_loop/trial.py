@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     from ..context import ParticipantContext
 
 
-#: The frameworks with an integration, with the function that makes their tools.
-FRAMEWORKS = {
-    "agent_framework": "tools",
-    "google_adk": "tools",
-    "langchain": "tools",
-    "mcp": "mcp_tools",
-    "openai_agents": "tools",
-    "pydantic_ai": "tools",
-    "smolagents": "tools",
-}
-
-
 def tools_for(
     name: str, tools: Sequence[TrialTool], make: Callable[[str, Sequence[TrialTool]], Any] | None = None
 ) -> Any:
@@ -49,11 +37,11 @@ def tools_for(
     made = make(name, tools) if make else None
     if made is not None:
         return made
-    if name not in FRAMEWORKS:
-        raise ConfigurationError(f"tools_for: {unknown_name('framework', name, FRAMEWORKS)}")
     # By name: integrations are imported when they are used, and may use what stands above this package.
-    module = importlib.import_module(f"pytest_tau.integrations.{name}")
-    return getattr(module, FRAMEWORKS[name])(tools)
+    frameworks = importlib.import_module("pytest_tau.integrations.frameworks").FRAMEWORKS
+    if name not in frameworks:
+        raise ConfigurationError(f"tools_for: {unknown_name('framework', name, frameworks)}")
+    return frameworks[name](tools)
 
 
 #: The variables of the test run that any program is given: where programs and files are, language and terminal.

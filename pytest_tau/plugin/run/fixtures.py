@@ -112,9 +112,9 @@ def tau_agent_client(tau_trial: TauTrial, _tau_models: TrialModels) -> Iterator[
 
     The model ``tau`` is that of ``--tau-agent-llm``.
     """
-    from ...integrations.openai_client import openai_client
+    from ...integrations.frameworks import load_framework
 
-    with openai_client(tau_trial.base_url, tau_trial.api_key) as client:
+    with load_framework("openai", "openai").OpenAI(base_url=tau_trial.base_url, api_key=tau_trial.api_key) as client:
         yield client
 
 

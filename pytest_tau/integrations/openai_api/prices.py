@@ -7,29 +7,15 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...chat.prices import OWN_PRICES, Price
+from ...chat.prices import Price
 from ...documents import DocumentError, read_json
-from .model import OpenAIServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...chat import ChatRequest, Usage
 
 _FILE = "model_prices_and_context_window_backup.json"
 _MILLION = 1_000_000
-
-
-class ListedOpenAIServer(OpenAIServer):
-    """A chat model over aiohttp whose calls have a price by litellm's list, if nothing else gives one."""
-
-    def _cost(self, answer: Any, request: ChatRequest, usage: Usage, answering: str | None) -> float | None:
-        known = super()._cost(answer, request, usage, answering)
-        if known is not None or any(name in request.args for name in OWN_PRICES):
-            return known
-        names = (answering, request.model)
-        price = next((found for name in names if name and (found := listed_price(name)) is not None), None)
-        return None if price is None else price.cost(usage)
 
 
 def listed_price(name: str) -> Price | None:
