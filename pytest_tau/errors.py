@@ -24,7 +24,6 @@ TauError
 from __future__ import annotations
 
 import threading
-from difflib import SequenceMatcher, get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -252,6 +251,8 @@ def similar_names(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[
         known: The known names.
         cutoff: The least similarity, as that of ``difflib``.
     """
+    from difflib import SequenceMatcher, get_close_matches
+
     matcher = SequenceMatcher(b=name.lower())
     found: dict[str, float] = {}
     lowered = {each.lower(): each for each in sorted(known, reverse=True)}

@@ -267,9 +267,10 @@ def options_chapter() -> str:
 
 def commands_chapter() -> str:
     """Describe the commands of ``tau`` with their arguments."""
-    parser = command_parser(all_commands())
+    known = all_commands()
+    parser = command_parser(known)
     commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001
-    texts = {choice.dest: choice.help or "" for choice in commands._choices_actions}  # noqa: SLF001
+    texts = {each.name: each.help for each in known}
     parts = [
         f"## `tau {name}`\n\n{(found.description or texts[name]).strip()}\n\n{arguments_table(found)}\n"
         "Exit status: " + "; ".join(f"{status}: {text}" for status, text in found.statuses.items()) + ".\n"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
 from math import inf
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -82,12 +81,14 @@ class Command(NamedTuple):
     Attributes:
         name: The name.
         group: The title under which ``tau --help`` lists it.
+        help: What it does, for that list.
         add_parser: Declares it on the subparsers of ``argparse``; the default of its argument ``run`` carries it out.
         runs_pytest: Whether arguments after ``--`` are for pytest; they are its argument ``pytest``.
     """
 
     name: str
     group: str
+    help: str
     add_parser: Callable[[Any], None]
     runs_pytest: bool = False
 
@@ -258,6 +259,8 @@ def installed() -> tuple[Capability, ...]:
     Raises:
         ConfigurationError: An entry point cannot be loaded, or names something else.
     """
+    from importlib.metadata import entry_points
+
     return (*bundled(), *(_load(entry) for entry in entry_points(group=ENTRY_POINT_GROUP)))
 
 

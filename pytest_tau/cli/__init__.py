@@ -6,6 +6,7 @@ import argparse
 import io
 import os
 import sys
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..capability import Command, deferred, installed
@@ -21,15 +22,34 @@ __all__ = ["main"]
 #: Exit status of a mistake in how the command was called.
 USAGE_ERROR = 2
 
-#: The modules of the core's commands in the groups of the help. A command imports its own module only.
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "start": ("init", "browse.options", "schema", "texts", "lint"),
-    "look": (
-        *("browse.domains", "browse.domain", "browse.tasks", "browse.tools", "browse.play"),
-        *("browse.runs", "browse.show", "view"),
-    ),
-    "compare": ("compare", "bless", "merge", "regrade", "export", "submit"),
-    "serve": ("mcp",),
+#: The core's commands in the groups of the help: the module, and what it does. A module is imported when it is called.
+COMMANDS: dict[str, dict[str, str]] = {
+    "start": {
+        "init": "write a small project whose tests pass",
+        "browse.options": "list the options of test runs, by group",
+        "schema": "print JSON Schemas of task files, run files and options",
+        "texts": "write τ²-bench's texts to a file",
+        "lint": "check the tasks of domains and of task files",
+    },
+    "look": {
+        "browse.domains": "list the domains",
+        "browse.domain": "describe a domain: policy, tools, data and tasks",
+        "browse.tasks": "list the tasks of a domain",
+        "browse.tools": "list the tools of a domain",
+        "browse.play": "play a task at the terminal, as the agent or as the user",
+        "browse.runs": "list the stored runs, or remove older ones",
+        "browse.show": "show the conversations of a run in the terminal",
+        "view": "write an HTML report of one run or of two runs",
+    },
+    "compare": {
+        "compare": "compare runs with an earlier one, task by task",
+        "bless": "make a run the baseline",
+        "merge": "join the simulations of several runs",
+        "regrade": "replay stored conversations and grade them again",
+        "export": "export a run to other formats",
+        "submit": "prepare and check leaderboard submissions",
+    },
+    "serve": {"mcp": "give a trial's tools to a program over MCP's stdio"},
 }
 
 
@@ -43,26 +63,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 0 for success, 1 if something was found, 2 if the command cannot be used.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    try:
-        commands = commands_for(*arguments[:1])
-    except TauError as error:
-        print(printable(f"tau: {error}"), file=sys.stderr)  # noqa: T201 - this is a command
-        return USAGE_ERROR
-    parser = command_parser(commands)
-    args = _parsed(parser, arguments, commands)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know every character
-    if args.command is None:
-        parser.print_help()
-        return 0
+    called = "tau"
     try:
+        commands = commands_for(arguments)
+        parser = command_parser(commands)
+        args = _parsed(parser, arguments, commands)
+        if args.command is None:
+            parser.print_help()
+            return 0
+        called = f"tau {args.command}"
         status: int = args.run(args)
         sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (TauError, OSError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1
-        print(printable(f"tau {args.command}: {error}"), file=sys.stderr)  # noqa: T201 - this is a command
+        print(printable(f"{called}: {error}"), file=sys.stderr)  # noqa: T201 - this is a command
         return USAGE_ERROR
     return status
 
@@ -70,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parsed(parser: argparse.ArgumentParser, argv: list[str], commands: Sequence[Command]) -> argparse.Namespace:
     """Return the arguments; commands that run pytest take what follows after ``--`` as arguments of pytest."""
     own, rest = argv, None
-    if "--" in argv and any(each.runs_pytest for each in commands if each.name == argv[0]):
+    if "--" in argv and any(each.runs_pytest for each in commands):
         own, rest = argv[: argv.index("--")], argv[argv.index("--") + 1 :]
     args = parser.parse_args(own)
     if rest is not None:
@@ -78,24 +96,17 @@ def _parsed(parser: argparse.ArgumentParser, argv: list[str], commands: Sequence
     return args
 
 
-class _Help(Parser):
+class _Tau(Parser):
     """The parser of the command itself, whose help lists the subcommands in groups."""
 
-    groups: dict[str, list[str]]
-
     def format_help(self) -> str:
-        """Return the help, without the list of subcommands as argparse writes it."""
-        helps = {action.dest: action.help for action in self._subcommands()}
-        lines = ["usage: tau [-h] [--version] COMMAND ...", "", self.description or "", ""]
-        for title, names in self.groups.items():
-            lines += [f"{title}:", *(f"  {name:<10}{helps[name]}" for name in names), ""]
+        """Return the help, with the subcommands that are not declared, since none of them is called."""
+        lines = [self.format_usage(), self.description or "", ""]
+        for title, commands in groupby(all_commands(), key=lambda each: each.group):
+            lines += [f"{title}:", *(f"  {each.name:<10}{each.help}" for each in commands), ""]
         lines += ["general:", "  -h, --help  show this help and exit", "  --version   show the version and exit", ""]
         lines += ["'tau COMMAND -h' shows the options of a command, 'tau options' those of pytest.", ""]
         return "\n".join(lines)
-
-    def _subcommands(self) -> list[Any]:
-        (action,) = (each for each in self._actions if isinstance(each, argparse._SubParsersAction))  # noqa: SLF001
-        return list(action._choices_actions)  # noqa: SLF001 - the pairs of name and help, which argparse keeps here
 
 
 class _Version(argparse.Action):
@@ -123,42 +134,37 @@ def all_commands() -> list[Command]:
     return sorted(found, key=lambda each: titles.index(each.group))
 
 
-def commands_for(first: str = "") -> list[Command]:
-    """Return the commands that the parser needs: one alone if the first argument names it, else all.
+def commands_for(arguments: Sequence[str]) -> list[Command]:
+    """Return the command that the arguments call, or none.
 
     Raises:
         ConfigurationError: There is no such command, an entry point of a capability cannot be loaded, or two commands
             have the same name.
     """
-    if first == "--version":
+    called = next((each for each in arguments if not each.startswith("-")), None)
+    if called is None:
         return []
-    if found := [each for each in core_commands() if each.name == first]:
-        return found
-    known = all_commands()
-    if not first or first.startswith("-"):
-        return known
-    if found := [each for each in known if each.name == first]:
-        return found
-    hint = suggestion(similar_names(first, [each.name for each in known]))
-    raise ConfigurationError(f"unknown command {first!r}{hint}\n'tau --help' lists the commands")
+    for find in (core_commands, all_commands):
+        if found := [each for each in find() if each.name == called]:
+            return found
+    hint = suggestion(similar_names(called, [each.name for each in all_commands()]))
+    raise ConfigurationError(f"unknown command {called!r}{hint}\n'tau --help' lists the commands")
 
 
 def core_commands() -> list[Command]:
     """Return the commands that are of no capability, in the order of the help."""
     return [
-        Command(module.rpartition(".")[2], title, deferred(f"{__name__}.{module}:add_parser"))
+        Command(module.rpartition(".")[2], title, text, deferred(f"{__name__}.{module}:add_parser"))
         for title, modules in COMMANDS.items()
-        for module in modules
+        for module, text in modules.items()
     ]
 
 
 def command_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
     """Return the parser of the command, with these subcommands."""
-    parser = _Help(prog="tau", description="Start projects with pytest-tau, check task sets, and work with runs.")
-    parser.groups = {}
+    parser = _Tau(prog="tau", description="Start projects with pytest-tau, check task sets, and work with runs.")
     parser.add_argument("--version", action=_Version, nargs=0)
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for each in commands:
         each.add_parser(subparsers)
-        parser.groups.setdefault(each.group, []).append(each.name)
     return parser

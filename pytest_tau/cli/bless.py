@@ -24,7 +24,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "bless",
-        help="make a run the baseline",
         description="Store the outcomes of a run, without its conversations, as the baseline for --tau-baseline and "
         "tau compare. No other command changes a baseline.",
         statuses={0: "the baseline was written", 2: "it was not, or the command cannot be used"},

@@ -25,7 +25,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "compare",
-        help="compare runs with an earlier one, task by task",
         description="Compare a run with an earlier one on the tasks of both: the difference of the pass rates with its "
         "interval and p-value, the tasks that changed, and the minimum detectable loss. With more than two runs: a "
         "table over the tasks of all, each run compared with the first, with p-values corrected by Holm's method.",

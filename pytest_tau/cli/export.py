@@ -35,7 +35,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "export",
-        help="export a run to other formats",
         description="Write the simulations of a run as τ²-bench's results file or folder, which its viewer and metrics "
         "read, as a table, or as JSON lines.",
         statuses={

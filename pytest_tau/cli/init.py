@@ -71,7 +71,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "init",
-        help="write a small project whose tests pass",
         description="Write an agent, a domain with three tools, three tasks with scripts for the user, settings, and a "
         "workflow for CI. With the agent 'plain', 'pytest' passes in it without a model. Existing files are never "
         "overwritten, and a .gitignore is not changed.",

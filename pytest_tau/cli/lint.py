@@ -24,7 +24,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "lint",
-        help="check the tasks of domains and of task files",
         description="Check tasks for mistakes: the reference actions earn reward 1, a greeting alone "
         "does not, every reference action matches its tool, succeeds and is needed, and the agent can know its "
         "arguments. NL assertions are accepted. No model is called.",

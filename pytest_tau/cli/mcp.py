@@ -32,7 +32,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "mcp",
-        help="give a trial's tools to a program over MCP's stdio",
         description="A tool server over MCP's stdio transport, for an agent program that starts its tool servers "
         "itself. It forwards each message to the server of the trial and writes the answers. It ends with its standard "
         "input.",

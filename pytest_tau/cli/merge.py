@@ -27,7 +27,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "merge",
-        help="join the simulations of several runs",
         description="Join the simulations that several runs have stored, such as the shards of a CI matrix, and show "
         f"their results together. The result is {SIMULATIONS} in the folder of --out, with every trial once.",
         statuses={

@@ -24,7 +24,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "regrade",
-        help="replay stored conversations and grade them again",
         description="Replay every conversation of runs and of result files (τ²-bench's, τ-bench's or pytest-tau's, "
         "gzipped or not), grade it again, and compare the stored and the new reward.",
         statuses={

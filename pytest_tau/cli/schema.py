@@ -24,7 +24,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "schema",
-        help="print JSON Schemas of task files, run files and options",
         description="Print the JSON Schema of task files, of run.json, of the lines of simulations.jsonl, or of the "
         "options in pytest.toml and pyproject.toml. With --domain, the tools of that domain are part of the schema of "
         "tasks, so that an editor completes reference actions.",

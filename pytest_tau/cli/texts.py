@@ -18,7 +18,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "texts",
-        help="write τ²-bench's texts to a file",
         description="Read the texts that models get from a checkout of τ²-bench: descriptions and schemas of tools, "
         "system messages, the judge's prompt. Its sources are parsed, never imported or executed. The file is for "
         "runs with the protocol tau2.",

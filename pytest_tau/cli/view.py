@@ -24,7 +24,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "view",
-        help="write an HTML report of one run or of two runs",
         description="Write a report of a run, or of two runs side by side: one HTML file that needs no network.",
         statuses={0: "the report was written", 2: "the command cannot be used"},
         examples=[("tau view --open", "the latest run, in a browser"), ("tau view A B", "two runs side by side")],

@@ -289,7 +289,7 @@ def test_an_entry_point_that_is_no_capability_is_an_error(monkeypatch: pytest.Mo
         def load(self) -> Any:
             return 7
 
-    monkeypatch.setattr("pytest_tau.capability.entry_points", lambda group: [Entry()])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Entry()])
     installed.cache_clear()
     with pytest.raises(ConfigurationError, match=r"capability 'own' \(own:capability\): expected a Capability, got 7"):
         installed()
@@ -302,11 +302,11 @@ def test_a_command_is_listed_and_carried_out(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def add_parser(commands: Any) -> None:
-        parser = commands.add_parser("names", help="list names", description="List names.")
+        parser = commands.add_parser("names", description="List names.")
         parser.add_argument("name")
         parser.set_defaults(run=lambda args: print(f"name {args.name}") or 1)
 
-    own = [Capability("own", commands=(Command("names", "start", add_parser),))]
+    own = [Capability("own", commands=(Command("names", "start", "list names", add_parser),))]
     monkeypatch.setattr("pytest_tau.cli.installed", lambda: own)
     assert main(["names", "Ada"]) == 1
     assert capsys.readouterr().out == "name Ada\n"
@@ -315,6 +315,6 @@ def test_a_command_is_listed_and_carried_out(
         "\n  lint      check the tasks of domains and of task files\n  names     list names\n"
         in capsys.readouterr().out
     )
-    own[0] = Capability("own", commands=(Command("show", "start", add_parser),))
+    own[0] = Capability("own", commands=(Command("show", "start", "show names", add_parser),))
     assert main(["nothing"]) == 2
     assert "the command 'show' of a capability occurs twice" in capsys.readouterr().err

@@ -137,14 +137,14 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(("first", "expected"), [("--version", []), ("show", ["show"]), ("submit", ["submit"])])
 def test_the_parser_has_only_the_subcommand_that_is_called(first: str, expected: list[str]) -> None:
-    (commands,) = (a for a in command_parser(commands_for(first))._actions if isinstance(a, argparse._SubParsersAction))
+    (commands,) = (
+        a for a in command_parser(commands_for([first]))._actions if isinstance(a, argparse._SubParsersAction)
+    )
     assert list(commands.choices) == expected
 
 
 def test_the_version_imports_no_subcommand() -> None:
-    code = (
-        "import sys, pytest_tau.cli as it; it.command_parser(it.commands_for('--version')); print(*sorted(sys.modules))"
-    )
+    code = "import sys, pytest_tau.cli as it; it.command_parser(it.commands_for(['--version'])); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     ours = [name for name in done.stdout.split() if name.startswith("pytest_tau.")]
     assert [name.removeprefix("pytest_tau.") for name in ours] == [

@@ -79,5 +79,13 @@ capability = Capability(
     hooks=deferred(f"{__name__}.plugin:make_fork"),
     facts=deferred(f"{__name__}.trial:ForkFacts"),
     failure=deferred(f"{__name__}.trial:origin"),
-    commands=(Command("fork", "compare", deferred(f"{__name__}.command:add_parser"), runs_pytest=True),),
+    commands=(
+        Command(
+            "fork",
+            "compare",
+            "continue a stored conversation from a turn on, several times",
+            deferred(f"{__name__}.command:add_parser"),
+            runs_pytest=True,
+        ),
+    ),
 )

@@ -38,7 +38,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "fork",
-        help="continue a stored conversation from a turn on, several times",
         description="Continue a stored conversation from one of its messages on, with the settings of its run: the "
         "state is restored by replaying the calls before it, and model calls before it are not repeated. Shows how "
         "often each continuation passes. The result is a run like any other. Further arguments of pytest follow after "

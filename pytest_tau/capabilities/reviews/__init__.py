@@ -78,5 +78,12 @@ capability = Capability(
     comparison=deferred(f"{__name__}.report:comparison"),
     failure=deferred(f"{__name__}.report:failure"),
     page=deferred(f"{__name__}.report:page"),
-    commands=(Command("review", "compare", deferred(f"{__name__}.command:add_parser")),),
+    commands=(
+        Command(
+            "review",
+            "compare",
+            "have a model review the conversations of a run",
+            deferred(f"{__name__}.command:add_parser"),
+        ),
+    ),
 )

@@ -56,7 +56,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "review",
-        help="have a model review the conversations of a run",
         description="Have a model, or a function of your own, find the errors of agent and user in the conversations "
         "of a finished run. Each review is stored next to the run's simulations as soon as it is made; conversations "
         "that have one by the same reviewer are skipped.",

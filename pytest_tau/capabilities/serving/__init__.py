@@ -5,5 +5,13 @@ from __future__ import annotations
 from ...capability import Capability, Command, deferred
 
 capability = Capability(
-    name="serving", commands=(Command("serve", "serve", deferred(f"{__name__}.command:add_parser")),)
+    name="serving",
+    commands=(
+        Command(
+            "serve",
+            "serve",
+            "serve environments of a domain over HTTP and MCP",
+            deferred(f"{__name__}.command:add_parser"),
+        ),
+    ),
 )

@@ -72,7 +72,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "serve",
-        help="serve environments of a domain over HTTP and MCP",
         description="Serve environments of a domain over HTTP, and over MCP with --mcp. Each environment has a state "
         "and a trajectory of its own, which can be graded. Needs the extra 'endpoint'.",
         statuses={0: "the server was ended by Ctrl-C or SIGTERM", 2: "the server cannot be started"},

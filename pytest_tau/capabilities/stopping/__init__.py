@@ -44,5 +44,12 @@ capability = Capability(
     settings=StoppingSettings,
     on=lambda _: True,  # a run that is too small for its gates says so, whether or not it may end early
     hooks=deferred(f"{__name__}.plugin:make_stopping"),
-    commands=(Command("plan", "start", deferred(f"{__name__}.plan:add_parser")),),
+    commands=(
+        Command(
+            "plan",
+            "start",
+            "state what a run can show before it is made, and what it costs",
+            deferred(f"{__name__}.plan:add_parser"),
+        ),
+    ),
 )

@@ -29,7 +29,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "plan",
-        help="state what a run can show before it is made, and what it costs",
         description="State the smallest loss that a run of so many tasks and trials shows at 80 % power, if it is "
         "compared with a run of the same size, and what the run costs; with --detect, what it takes to see a loss. The "
         "tasks are those of an earlier run, of a domain, or a number.",

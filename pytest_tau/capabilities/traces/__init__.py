@@ -36,8 +36,18 @@ capability = Capability(
     failure=deferred(f"{__name__}.facts:failure"),
     page=deferred(f"{__name__}.facts:page"),
     commands=(
-        Command("import", "start", deferred(f"{__name__}.reading.command:add_parser")),
-        Command("task-from", "start", deferred(f"{__name__}.tasks.command:add_parser")),
+        Command(
+            "import",
+            "start",
+            "make a run of the traces of an agent in production",
+            deferred(f"{__name__}.reading.command:add_parser"),
+        ),
+        Command(
+            "task-from",
+            "start",
+            "make tasks of recorded conversations",
+            deferred(f"{__name__}.tasks.command:add_parser"),
+        ),
     ),
     exports=(
         ExportFormat(

@@ -75,5 +75,9 @@ capability = Capability(
     summary=deferred(f"{__name__}.summary:summary"),
     comparison=deferred(f"{__name__}.summary:comparison"),
     failure=deferred(f"{__name__}.facts:failure"),
-    commands=(Command("users", "look", deferred(f"{__name__}.command:add_parser")),),
+    commands=(
+        Command(
+            "users", "look", "show how the simulated users of runs behave", deferred(f"{__name__}.command:add_parser")
+        ),
+    ),
 )

@@ -37,7 +37,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "users",
-        help="show how the simulated users of runs behave",
         description="Show how the simulated users of one or more runs behave: the length of their texts, what they say "
         "when, how they leave, and their faults. Two models that play the user can be compared in this way.",
         statuses={0: "the profiles were shown", 2: "the command cannot be used"},

@@ -24,7 +24,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "domain",
-        help="describe a domain: policy, tools, data and tasks",
         description="Print the description of a domain: its policies, the tools of both sides with an example call "
         "and its result, the tables of its databases, its tasks, and the tools that no task uses. With -o FILE, write "
         "it; the page is one HTML file that needs no network. No model is called.",

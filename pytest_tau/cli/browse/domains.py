@@ -18,7 +18,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "domains",
-        help="list the domains",
         description="List the installed domains and those of this project, with the number of their tasks and tools.",
         statuses={0: "the domains were listed", 2: "the command cannot be used"},
         examples=[("tau domains", "all domains"), ("tau domains tele", "those with this text in their line")],

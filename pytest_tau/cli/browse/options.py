@@ -20,7 +20,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "options",
-        help="list the options of test runs, by group",
         description="List the options that pytest has for test runs. Each has an ini key with underscores, such as "
         "tau_agent. The command line takes precedence.",
         statuses={0: "the options were listed", 2: "there is no such group or option"},

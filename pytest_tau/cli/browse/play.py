@@ -29,7 +29,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "play",
-        help="play a task at the terminal, as the agent or as the user",
         description="Play one side of a conversation. The other side is any agent or user of a test run. At the end "
         "the verdict is shown, and the conversation is stored for tau view, tau show and tau export, and "
         "can be replayed as the agent replay:FILE of a test run.",

@@ -44,7 +44,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "runs",
-        help="list the stored runs, or remove older ones",
         description="List the runs in a folder, the latest first: start in UTC, pass^1, trials, cost, size, domains "
         "and agent. With --prune N, remove all but the latest N. A baseline, a run that a baseline was made of, "
         "and a run that is under way are never removed.",

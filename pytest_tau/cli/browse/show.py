@@ -22,7 +22,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "show",
-        help="show the conversations of a run in the terminal",
         description="Show the conversations of a run, each with its verdict and the report of its failure. At a "
         "terminal they are paged ($PAGER, or less) and coloured by who speaks; $NO_COLOR turns colours off.",
         statuses={0: "the conversations were shown", 2: "the command cannot be used"},

@@ -20,7 +20,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "tasks",
-        help="list the tasks of a domain",
         description="List the tasks of a domain with their purpose. A word is searched in ids, purposes, scenarios, "
         "tickets and the names of reference actions.",
         statuses={0: "the tasks were listed", 2: "the command cannot be used"},

@@ -17,7 +17,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "tools",
-        help="list the tools of a domain",
         description="List the tools of both sides of a domain, with their parameters and kinds. A word is searched in "
         "names, parameters and descriptions.",
         statuses={0: "the tools were listed", 2: "the command cannot be used"},

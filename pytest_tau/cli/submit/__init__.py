@@ -17,7 +17,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "submit",
-        help="prepare and check leaderboard submissions",
         description="Make the folder of a submission to τ²-bench's leaderboard from runs, and check such a folder. "
         "Nothing is sent.",
         statuses=_STATUSES,

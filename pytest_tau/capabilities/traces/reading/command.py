@@ -28,7 +28,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "import",
-        help="make a run of the traces of an agent in production",
         description="Read conversations from traces, and store them as a run without verdicts, for tau view, tau show, "
         "tau review and tau export. Formats are recognised: OpenTelemetry (OTLP JSON, with the GenAI conventions, "
         "OpenInference or OpenLLMetry), Jaeger, Phoenix, Langfuse, LangSmith, MLflow, Logfire and OpenAI Agents.",

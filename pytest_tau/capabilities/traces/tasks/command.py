@@ -37,7 +37,6 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "task-from",
-        help="make tasks of recorded conversations",
         description="Make a task of each conversation of a run, such as one of tau import: its calls are made on the "
         "domain, the initial state is inferred from what they have returned, the reference is what was changed, and "
         "the user says what the person said. A task is written only with a proof: the reference passes, doing nothing "
