@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..background import BackgroundLoop
 from ..errors import ConfigurationError, TauError, install_extra
-from .formats.events import COMMENT, EVENT_STREAM, event
+from .formats.common import COMMENT, EVENT_STREAM, event
 from .routes import ROUTES, not_served
 from .session import TOKEN_PREFIX, Address, mask_tokens
 from .wire import TRIAL_ENDED, Problem, TrialState, WireReply, WireRequest, problem_of, reply_to

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..documents import DocumentError, parse_json
 from . import mcp
 from .formats import FORMATS, UnservableRequest
-from .formats.events import CREATED, EVENT_STREAM
+from .formats.common import CREATED, EVENT_STREAM
 from .wire import Problem, WireReply, problem_of, reply_to
 
 if TYPE_CHECKING:

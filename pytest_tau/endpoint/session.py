@@ -17,18 +17,16 @@ TOKEN_PREFIX = "sk-tau-"  # noqa: S105 - no secret, but what all of them begin w
 _TOKEN = re.compile(rf"{TOKEN_PREFIX}[\w-]+")
 
 
-class ToolOutcome(Protocol):
-    """The result of a tool.
+class ToolOutcome(NamedTuple):
+    """The result of a tool call.
 
     Attributes:
-        text: The result as the agent reads it.
-        is_error: The tool failed.
+        text: The result's text; it begins with ``Error:`` if the call failed.
+        is_error: The call failed.
     """
 
-    @property
-    def text(self) -> str: ...  # noqa: D102
-    @property
-    def is_error(self) -> bool: ...  # noqa: D102
+    text: str
+    is_error: bool
 
 
 class ToolSession(Protocol):

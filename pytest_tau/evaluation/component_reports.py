@@ -17,7 +17,7 @@ from ..text import shorten, shorten_both
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..models import Call, PairedCall, RewardInfo
+    from ..models import Call, RewardInfo
     from .evidence import Evidence
 
 LineKind: TypeAlias = Literal["verdict", "passed", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
@@ -103,7 +103,7 @@ class Check(NamedTuple):
     message_idx: int | None = None
     of_call: bool = False
 
-    def at_call(self, position: int | None, calls: Sequence[Call] | Sequence[PairedCall]) -> Check:
+    def at_call(self, position: int | None, calls: Sequence[Call]) -> Check:
         """Return the check as decided by a call; unchanged if there is no such call."""
         if position is None or position >= len(calls):
             return self

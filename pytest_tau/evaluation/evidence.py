@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..models import Difference, PairedCall, Simulation
+    from ..models import Call, Difference, Simulation
     from .grading import Grading
 
 RowKind: TypeAlias = Literal["matched", "differs", "missing", "extra"]
@@ -89,7 +89,7 @@ class Evidence:
     """
 
     simulation: Simulation
-    calls: Sequence[PairedCall]
+    calls: Sequence[Call]
     rows: Sequence[Row]
     history: StateHistory
     grading: Grading

@@ -12,7 +12,7 @@ from math import fsum, lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..environment import Environment
-from ..models import paired_calls
+from ..models import calls_in
 from .assignment import best_assignment
 from .components import COMPONENTS
 
@@ -117,7 +117,7 @@ def partial_text(partial: Mapping[str, float | None]) -> str:
 
 def _calls(given: GradingInput) -> dict[str, float | None]:
     """Return the numbers about calls: of the best assignment, of calls without an action, of failed calls."""
-    paired = paired_calls(given.messages)
+    paired = calls_in(given.messages)
     calls = [_Made(each.call, each.result is not None and each.result.error) for each in paired]
     found: dict[str, float | None] = {"failed_calls": sum(each.failed for each in calls)}
     actions = given.task.criteria.actions

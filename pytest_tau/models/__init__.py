@@ -40,12 +40,10 @@ from .simulations import (
     Call,
     ConversationEnded,
     ModelUsage,
-    PairedCall,
     RecordingEnded,
     Simulation,
     TerminationReason,
     calls_in,
-    paired_calls,
     simulation_id,
 )
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
@@ -99,7 +97,6 @@ __all__ = [
     "ModelUsage",
     "MultiToolMessage",
     "NLAssertionCheck",
-    "PairedCall",
     "RecordingEnded",
     "Request",
     "Requestor",
@@ -131,7 +128,6 @@ __all__ = [
     "load_splits",
     "load_task_file",
     "not_json",
-    "paired_calls",
     "parse_messages",
     "parse_task",
     "review_of",

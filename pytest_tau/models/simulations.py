@@ -124,7 +124,8 @@ class ModelUsage(BaseModel):
         return None if self.unpriced_calls else self.known_cost
 
 
-class Call(BaseModel):
+@dataclass(slots=True)
+class Call:
     """A tool call with its result; ``message_idx`` is the number of the calling message, from 0."""
 
     message_idx: int
@@ -132,33 +133,19 @@ class Call(BaseModel):
     result: ToolMessage | None = None
 
 
-@dataclass(slots=True)
-class PairedCall:
-    """A tool call with the number of its message and its result; cheaper than ``Call``."""
-
-    message_idx: int
-    call: ToolCall
-    result: ToolMessage | None = None
-
-
-def paired_calls(messages: Iterable[Message]) -> list[PairedCall]:
+def calls_in(messages: Iterable[Message]) -> list[Call]:
     """Return all tool calls of both sides with their results, in order."""
-    found: list[PairedCall] = []
-    waiting: list[PairedCall] = []
+    found: list[Call] = []
+    waiting: list[Call] = []
     for number, message in enumerate(messages):
         # The class of a model takes longer to ask for than its role.
         if message.role == "tool":
             if waiting:
                 waiting.pop(0).result = message
         elif message.role != "system":
-            waiting = [PairedCall(number, call) for call in message.tool_calls or ()]
+            waiting = [Call(number, call) for call in message.tool_calls or ()]
             found += waiting
     return found
-
-
-def calls_in(messages: Iterable[Message]) -> list[Call]:
-    """Return all tool calls of both sides with their results, in order."""
-    return [Call(message_idx=each.message_idx, call=each.call, result=each.result) for each in paired_calls(messages)]
 
 
 def simulation_id(task_id: str, trial: int, seed: int | None, started: str, test: str = "") -> str:

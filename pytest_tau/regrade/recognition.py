@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import ConfigurationError
-from ..models import AssistantMessage, paired_calls
+from ..models import AssistantMessage, calls_in
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -61,5 +61,5 @@ def worked_alone(simulation: Simulation, domain: Domain) -> bool:
         and made.result is not None
         and not made.result.error
         and isinstance(simulation.messages[made.message_idx], AssistantMessage)
-        for made in paired_calls(simulation.messages)
+        for made in calls_in(simulation.messages)
     )

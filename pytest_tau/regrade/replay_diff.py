@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..documents import json_or_none
 from ..environment import same_result
 from ..environment.results import is_error
-from ..models import paired_calls
+from ..models import calls_in
 from ..text import shorten
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def replay(simulation: Simulation, environment: Environment) -> list[ReplayDiffe
     Source: τ²-bench v1.0.1, replay: unknown tools and tools that do not mutate are skipped.
     """
     found = []
-    for made in paired_calls(simulation.messages):
+    for made in calls_in(simulation.messages):
         call = made.call
         if made.result is not None and not made.result.executed:
             continue
@@ -79,7 +79,7 @@ def call_on_other_data(simulation: Simulation, environment: Environment) -> Repl
         simulation: The recording.
         environment: A fresh environment of its task; changed by this.
     """
-    for made in paired_calls(simulation.messages):
+    for made in calls_in(simulation.messages):
         call, result = made.call, made.result
         if result is None or not result.executed or _not_replayed(call, environment):
             continue

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
-from ..models import FOREIGN_AGENT, SILENT_AGENT, paired_calls
+from ..models import FOREIGN_AGENT, SILENT_AGENT, calls_in
 from .groups import INPUTS
 from .record import OTHER_CODE, TrialRecord
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..evaluation import Evaluator
-    from ..models import PairedCall, RewardInfo, Simulation, Task
+    from ..models import Call, RewardInfo, Simulation, Task
 
 #: τ²-bench's telecom ids begin with the intent, and may end with the persona.
 _BRACKETED = re.compile(r"\[([^\]:]+)\]")
@@ -32,7 +32,7 @@ def make_record(
     *,
     restored: bool = False,
     evaluators: Sequence[Evaluator] = (),
-    calls: Sequence[PairedCall] | None = None,
+    calls: Sequence[Call] | None = None,
 ) -> TrialRecord:
     """Return the facts of a simulation.
 
@@ -66,7 +66,7 @@ def make_record(
         attempts=simulation.attempts if simulation.attempts > 1 else 0,
         first_reward=simulation.first_reward,
         **_of_verdict(simulation, evaluators),
-        **_of_messages(simulation, paired_calls(simulation.messages) if calls is None else calls),
+        **_of_messages(simulation, calls_in(simulation.messages) if calls is None else calls),
         **_of_participants(simulation, info),
         facts=simulation.facts,
         inputs=info.get(INPUTS) or {},
@@ -85,7 +85,7 @@ def _of_verdict(simulation: Simulation, evaluators: Sequence[Evaluator]) -> dict
     }
 
 
-def _of_messages(simulation: Simulation, calls: Sequence[PairedCall]) -> dict[str, Any]:
+def _of_messages(simulation: Simulation, calls: Sequence[Call]) -> dict[str, Any]:
     """Return the numbers of messages and calls."""
     return {
         "messages": len(simulation.messages),

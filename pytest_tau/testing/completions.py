@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..endpoint.formats import FORMATS, chat_completions
-from ..endpoint.formats.events import CREATED, EVENT_STREAM
-from ..endpoint.formats.requests import Tokens
+from ..endpoint.formats.common import CREATED, EVENT_STREAM, Tokens
 from ..files import digest
 
 if TYPE_CHECKING:

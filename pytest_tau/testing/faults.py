@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..endpoint.formats.chat_completions import stream
-from ..endpoint.formats.events import event
+from ..endpoint.formats.common import event
 from ..errors import ConfigurationError
 from .completions import Reply, completion, refusal, stream_reply
 

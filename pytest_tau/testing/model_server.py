@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..documents import json_or_none, parse_json
 from ..endpoint.formats import FORMATS, ResponseStore, UnservableRequest
-from ..endpoint.formats.events import CREATED
+from ..endpoint.formats.common import CREATED
 from .completions import CHAT, Reply, completion, refusal, reply_of, written
 from .faults import Fault, Unauthorized
 from .listener import Listener

@@ -17,7 +17,7 @@ from pytest_tau.models import (
     Simulation,
     ToolCall,
     ToolMessage,
-    paired_calls,
+    calls_in,
 )
 
 from .tiny import STOP, action, agent, call, check, graded, task, user
@@ -45,7 +45,7 @@ def evidence(info: RewardInfo, *messages: Any, rows: Any = (), history: Any = No
     simulation = Simulation(
         id="s", task_id="t", messages=list(messages), termination_reason="user_stop", reward_info=info, info=stored
     )
-    return Evidence(simulation, paired_calls(simulation.messages), list(rows), history or StateHistory(), OFFICIAL)
+    return Evidence(simulation, calls_in(simulation.messages), list(rows), history or StateHistory(), OFFICIAL)
 
 
 def wanted_names(domain: Domain, *names: str, grading: Any = OFFICIAL) -> RewardInfo:

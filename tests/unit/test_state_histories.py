@@ -8,7 +8,7 @@ import pytest
 
 from pytest_tau.environment import Domain, Environment
 from pytest_tau.evaluation.evidence import StateHistory
-from pytest_tau.models import FunctionCall, InitialState, paired_calls
+from pytest_tau.models import FunctionCall, InitialState, calls_in
 from pytest_tau.reports.html import environment_changes
 from pytest_tau.reports.html.environment_changes import StateHistories, state_history
 
@@ -30,7 +30,7 @@ def talk(domain: Domain, *said: AssistantMessage) -> Simulation:
 
 
 def found(histories: StateHistories, simulation: Simulation, domain: Domain) -> StateHistory:
-    return histories.of(simulation, paired_calls(simulation.messages), WANTED, domain, solo=False)
+    return histories.of(simulation, calls_in(simulation.messages), WANTED, domain, solo=False)
 
 
 def look() -> AssistantMessage:
@@ -91,7 +91,7 @@ def test_histories_of_many_tasks_are_not_mixed_up(domain: Domain, monkeypatch: p
     monkeypatch.setattr(environment_changes, "_MOST_TASKS", 2)
     histories, trial = StateHistories(), talk(domain, rename())
     tasks = [WANTED.model_copy(update={"id": f"copy-{number}"}) for number in range(5)]
-    calls, expected = paired_calls(trial.messages), state_history(trial, WANTED, domain)
+    calls, expected = calls_in(trial.messages), state_history(trial, WANTED, domain)
     for task in [*tasks, *tasks]:
         assert histories.of(trial, calls, task, domain, solo=False) == expected
 
@@ -106,7 +106,7 @@ def test_an_initial_state_that_cannot_be_made_is_reported_for_its_task_alone(dom
         }
     )
     histories, trial = StateHistories(), talk(domain, rename())
-    calls = paired_calls(trial.messages)
+    calls = calls_in(trial.messages)
     for task, problem in [(broken, True), (WANTED, False), (broken, True)]:
         note = histories.of(trial, calls, task, domain, solo=False).note or ""
         assert note.startswith("Changes to the environment are not shown: ") == problem

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from ...models import AssistantMessage, ToolCall, call_as_text, paired_calls, strings_in
+from ...models import AssistantMessage, ToolCall, call_as_text, calls_in, strings_in
 from ...text import shorten
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class ForbiddenWrite:
     def check(self, messages: Sequence[Message], environment: Environment) -> Evidence | None:
         """Return the first such call that succeeded."""
         del environment
-        for made in paired_calls(messages):
+        for made in calls_in(messages):
             done = made.result is not None and not made.result.error
             if done and _is_call(made.call, self.tool, self.arguments):
                 return Evidence(made.message_idx, shorten(call_as_text(made.call.name, made.call.arguments), _LONGEST))

@@ -17,13 +17,14 @@ from ...endpoint.mcp import (
     is_initialize,
     respond,
 )
+from ...endpoint.session import ToolOutcome
 from .wire import Reply, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...models import Requestor
-    from .served import CallResult, ServedEnvironment
+    from .served import ServedEnvironment
     from .store import EnvironmentStore
     from .wire import Request
 
@@ -40,9 +41,10 @@ class _SideOfEnvironment:
     def tools(self) -> Sequence[Any]:
         return self._entry.tools(self._side)
 
-    async def call_tool(self, name: str, arguments: dict[str, Any]) -> CallResult:
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> ToolOutcome:
         call = functools.partial(self._entry.call, name, arguments, self._side)
-        return await self._store.use(self._entry, call)
+        result = await self._store.use(self._entry, call)
+        return ToolOutcome(result.content, result.error)
 
 
 async def serve_environment(store: EnvironmentStore, request: Request, side: Requestor) -> Reply:

@@ -33,16 +33,6 @@ class CallResult(NamedTuple):
     error: bool
     result: Any
 
-    @property
-    def text(self) -> str:
-        """The text of the result, by its name in MCP sessions."""
-        return self.content
-
-    @property
-    def is_error(self) -> bool:
-        """Return whether the call failed, by its name in MCP sessions."""
-        return self.error
-
 
 class ServedEnvironment:
     """An environment with the trajectory of the calls that were made in it.

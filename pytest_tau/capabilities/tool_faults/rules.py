@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...capability.views import TrialStages
 from ...documents import DocumentError, parse_json
 from ...errors import unknown_name
-from ...models import ToolMessage, paired_calls
+from ...models import ToolMessage, calls_in
 from ...text import shorten
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class ToolFaults(TrialStages):
 
     def begin(self, messages: Sequence[Message]) -> None:
         """Count the calls of a conversation that is continued, so that later ones meet the faults of their numbers."""
-        for made in paired_calls(messages):
+        for made in calls_in(messages):
             rule = self._draw(made.call)[1]
             result = made.result
             if rule is None or result is None or result.error or result.fault == "partial":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import chat_completions, messages, responses
-from .requests import EndpointRequest, UnservableRequest
+from .common import EndpointRequest, UnservableRequest
 from .responses import ResponseStore
 
 if TYPE_CHECKING:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .events import CREATED, cut, event
-from .requests import (
+from .common import (
+    CREATED,
     SAMPLING,
     EndpointRequest,
     Tokens,
     UnservableRequest,
     calls_of,
+    cut,
+    event,
     fields_to_send_back,
     function_tool,
     hosted_tool,

@@ -6,13 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, parse_json
-from .events import cut, event
-from .requests import (
+from .common import (
     EndpointRequest,
     Tokens,
     UnservableRequest,
     calls_of,
     content_of,
+    cut,
+    event,
     fields_to_send_back,
     function_tool,
     hosted_tool,

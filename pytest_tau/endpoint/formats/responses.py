@@ -8,14 +8,16 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, parse_json
-from .events import CREATED, cut, event
-from .requests import (
+from .common import (
+    CREATED,
     EndpointRequest,
     Tokens,
     UnservableRequest,
     arguments_text,
     calls_of,
     content_of,
+    cut,
+    event,
     fields_to_send_back,
     function_tool,
     hosted_tool,

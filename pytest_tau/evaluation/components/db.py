@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...environment import Change
-    from ...models import Call, PairedCall, RewardInfo
+    from ...models import Call, RewardInfo
     from ..component import GradingInput
     from ..evidence import Evidence, StateHistory
 
@@ -147,7 +147,7 @@ def _texts(difference: Difference, whole: int = 60) -> tuple[str, str]:
     return difference_texts(difference.expected, difference.got, difference.missing, whole=whole)
 
 
-def _diverging_call(divergence: dict[str, Any], calls: Sequence[PairedCall]) -> int | None:
+def _diverging_call(divergence: dict[str, Any], calls: Sequence[Call]) -> int | None:
     """Return the call after which the right state was out of reach; None if a write is missing."""
     number, described = divergence.get("message_idx"), divergence.get("call")
     name = described.get("name") if isinstance(described, dict) else None

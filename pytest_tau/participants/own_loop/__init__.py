@@ -1,6 +1,6 @@
 """Agents that run their own loop: their framework calls the model and the tools, and answers with a text."""
 
-from .bridge import ToolOutcome
+from ...endpoint import ToolOutcome
 from .form import own_loop
 from .tools import TrialTool
 from .trial import AgentTrial

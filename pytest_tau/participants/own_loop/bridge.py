@@ -9,8 +9,9 @@ from collections import Counter
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from ...endpoint.session import ToolOutcome
 from ...environment.functions.jsonable import jsonable
 from ...errors import ParticipantError
 from ...models import MultiToolMessage
@@ -27,20 +28,6 @@ if TYPE_CHECKING:
 #: Seconds to wait for the other calls of a model's answer once the first has arrived. An agent that makes them at the
 #: same time needs a fraction of it. For one that makes them one after the other, it is spent once in a trial at most.
 _PATIENCE = 1.0
-
-
-class ToolOutcome(NamedTuple):
-    """The result of a tool call.
-
-    Attributes:
-        text: The result's text; it begins with ``Error:`` if the call failed.
-        is_error: The call failed.
-    """
-
-    text: str
-    is_error: bool
-
-
 #: The outcome of the calls of a message after the first one, under ``--tau-agent-one-call``.
 _NOT_MADE = ToolOutcome("Error: only the first call of a message is made: make this call again, alone", True)
 

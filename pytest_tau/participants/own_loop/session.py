@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...chat import ChatReply, TrialModels
-    from ...endpoint import Address, EndpointRequest
-    from .bridge import Bridge, ToolOutcome
+    from ...endpoint import Address, EndpointRequest, ToolOutcome
+    from .bridge import Bridge
     from .tools import TrialTool
 
 #: The model name that stands for ``--tau-agent-llm``.

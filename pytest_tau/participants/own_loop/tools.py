@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from ...models import clone
 
 if TYPE_CHECKING:
+    from ...endpoint import ToolOutcome
     from ...environment import Tool
-    from .bridge import Bridge, ToolOutcome
+    from .bridge import Bridge
 
 
 class TrialTool:

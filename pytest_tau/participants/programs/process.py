@@ -12,7 +12,7 @@ import time
 from functools import partial
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from .watched import watcher
+from .watcher import signal_group, watcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -143,11 +143,7 @@ class ProcessGroup:
             if self._process.poll() is None and number:
                 self._process.kill()
             return False
-        try:
-            os.killpg(self._process.pid, number)
-        except (ProcessLookupError, PermissionError):  # macOS reports a group of zombies as not permitted
-            return False
-        return True
+        return signal_group(self._process.pid, number)
 
     def _wait_for_exit(self) -> int:
         if not hasattr(os, "waitid"):  # pragma: no cover - Windows, and macOS before Python 3.13

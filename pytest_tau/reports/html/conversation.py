@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from ...models import (
         Action,
         AssistantMessage,
+        Call,
         Difference,
         Message,
-        PairedCall,
         RewardInfo,
         Simulation,
         Task,
@@ -75,7 +75,7 @@ _LONGEST_VALUE = 4000
 
 def conversation(
     simulation: Simulation,
-    calls: Sequence[PairedCall],
+    calls: Sequence[Call],
     task: Task | None,
     domain: Domain | str,
     histories: StateHistories,
@@ -144,7 +144,7 @@ def _fingerprint(message: Message) -> bytes:
 
 def _history(
     simulation: Simulation,
-    calls: Sequence[PairedCall],
+    calls: Sequence[Call],
     task: Task | None,
     domain: Domain | str,
     histories: StateHistories,
@@ -200,7 +200,7 @@ def _add_facts(shown: dict[str, Any], message: AssistantMessage | UserMessage) -
         shown["thought"] = thought
 
 
-def _call(made: PairedCall, changes: Sequence[StateChange]) -> dict[str, Any]:
+def _call(made: Call, changes: Sequence[StateChange]) -> dict[str, Any]:
     call, result = made.call, made.result
     return {
         "message_idx": made.message_idx,

@@ -15,7 +15,7 @@ from ...errors import TauError, ToolServerError
 from ...evaluation.components.db import check_db, same_state
 from ...evaluation.components.env_assertion import check_env_assertions
 from ...evaluation.evidence import StateChange, StateHistory, Turned
-from ...models import paired_calls
+from ...models import calls_in
 from ...regrade.recognition import worked_alone
 from .json_text import value_text
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ...environment import Change, Database, Domain, Environment
-    from ...models import EnvAssertion, PairedCall, Simulation, Task
+    from ...models import Call, EnvAssertion, Simulation, Task
 
 #: Characters of a value that is shown.
 _LONGEST_VALUE = 4000
@@ -42,7 +42,7 @@ class StateHistories:
         self._declared: dict[tuple[str, bool], Environment] = {}
 
     def of(
-        self, simulation: Simulation, calls: Sequence[PairedCall], task: Task, domain: Domain, *, solo: bool
+        self, simulation: Simulation, calls: Sequence[Call], task: Task, domain: Domain, *, solo: bool
     ) -> StateHistory:
         """Return the history of a conversation.
 
@@ -89,7 +89,7 @@ class StateHistories:
         return self._declared[key]
 
 
-def _carried_out(calls: Iterable[PairedCall], last: int) -> Iterator[tuple[int, PairedCall]]:
+def _carried_out(calls: Iterable[Call], last: int) -> Iterator[tuple[int, Call]]:
     """Yield the calls that were carried out, each with its position.
 
     Args:
@@ -105,7 +105,7 @@ def _carried_out(calls: Iterable[PairedCall], last: int) -> Iterator[tuple[int, 
 
 def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHistory:
     """Carry out the calls of a conversation again and look at what each of them changes."""
-    calls, solo = paired_calls(simulation.messages), worked_alone(simulation, domain)
+    calls, solo = calls_in(simulation.messages), worked_alone(simulation, domain)
     return StateHistories().of(simulation, calls, task, domain, solo=solo)
 
 
@@ -116,7 +116,7 @@ class _OfTask:
         self._task, self._domain, self._solo = task, domain, solo
         self._found: dict[tuple[Any, ...], StateHistory] = {}
 
-    def history(self, calls: Sequence[PairedCall], *, listed: bool) -> StateHistory:
+    def history(self, calls: Sequence[Call], *, listed: bool) -> StateHistory:
         """Return the history of calls that may change something; positions in it are those among these calls.
 
         Args:
@@ -136,7 +136,7 @@ class _OfTask:
                 environment.close()
         return self._found[key]
 
-    def _followed(self, calls: Sequence[PairedCall], environment: Environment, *, listed: bool) -> StateHistory:
+    def _followed(self, calls: Sequence[Call], environment: Environment, *, listed: bool) -> StateHistory:
         """Carry out calls.
 
         Raises:
@@ -169,7 +169,7 @@ class _StoppedError(Exception):
         self.history = history
 
 
-def _identity(made: PairedCall) -> tuple[Any, ...]:
+def _identity(made: Call) -> tuple[Any, ...]:
     """Return a value that is equal for calls whose replays are equal."""
     call, result = made.call, made.result
     found = None if result is None else (result.error, result.fault, result.content)
@@ -201,7 +201,7 @@ class _Watch:
         self._database = Turned(self._equal(), None) if reference else None
         self._turned = [Turned(holds, None) for holds in self._held()]
 
-    def carry_out(self, position: int, made: PairedCall) -> str | None:
+    def carry_out(self, position: int, made: Call) -> str | None:
         """Make a call; returns why the replay cannot go on, if so."""
         environment, call = self._environment, made.call
         before = environment.fork()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...diagnosis.attribution import annotate_failure
 from ...environment.records import digest
 from ...errors import ConfigurationError
-from ...models import paired_calls
+from ...models import calls_in
 from ...regrade.recognition import recognise_domain, worked_alone
 from ...runs.make_record import make_record
 from ...runs.results.files import ResultFile
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ...capability import Capability
     from ...environment import Domain
-    from ...models import PairedCall, Simulation, Task
+    from ...models import Call, Simulation, Task
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run, StoredTrial
     from ...runs.record import TrialRecord
@@ -65,7 +65,7 @@ class Gatherer:
             OSError: A file cannot be opened, or a block cannot be written.
         """
         for trial in self.run.trials():
-            name, calls = self._domain_name(trial), paired_calls(trial.simulation.messages)
+            name, calls = self._domain_name(trial), calls_in(trial.simulation.messages)
             task, domain = self._one_object(trial.task), self._domain(name)
             _annotate(trial.simulation, task, domain)
             yield self._facts(trial, calls, name)
@@ -75,7 +75,7 @@ class Gatherer:
             blocks.add({**shown, "test": trial.test} if trial.test else shown)
         blocks.end()
 
-    def _facts(self, trial: StoredTrial, calls: Sequence[PairedCall], domain: str) -> Facts:
+    def _facts(self, trial: StoredTrial, calls: Sequence[Call], domain: str) -> Facts:
         simulation = trial.simulation
         record = make_record(simulation, trial.task, domain, trial.test, calls=calls)
         return Facts(record, fingerprints(simulation.messages) if self._compared else b"")

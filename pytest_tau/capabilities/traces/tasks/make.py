@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ....environment import Domain
     from ....models import InitialState, Simulation
-    from ....models.simulations import PairedCall
+    from ....models.simulations import Call
 
 #: Words of a request that a task's id skips.
 _LITTLE = re.compile(
@@ -113,7 +113,7 @@ def _unusable(conversation: Simulation, domain: Domain) -> str:
 
 def _made(
     conversation: Simulation,
-    calls: Sequence[PairedCall],
+    calls: Sequence[Call],
     domain: Domain,
     choices: Choices,
     origin: dict[str, Any],

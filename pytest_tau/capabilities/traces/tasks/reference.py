@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ....environment import Domain, Environment
     from ....models import Message, Task
-    from ....models.simulations import PairedCall
+    from ....models.simulations import Call
     from ....models.tasks import EnvAssertion
 
 #: Values that a user could have asked for: amounts, dates, ids and numbers.
@@ -71,7 +71,7 @@ class Reference(NamedTuple):
         )
 
 
-def reference_of(domain: Domain, task: Task, messages: Sequence[Message], calls: Sequence[PairedCall]) -> Reference:
+def reference_of(domain: Domain, task: Task, messages: Sequence[Message], calls: Sequence[Call]) -> Reference:
     """Return the reference of a conversation on a domain.
 
     Args:
@@ -104,7 +104,7 @@ def reference_of(domain: Domain, task: Task, messages: Sequence[Message], calls:
     return Reference(kept[:last], needed, dropped, handed, last_read, assertions, list(_said(messages, calls)))
 
 
-def _action(each: PairedCall, number: int) -> Action:
+def _action(each: Call, number: int) -> Action:
     call = each.call
     return Action(action_id=f"{call.name}_{number}", requestor=call.requestor, name=call.name, arguments=call.arguments)
 
@@ -128,7 +128,7 @@ def _after(domain: Domain, task: Task, writes: Sequence[Action]) -> Environment:
     return environment
 
 
-def _assertions(domain: Domain, task: Task, calls: Sequence[PairedCall]) -> list[EnvAssertion]:
+def _assertions(domain: Domain, task: Task, calls: Sequence[Call]) -> list[EnvAssertion]:
     """Return what tasks of the domain assert and is true after the calls; nothing if any is graded by the database."""
     tasks = domain.tasks(None)
     if any("DB" in each.criteria.reward_basis or not each.criteria.env_assertions for each in tasks):
@@ -152,7 +152,7 @@ def _holds(assertion: EnvAssertion, environment: Environment) -> bool:
     return bool(found == assertion.assert_value)
 
 
-def _said(messages: Sequence[Message], calls: Sequence[PairedCall]) -> Iterator[str]:
+def _said(messages: Sequence[Message], calls: Sequence[Call]) -> Iterator[str]:
     """Yield values that the agent said, that a result has, and that the user has not said; the likeliest first."""
     asked = " ".join(m.content or "" for m in messages if m.role == "user")
     results = " ".join((each.result.content or "") for each in calls if each.result)

@@ -10,7 +10,7 @@ from ....documents import json_or_none
 from ....environment import same_result
 from ....environment.results import is_error
 from ....errors import TauError
-from ....models import InitialState, Task, UserScenario, call_as_text, paired_calls
+from ....models import InitialState, Task, UserScenario, call_as_text, calls_in
 from ....models.tasks import FunctionCall, InitializationData
 from ....text import shorten_both
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ....environment import Domain, Environment
     from ....models import Message
-    from ....models.simulations import PairedCall
+    from ....models.simulations import Call
 
 #: Explanations that are followed up at a time, and the functions that one may have.
 _WIDTH, _MOST_FUNCTIONS = 4, 12
@@ -52,16 +52,16 @@ class Inferred(NamedTuple):
     differences: list[Difference]
 
 
-def playable(messages: Sequence[Message]) -> list[PairedCall]:
+def playable(messages: Sequence[Message]) -> list[Call]:
     """Return the calls of a conversation that can be made again, in order: those with a result of the tool itself."""
     return [
         each
-        for each in paired_calls(messages)
+        for each in calls_in(messages)
         if each.result is not None and each.result.executed and each.call.malformed is None
     ]
 
 
-def infer_state(domain: Domain, calls: Sequence[PairedCall]) -> Inferred:
+def infer_state(domain: Domain, calls: Sequence[Call]) -> Inferred:
     """Return the smallest initial state that explains the results of calls.
 
     Three sources are tried one after the other, each only for what the earlier ones leave unexplained: the state of the
@@ -79,7 +79,7 @@ def infer_state(domain: Domain, calls: Sequence[PairedCall]) -> Inferred:
     return Inferred(_state(best.functions, best.records), best.differences)
 
 
-def play(calls: Sequence[PairedCall], environment: Environment, *, first_only: bool = False) -> list[Difference]:
+def play(calls: Sequence[Call], environment: Environment, *, first_only: bool = False) -> list[Difference]:
     """Make calls on an environment; return those with other results than the recorded ones.
 
     Args:
@@ -104,7 +104,7 @@ def play(calls: Sequence[PairedCall], environment: Environment, *, first_only: b
     return found
 
 
-def replayed(domain: Domain, state: InitialState, calls: Sequence[PairedCall]) -> list[Difference]:
+def replayed(domain: Domain, state: InitialState, calls: Sequence[Call]) -> list[Difference]:
     """Return the calls that have other results in an initial state than the recorded ones."""
     return play(calls, environment_in(domain, state))
 
@@ -142,7 +142,7 @@ def _state(functions: Sequence[FunctionCall], records: dict[str, Any]) -> Initia
 
 def _tried(
     domain: Domain,
-    calls: Sequence[PairedCall],
+    calls: Sequence[Call],
     functions: Sequence[FunctionCall],
     records: dict[str, Any],
     *,
@@ -159,7 +159,7 @@ def _tried(
 # Functions by which tasks of the domain begin
 
 
-def _with_functions(domain: Domain, calls: Sequence[PairedCall], start: _Candidate) -> _Candidate:
+def _with_functions(domain: Domain, calls: Sequence[Call], start: _Candidate) -> _Candidate:
     """Return the best explanation by functions, found one function after the other, or a group where none helps."""
     known = _Functions.of(domain, " ".join(text_of(each) for each in calls))
 
@@ -192,7 +192,7 @@ def _with_functions(domain: Domain, calls: Sequence[PairedCall], start: _Candida
 
 
 def _without_idle_writes(
-    domain: Domain, calls: Sequence[PairedCall], known: _Functions, chosen: frozenset[int]
+    domain: Domain, calls: Sequence[Call], known: _Functions, chosen: frozenset[int]
 ) -> frozenset[int]:
     """Return an explanation with further functions because of which more of the writes had an effect that was seen.
 
@@ -273,7 +273,7 @@ def is_key(value: Any) -> bool:
     return isinstance(value, str) and sum(map(str.isdigit, value)) > 2
 
 
-def text_of(each: PairedCall) -> str:
+def text_of(each: Call) -> str:
     """Return the arguments and the result of a call as one text."""
     return f"{json.dumps(each.call.arguments, ensure_ascii=False)} {each.result.content if each.result else ''}"
 
@@ -281,7 +281,7 @@ def text_of(each: PairedCall) -> str:
 # Records that were read
 
 
-def _with_records(domain: Domain, calls: Sequence[PairedCall], start: _Candidate) -> _Candidate:
+def _with_records(domain: Domain, calls: Sequence[Call], start: _Candidate) -> _Candidate:
     """Return the explanation with records as they were read, without those that explain nothing."""
     tables = _tables(environment_in(domain, _state(start.functions, {})).dump()["agent"])
     environment, proposals = environment_in(domain, None), dict[tuple[str, str], dict[str, Any]]()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ....environment import Domain
     from ....models import Message, Task
-    from ....models.simulations import PairedCall
+    from ....models.simulations import Call
     from ....participants.scripted.parser import ParsedText
 
 #: Rounds in which what a script says otherwise than the person is corrected.
@@ -57,7 +57,7 @@ class _Turn(NamedTuple):
 
 
 def scenario_of(
-    domain: Domain, task: Task, messages: Sequence[Message], calls: Sequence[PairedCall], domain_name: str | None = None
+    domain: Domain, task: Task, messages: Sequence[Message], calls: Sequence[Call], domain_name: str | None = None
 ) -> UserScenario:
     """Return a user that says what the person said, in the same order of disclosure.
 
@@ -107,7 +107,7 @@ def _without_tokens(text: str) -> str:
     return text.strip()
 
 
-def _arguments(calls: Sequence[PairedCall]) -> dict[str, str]:
+def _arguments(calls: Sequence[Call]) -> dict[str, str]:
     """Return the names of arguments of calls by their values, as texts that a person could say."""
     found: dict[str, str] = {}
     for each in calls:
@@ -118,7 +118,7 @@ def _arguments(calls: Sequence[PairedCall]) -> dict[str, str]:
     return found
 
 
-def _failed(calls: Sequence[PairedCall]) -> set[str]:
+def _failed(calls: Sequence[Call]) -> set[str]:
     """Return values of arguments, as texts, with which no call has found or done anything."""
     failed: set[str] = set()
     worked: set[str] = set()
@@ -229,7 +229,7 @@ class _Draft:
         if not plain or name not in own or own[name] in sentence:
             own[name] = value
 
-    def remember(self, made: PairedCall, said: str) -> None:
+    def remember(self, made: Call, said: str) -> None:
         """Let the person know in a request what it has said in one before, if a call of this request needs it."""
         request, needed = self._request_at(made.message_idx), made.call.arguments
         for name, value in self._values_in(said).items():
@@ -381,7 +381,7 @@ def scripted_replies(domain: Domain, task: Task, messages: Sequence[Message]) ->
     return replies
 
 
-def _noted(domain: Domain, messages: Sequence[Message], calls: Sequence[PairedCall]) -> Iterator[tuple[int, str, str]]:
+def _noted(domain: Domain, messages: Sequence[Message], calls: Sequence[Call]) -> Iterator[tuple[int, str, str]]:
     """Yield what the agent has put into its own words: arguments of writes that neither the person nor a result had."""
     environment = domain.environment()
     for each in calls:

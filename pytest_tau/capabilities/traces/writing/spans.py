@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ....environment.results import is_error
 from ....evaluation import components_of
-from ....models import AssistantMessage, UserMessage, paired_calls
+from ....models import AssistantMessage, UserMessage, calls_in
 from ..facts import stored_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ....models import Message, Simulation
-    from ....models.simulations import PairedCall
+    from ....models.simulations import Call
 
 #: Kinds of spans in OTLP.
 INTERNAL, CLIENT = 1, 3
@@ -88,8 +88,8 @@ class _Trace:
         self._session = {"gen_ai.conversation.id": conversation, "session.id": conversation}
         conditions = simulation.conditions or {}
         self._agent = str(_name_of(conditions.get("agent")) or "agent")
-        self._calls: dict[tuple[int, int], PairedCall] = {}
-        for each in paired_calls(simulation.messages):
+        self._calls: dict[tuple[int, int], Call] = {}
+        for each in calls_in(simulation.messages):
             place = sum(position == each.message_idx for position, _ in self._calls)
             self._calls[each.message_idx, place] = each
         self.spans: list[Span] = []
@@ -215,7 +215,7 @@ class _Trace:
             },
         )
 
-    def _add_call(self, position: int, place: int, made: PairedCall, parent: str, *, by_user: bool) -> None:
+    def _add_call(self, position: int, place: int, made: Call, parent: str, *, by_user: bool) -> None:
         call, result = made.call, made.result
         number = len(getattr(self._simulation.messages[position], "tool_calls", None) or ())
         text = result.content if result else None

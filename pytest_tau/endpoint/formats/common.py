@@ -1,4 +1,4 @@
-"""Requests to a model, read from any of the wire formats, and the refusal of what cannot be served."""
+"""What the wire formats share: requests, the refusal of what cannot be served, tool calls, and events of a stream."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+
+
+#: Characters in one event of a stream: few, so that words and JSON are split, as models do.
+_PIECE = 12
+#: A fixed time, in seconds since 1970, so that the same conversation has the same answers, to the byte.
+CREATED = 1_700_000_000
+#: The type of the body of a stream.
+EVENT_STREAM = "text/event-stream"
+#: Keeps a connection open on which nothing is sent yet; clients ignore it.
+COMMENT = b": the model has not answered yet\n\n"
 
 
 class Tokens(NamedTuple):
@@ -198,3 +208,14 @@ def arguments_text(arguments: Any) -> str:
     if isinstance(arguments, str):
         return arguments
     return json.dumps({} if arguments is None else arguments)
+
+
+def event(data: Any, name: str | None = None) -> bytes:
+    """Return a server-sent event; data that is not a text is sent as JSON."""
+    text = data if isinstance(data, str) else json.dumps(data)
+    return (f"event: {name}\ndata: {text}\n\n" if name else f"data: {text}\n\n").encode()
+
+
+def cut(text: str) -> list[str]:
+    """Return a text in the pieces in which it is streamed; none for an empty text."""
+    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
