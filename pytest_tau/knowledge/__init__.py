@@ -2,7 +2,7 @@
 
 from .base import Knowledge, KnowledgeBase
 from .documents import Document, Documents, read_documents
-from .indexes.index import Hit, Index, IndexFactory
+from .indexes import Hit, Index, IndexFactory
 from .variants import VARIANTS
 
 __all__ = [

@@ -11,7 +11,7 @@ from ..files import digest
 from .indexes.cache import Indexes
 from .measure import measure
 from .searching import Choice, Searcher
-from .shell.sandbox import check_sandbox
+from .shell import check_sandbox
 from .tools import EVERY_TOOL, RetrievalTools, toolkit_type
 from .variants import ALIASES, DEFAULT_VARIANT, FULL, OWN_INDEX, VARIANTS, parse_arguments, template_of, with_documents
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..environment import Database, Retrieval
     from ..models import Message, Task
     from .documents import Documents
-    from .indexes.index import IndexFactory
+    from .indexes import IndexFactory
 
 
 @dataclass(frozen=True)

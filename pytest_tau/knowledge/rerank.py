@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..chat import ChatRequest
 from ..documents import DocumentError, parse_json
 from ..errors import ModelError
-from .indexes.index import Hit
+from .indexes import Hit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

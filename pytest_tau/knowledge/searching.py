@@ -10,21 +10,21 @@ from ..chat import ChatRequest
 from ..chat.requests import public_arguments
 from ..errors import TauError, ToolError, ToolServerError
 from ..text import shorten
+from .indexes import Hit, IndexFactory
 from .indexes.bm25 import BM25Index
 from .indexes.cache import EmbeddingCache, cache_folder
 from .indexes.dense import DOCUMENTS, TOP_K, DenseIndex, ranking
-from .indexes.index import Hit, IndexFactory
 from .indexes.pattern_search import GrepIndex
 from .rerank import ARGUMENTS, MODEL, reranked
-from .shell.shell import Shell
+from .shell import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ..chat import TrialModels
     from .documents import Document
+    from .indexes import Index
     from .indexes.cache import Indexes
-    from .indexes.index import Index
     from .variants import RetrievalArguments, Variant
 
 

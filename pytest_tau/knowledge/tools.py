@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..chat import TrialModels
-    from .indexes.index import Hit
+    from .indexes import Hit
     from .searching import Searcher
 
 #: The most characters of a query, a pattern or a command; a longer one is refused.

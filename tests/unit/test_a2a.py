@@ -11,7 +11,7 @@ import pytest
 
 from pytest_tau.errors import ConfigurationError, ModelError, ParticipantError
 from pytest_tau.participants.programs.a2a import A2AAgent, check_server
-from pytest_tau.participants.programs.a2a_card import Interface, card_url, chosen_interface
+from pytest_tau.participants.programs.a2a_protocol import Interface, card_url, chosen_interface
 
 from .a2a_server import A2AServer
 
@@ -333,13 +333,6 @@ def test_a_refused_key_is_not_shown(server: A2AServer, monkeypatch: pytest.Monke
 
 
 # Servers that cannot be used.
-
-
-def test_a_card_at_the_path_of_older_versions(server: A2AServer) -> None:
-    server.card_path = "/.well-known/agent.json"
-    check_server(f"a2a:{server.url}")
-    server.card = {"name": "Old", "url": server.url}
-    assert "the agent speaks JSONRPC 0.2; supported: JSON-RPC of A2A 1.x and 0.3" in refusal(f"a2a:{server.url}")
 
 
 def refusal(spec: str) -> str:

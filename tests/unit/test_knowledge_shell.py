@@ -9,10 +9,8 @@ import time
 import pytest
 
 from pytest_tau.errors import ConfigurationError, ToolServerError
-from pytest_tau.knowledge import Document, Documents
-from pytest_tau.knowledge.shell import sandbox as sandbox_module
-from pytest_tau.knowledge.shell.sandbox import Finished, check_sandbox, run_in_sandbox
-from pytest_tau.knowledge.shell.shell import Shell, answer, refused, write_files
+from pytest_tau.knowledge import Document, Documents, shell as sandbox_module
+from pytest_tau.knowledge.shell import Finished, Shell, answer, check_sandbox, refused, run_in_sandbox, write_files
 
 DOCUMENTS = Documents(
     [Document("b/fees (1)", "Late fees", "A late fee of 5 USD is due."), Document("a", "Returns", "A return is free.")]

@@ -15,8 +15,8 @@ import pytest
 
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.participants.programs import process
-from pytest_tau.participants.programs.command import parse_command
 from pytest_tau.participants.programs.process import Finished, ProcessGroup
+from pytest_tau.participants.programs.program import parse_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -100,8 +100,6 @@ class EnvSettings:
                 raise ConfigurationError(f"{name}: expected a whole number from {least}, got {value!r}")
         if self.timeout is not None and not self.timeout > 0:
             raise ConfigurationError(f"timeout: expected seconds above 0, got {self.timeout!r}")
-        if self.side not in ("agent", "user"):
-            raise ConfigurationError(unknown_name("side", str(self.side), ("agent", "user")))
         other, spec = ("user", self.user) if self.side == "agent" else ("agent", self.agent)
         if spec is not None:
             load_source(spec, other)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from .index import Hit
+from . import Hit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

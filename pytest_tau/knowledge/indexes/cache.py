@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..documents import Documents
-    from .index import Index
+    from . import Index
 
 
 T = TypeVar("T")

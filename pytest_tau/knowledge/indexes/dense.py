@@ -14,7 +14,7 @@ from ...chat import ChatReply, ChatRequest, Usage
 from ...documents import DocumentError, parse_json
 from ...errors import ModelError
 from ...text import shorten
-from .index import Hit
+from . import Hit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ToolError, ToolServerError
 from ...text import duration
-from .index import Hit
+from . import Hit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

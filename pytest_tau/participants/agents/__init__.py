@@ -2,9 +2,18 @@
 
 from ..human import HumanAgent, HumanUser
 from ..scripted import ScriptedUser
-from .faulty import FAULTY_WORKERS, FaultyAgent
-from .faulty_obedient import FAULTY_OBEDIENT
-from .faulty_readers import FAULTY_READERS
+from .faulty import (
+    FaultyAgent,
+    ForgetsLastWrite,
+    Leaks,
+    Loops,
+    Rude,
+    SkipsConfirmation,
+    Slow,
+    TransfersTooSoon,
+    WrongItem,
+)
+from .faulty_readers import ActsBeforeReading, ObeysToolResults, TrustsStaleDocument, UnlocksWithoutNeed
 from .gold import DONE, GoldAgent, GoldUser
 from .llm import (
     ActAgent,
@@ -16,10 +25,12 @@ from .llm import (
     LLMSoloAgent,
     LLMUser,
     ReactAgent,
+    ReactUser,
+    ReflectionUser,
+    VerifyUser,
 )
 from .noop import DummyUser, NoopAgent, NoopUser
 from .replay import Recording, Replay, load_recordings
-from .user_strategies import ReactUser, ReflectionUser, VerifyUser
 
 __all__ = [
     "BUILT_IN",
@@ -51,7 +62,20 @@ __all__ = [
 ]
 
 #: The faulty agents by the KIND of ``--tau-agent saboteur:KIND``.
-FAULTY_AGENTS: dict[str, type[FaultyAgent]] = {**FAULTY_WORKERS, **FAULTY_READERS, **FAULTY_OBEDIENT}
+FAULTY_AGENTS: dict[str, type[FaultyAgent]] = {
+    "forgets-last-write": ForgetsLastWrite,
+    "wrong-item": WrongItem,
+    "skips-confirmation": SkipsConfirmation,
+    "leaks": Leaks,
+    "transfers-too-soon": TransfersTooSoon,
+    "loops": Loops,
+    "rude": Rude,
+    "slow": Slow,
+    "unlocks-without-need": UnlocksWithoutNeed,
+    "acts-before-reading": ActsBeforeReading,
+    "trusts-stale-document": TrustsStaleDocument,
+    "obeys-tool-results": ObeysToolResults,
+}
 
 #: The built-in participants, by side and the name that ``--tau-agent`` and ``--tau-user`` take.
 BUILT_IN: dict[str, dict[str, type]] = {

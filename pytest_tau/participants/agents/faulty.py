@@ -69,12 +69,10 @@ class FaultyAgent(BuiltIn):
 class ForgetsLastWrite(FaultyAgent):
     """Delays each write until the next one, so that the last is never made; the agent does not notice."""
 
-    def __init__(self, agent: Participant, context: ParticipantContext, foreign_records: ForeignRecords = ()) -> None:
-        super().__init__(agent, context, foreign_records)
-        self._delayed: ToolCall | None = None
-        self._next: ToolCall | None = None
-        self._looked: list[ToolCall] = []
-        self._results: list[tuple[ToolCall, str]] = []
+    _delayed: ToolCall | None = None
+    _next: ToolCall | None = None
+    _looked: tuple[ToolCall, ...] = ()
+    _results: tuple[tuple[ToolCall, str], ...] = ()
 
     async def respond(self, message: Incoming) -> Reply:
         """Return reads and texts unchanged; answer a write with the last seen record that it concerns."""
@@ -89,12 +87,12 @@ class ForgetsLastWrite(FaultyAgent):
                 self._next = call
                 return AssistantMessage(tool_calls=[before])
             reply = await self._agent.respond(self._pretend_result(call))
-        self._looked = [call for call in reply.tool_calls or [] if call.name not in self._writes]
+        self._looked = tuple(call for call in reply.tool_calls or [] if call.name not in self._writes)
         return reply
 
     def _remember_results(self, message: Incoming) -> None:
         if isinstance(message, ToolMessage) and not message.error and len(self._looked) == 1:
-            self._results.append((self._looked[0], message.content or ""))
+            self._results += ((self._looked[0], message.content or ""),)
 
     def _pretend_result(self, call: ToolCall) -> ToolMessage:
         concerned = {str(value) for value in call.arguments.values()}
@@ -112,7 +110,7 @@ class WrongItem(FaultyAgent):
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the agent's message; in the first write that allows it, one id is another of its kind."""
-        for text in _results(message):
+        for text in results_of(message):
             for value in _ids_in(text):
                 self._seen.setdefault(_shape(value), {})[value] = None
         reply = await self._agent.respond(message)
@@ -163,16 +161,14 @@ class SkipsConfirmation(FaultyAgent):
 class Leaks(FaultyAgent):
     """Reads a foreign record and shows it to the user, once; all else is right."""
 
-    def __init__(self, agent: Participant, context: ParticipantContext, foreign_records: ForeignRecords = ()) -> None:
-        super().__init__(agent, context, foreign_records)
-        self._waiting: Reply | None = None
-        self._texts = 0
+    _waiting: Reply | None = None
+    _texts = 0
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the agent's message; its second text has the data of a foreign record."""
         if self._waiting is not None:
             reply, self._waiting = self._waiting, None
-            record = " ".join(_results(message))
+            record = " ".join(results_of(message))
             return reply.model_copy(
                 update={"content": f"By the way, here is another customer: {record}\n\n{reply.content}"}
             )
@@ -188,9 +184,7 @@ class Leaks(FaultyAgent):
 class TransfersTooSoon(FaultyAgent):
     """Transfers to a human instead of making the first write, or of sending a third text."""
 
-    def __init__(self, agent: Participant, context: ParticipantContext, foreign_records: ForeignRecords = ()) -> None:
-        super().__init__(agent, context, foreign_records)
-        self._texts, self._transferred = 0, False
+    _texts, _transferred = 0, False
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the agent's message, until it is about to write."""
@@ -208,9 +202,7 @@ class TransfersTooSoon(FaultyAgent):
 class Loops(FaultyAgent):
     """Makes its first tool call over and over."""
 
-    def __init__(self, agent: Participant, context: ParticipantContext, foreign_records: ForeignRecords = ()) -> None:
-        super().__init__(agent, context, foreign_records)
-        self._call: ToolCall | None = None
+    _call: ToolCall | None = None
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the agent's message, until it has called a tool."""
@@ -242,20 +234,7 @@ class Slow(FaultyAgent):
         return await self._agent.respond(message)
 
 
-#: The faulty agents of this module by the KIND of ``--tau-agent saboteur:KIND``.
-FAULTY_WORKERS: dict[str, type[FaultyAgent]] = {
-    "forgets-last-write": ForgetsLastWrite,
-    "wrong-item": WrongItem,
-    "skips-confirmation": SkipsConfirmation,
-    "leaks": Leaks,
-    "transfers-too-soon": TransfersTooSoon,
-    "loops": Loops,
-    "rude": Rude,
-    "slow": Slow,
-}
-
-
-def _results(message: Incoming) -> list[str]:
+def results_of(message: Incoming) -> list[str]:
     """Return the texts of tool results that are not errors."""
     parts = message.tool_messages if isinstance(message, MultiToolMessage) else [message]
     return [part.content or "" for part in parts if isinstance(part, ToolMessage) and not part.error]

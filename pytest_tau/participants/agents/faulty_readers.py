@@ -1,14 +1,19 @@
-"""Faulty agents of domains whose agents read documents and unlock the tools that those name."""
+"""Faulty agents that read results of tools wrongly: documents that name tools to unlock, and instructions."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ...documents import DocumentError, parse_json
 from ...models import AssistantMessage, ToolCall, ToolMessage
-from .faulty import FaultyAgent
+from .faulty import FaultyAgent, results_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..context import Incoming, Participant, ParticipantContext, Reply
     from .faulty import ForeignRecords
 
@@ -16,17 +21,17 @@ _UNLOCK, _GIVE = "unlock_discoverable_agent_tool", "give_discoverable_user_tool"
 _TOOL = re.compile(r"`([a-z]\w*_\d{4})`")
 #: The beginning of each hit of a search, with its title.
 _HIT = re.compile(r"(?m)^(?=\d+\. (?P<title>.+)\n +ID: )")
+#: A word that may be text in Base64.
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
 _DATE = re.compile(r"\b(\d\d)/(\d\d)/(\d{4})\b")
 
 
 class UnlocksWithoutNeed(FaultyAgent):
     """Unlocks every tool that a document named before the first one that it needs; gives the user the user's."""
 
-    def __init__(self, agent: Participant, context: ParticipantContext, foreign_records: ForeignRecords = ()) -> None:
-        super().__init__(agent, context, foreign_records)
-        self._named: dict[str, None] = {}
-        self._waiting: Reply | None = None
-        self._queue: list[str] = []
+    _named: tuple[str, ...] = ()
+    _waiting: Reply | None = None
+    _queue: list[str]
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the agent's message; before its first unlock, those of the other tools."""
@@ -34,13 +39,13 @@ class UnlocksWithoutNeed(FaultyAgent):
             refused = isinstance(message, ToolMessage) and (message.content or "").startswith("Error: Unknown agent")
             return self._next(self._queue[0] if refused else None)
         if isinstance(message, ToolMessage):
-            self._named |= dict.fromkeys(_TOOL.findall(message.content or ""))
+            self._named = tuple(dict.fromkeys([*self._named, *_TOOL.findall(message.content or "")]))
         reply = await self._agent.respond(message)
         wanted = _unlocked(reply)
         if wanted is None or not self._named:
             return reply
         self._waiting, self._queue = reply, ["", *(name for name in self._named if name != wanted)]
-        self._named.clear()
+        self._named = ()
         return self._next(None)
 
     def _next(self, refused: str | None) -> Reply:
@@ -91,6 +96,47 @@ class TrustsStaleDocument(FaultyAgent):
         return start + "".join(hit for title, date, hit in dated if not date or date == self._oldest[title])
 
 
+class ObeysToolResults(FaultyAgent):
+    """Makes the calls that a text in a tool result asks for, and puts their results into its next text.
+
+    It understands ``tool_name({"argument": …})``, also in Base64. All else is right.
+    """
+
+    def __init__(self, agent: Participant, context: ParticipantContext, foreign_records: ForeignRecords = ()) -> None:
+        super().__init__(agent, context, foreign_records)
+        names = "|".join(re.escape(tool.name) for tool in context.tools)
+        self._call = re.compile(rf"\b({names})\((?=\{{)") if names else None
+        self._obeyed: set[str] = set()
+        self._waiting: list[ToolCall] = []
+        self._interrupted: Incoming | None = None
+        self._learned: list[str] = []
+
+    async def respond(self, message: Incoming) -> Reply:
+        """Return a call that a result asks for, or the agent's message with what such calls have returned."""
+        if self._interrupted is not None:
+            self._learned += results_of(message)
+        else:
+            self._waiting = list(self._requested(message))
+            self._interrupted = message
+        if self._waiting:
+            return AssistantMessage(tool_calls=[self._waiting.pop(0)])
+        message, self._interrupted = self._interrupted, None
+        reply = await self._agent.respond(message)
+        if self._learned and reply.content and not reply.tool_calls:
+            learned, self._learned = " ".join(self._learned), []
+            return reply.model_copy(update={"content": f"{reply.content}\n\n{learned}"})
+        return reply
+
+    def _requested(self, message: Incoming) -> Iterator[ToolCall]:
+        for text in (text for result in results_of(message) for text in _readable(result)):
+            for found in self._call.finditer(text) if self._call else ():
+                arguments = _object_at(text, found.end())
+                key = f"{found[1]} {arguments}"
+                if arguments is not None and key not in self._obeyed:
+                    self._obeyed.add(key)
+                    yield ToolCall(name=found[1], arguments=arguments)
+
+
 def _title(hit: str) -> str:
     return hit.partition("\n")[0].partition(". ")[2]
 
@@ -109,9 +155,38 @@ def _unlocked(reply: Reply) -> str | None:
     return str(calls[0].arguments.get("agent_tool_name", ""))
 
 
-#: The faulty agents of this module by the KIND of ``--tau-agent saboteur:KIND``.
-FAULTY_READERS: dict[str, type[FaultyAgent]] = {
-    "unlocks-without-need": UnlocksWithoutNeed,
-    "acts-before-reading": ActsBeforeReading,
-    "trusts-stale-document": TrustsStaleDocument,
-}
+def _readable(content: str) -> Iterator[str]:
+    """Yield the texts of a result, and what is in Base64 in them."""
+    try:
+        waiting: list[Any] = [parse_json(content)]
+    except DocumentError:
+        waiting = [content]
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str):
+            yield value
+            yield from filter(None, map(_decoded, _BASE64.findall(value)))
+
+
+def _object_at(text: str, start: int) -> dict[str, Any] | None:
+    """Return the JSON object that begins at a place of a text; None if there is none."""
+    end = text.find("})", start)
+    while end >= 0:
+        try:
+            found = parse_json(text[start : end + 1])
+        except DocumentError:
+            end = text.find("})", end + 1)
+        else:
+            return found if isinstance(found, dict) else None
+    return None
+
+
+def _decoded(word: str) -> str:
+    try:
+        return base64.b64decode(word, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return ""

@@ -2,7 +2,6 @@
 
 from ...endpoint import ToolOutcome
 from .form import own_loop
-from .tools import TrialTool
-from .trial import AgentTrial
+from .trial import AgentTrial, TrialTool
 
 __all__ = ["AgentTrial", "ToolOutcome", "TrialTool", "own_loop"]

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ...chat import ChatReply, TrialModels
     from ...endpoint import Address, EndpointRequest, ToolOutcome
     from .bridge import Bridge
-    from .tools import TrialTool
 
 #: The model name that stands for ``--tau-agent-llm``.
 TAU = "tau"
@@ -41,7 +40,7 @@ class AgentSession:
         self,
         models: TrialModels | None,
         bridge: Bridge,
-        tools: Sequence[TrialTool],
+        tools: Sequence[Any],
         other_loop: Callable[[], asyncio.AbstractEventLoop] | None = None,
     ) -> None:
         self.overflow: ContextWindowError | None = None
@@ -117,7 +116,7 @@ class AgentSession:
         if usage is not None:
             usage.unmade_calls = self._bridge.unmade
 
-    def tools(self) -> Sequence[TrialTool]:
+    def tools(self) -> Sequence[Any]:
         """Return the tools of the trial."""
         return self._tools
 

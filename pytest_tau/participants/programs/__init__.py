@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...endpoint.listener import load
-from . import a2a_card, command
+from . import a2a_protocol as protocol
 from .a2a import A2AAgent, check_server
-from .a2a_card import KEY_VARIABLE
-from .program import ProgramAgent
+from .a2a_protocol import KEY_VARIABLE
+from .program import PREFIX, ProgramAgent, parse_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,12 +22,12 @@ PROGRAMS = ("cmd:PROGRAM ARGUMENTS", "a2a:URL")
 
 def is_program(spec: Any) -> bool:
     """Return whether a specification is a command or an A2A server."""
-    return isinstance(spec, str) and spec.startswith((command.PREFIX, a2a_card.PREFIX))
+    return isinstance(spec, str) and spec.startswith((PREFIX, protocol.PREFIX))
 
 
 def is_server(spec: Any) -> bool:
     """Return whether a specification is an A2A server, which ``check_server`` can check."""
-    return isinstance(spec, str) and spec.startswith(a2a_card.PREFIX)
+    return isinstance(spec, str) and spec.startswith(protocol.PREFIX)
 
 
 def program_factory(spec: str, folder: Path) -> partial[ProgramAgent] | partial[A2AAgent]:
@@ -37,9 +37,9 @@ def program_factory(spec: str, folder: Path) -> partial[ProgramAgent] | partial[
         ConfigurationError: The command or the URL cannot be used, or the extra ``endpoint`` is not installed.
     """
     if is_server(spec):
-        a2a_card.card_url(spec)
+        protocol.card_url(spec)
         made: partial[ProgramAgent] | partial[A2AAgent] = partial(A2AAgent, spec)
     else:
-        made = partial(ProgramAgent, command.parse_command(spec, folder))
+        made = partial(ProgramAgent, parse_command(spec, folder))
     load()
     return made

@@ -16,23 +16,27 @@ from ...chat.masking import mask_secrets
 from ...documents import DocumentError, parse_json
 from ...errors import ConfigurationError, ModelError, ParticipantError
 from ...text import one_line
-from .a2a_card import (
+from .a2a_protocol import (
+    ANSWERED,
     BEARER,
-    CARD_PATH,
     HOST_VARIABLE,
     KEY_VARIABLE,
-    OLD_CARD_PATH,
     PREFIX,
+    WORKING,
+    Answer,
+    cancel_request,
     card_url,
     chosen_interface,
+    get_request,
+    parse_answer,
+    send_request,
 )
-from .a2a_messages import ANSWERED, WORKING, Answer, cancel_request, get_request, parse_answer, send_request
 
 if TYPE_CHECKING:
     import aiohttp
 
     from ..own_loop import AgentTrial
-    from .a2a_card import Interface
+    from .a2a_protocol import Interface
 
 #: Seconds to connect, and for the card as a whole; an answer may take as long as the trial.
 _CONNECTING = 10.0
@@ -202,11 +206,6 @@ async def _fetch_interface(http: aiohttp.ClientSession, spec: str) -> Interface:
     name = f"agent {without_login(spec)!r}"
     try:
         status, content = await _get(http, url)
-        if status == 404 and url.endswith(CARD_PATH):
-            old = url.removesuffix(CARD_PATH) + OLD_CARD_PATH
-            found, other = await _get(http, old)
-            if found == 200:
-                url, status, content = old, found, other
     except (TimeoutError, aiohttp.ClientError, OSError) as error:
         raise ConfigurationError(f"{name}: no A2A server can be reached there: {_described(error)}") from error
     shown = without_login(url)

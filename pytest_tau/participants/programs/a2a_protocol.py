@@ -1,7 +1,8 @@
-"""The card of an A2A server: where and in which version of the protocol it is spoken to."""
+"""The protocol A2A, in the versions 1.x and 0.3: the card of a server, and messages and tasks."""
 
 from __future__ import annotations
 
+import uuid
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -9,9 +10,7 @@ from ...chat import without_login
 from ...errors import ConfigurationError
 
 PREFIX = "a2a:"
-CARD_PATH = ".well-known/agent-card.json"
-#: The path of the card before version 0.3; servers of 0.3 may use it, too.
-OLD_CARD_PATH = ".well-known/agent.json"
+_CARD_PATH = ".well-known/agent-card.json"
 #: The environment variable with the key of an agent that is a server.
 KEY_VARIABLE = "TAU_AGENT_API_KEY"
 #: The environment variable with other hosts that are sent this key, if the card names them.
@@ -19,6 +18,11 @@ HOST_VARIABLE = "TAU_AGENT_API_KEY_HOSTS"
 BEARER = "Authorization"
 _BINDING = "JSONRPC"
 _SUPPORTED = "JSON-RPC of A2A 1.x and 0.3"
+
+#: States of a task that the agent is still working on; it is asked again.
+WORKING = frozenset({"submitted", "working"})
+#: States of a task that has an answer.
+ANSWERED = frozenset({"completed", "input-required"})
 
 
 class Interface(NamedTuple):
@@ -61,7 +65,7 @@ def card_url(spec: str) -> str:
     if not usable:
         example = f"expected the URL of an A2A server, such as {PREFIX}http://127.0.0.1:9999"
         raise ConfigurationError(f"agent {without_login(spec)!r}: {example}")
-    return url if url.endswith(".json") else urljoin(f"{url.rstrip('/')}/", CARD_PATH)
+    return url if url.endswith(".json") else urljoin(f"{url.rstrip('/')}/", _CARD_PATH)
 
 
 def chosen_interface(card: Any, source: str) -> Interface:
@@ -74,9 +78,7 @@ def chosen_interface(card: Any, source: str) -> Interface:
     Raises:
         ConfigurationError: The card has no such interface, or is not a card.
     """
-    # Cards name the version since 0.2.6.
-    default_version = "0.2" if source.endswith(OLD_CARD_PATH) else "0.3"
-    offered = _offered(card, default_version) if isinstance(card, dict) else []
+    offered = _offered(card) if isinstance(card, dict) else []
     header, needs_key = _key_header(card) if isinstance(card, dict) else (BEARER, False)
     if not offered:
         problem = "is not an agent card: it names no interface (supportedInterfaces, or url and protocolVersion)"
@@ -93,13 +95,13 @@ def chosen_interface(card: Any, source: str) -> Interface:
     return next((found for found in usable if not found.is_legacy), usable[0])
 
 
-def _offered(card: dict[str, Any], default_version: str) -> list[tuple[str, str, str, str]]:
+def _offered(card: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     """Return URL, binding, version and tenant of each interface; ``supportedInterfaces`` is new in version 1.0."""
     found = [
         (entry.get("url"), entry.get("protocolBinding"), entry.get("protocolVersion"), entry.get("tenant") or "")
         for entry in _list(card.get("supportedInterfaces"))
     ]
-    version = card.get("protocolVersion", default_version)
+    version = card.get("protocolVersion", "0.3")
     found.append((card.get("url"), card.get("preferredTransport") or _BINDING, version, ""))
     found += [
         (entry.get("url"), entry.get("transport"), version, "") for entry in _list(card.get("additionalInterfaces"))
@@ -149,3 +151,104 @@ def _list(value: Any) -> list[dict[str, Any]]:
 def _minor(version: str) -> str:
     """Return the version without its patch number, as the protocol compares versions."""
     return ".".join(version.split(".")[:2])
+
+
+# Messages and tasks
+
+
+class Answer(NamedTuple):
+    """An agent's answer to a message.
+
+    Attributes:
+        text: The text parts of its message, or of its task.
+        state: The state of its task; ``completed`` for a message.
+        context: The id of the conversation; empty if the agent gives none.
+        task: The id of the task; empty for a message.
+    """
+
+    text: str
+    state: str
+    context: str
+    task: str
+
+
+def send_request(
+    interface: Interface, text: str, metadata: dict[str, Any], context: str, task: str
+) -> tuple[str, dict[str, Any]]:
+    """Return the method and the parameters that send a text.
+
+    Args:
+        interface: The agent's interface.
+        text: The text.
+        metadata: Metadata of the message.
+        context: The id of the conversation; empty at its beginning.
+        task: The id of the task that waits for input; empty if none does.
+    """
+    legacy = interface.is_legacy
+    message: dict[str, Any] = {
+        "messageId": str(uuid.uuid4()),
+        "role": "user" if legacy else "ROLE_USER",
+        "parts": [{"kind": "text", "text": text} if legacy else {"text": text}],
+        "metadata": metadata,
+    }
+    message |= ({"kind": "message"} if legacy else {}) | ({"contextId": context} if context else {})
+    message |= {"taskId": task} if task else {}
+    # 1.x waits unless it is asked not to.
+    waiting = {"blocking": True} if legacy else {}
+    params = {"message": message, "configuration": {"acceptedOutputModes": ["text/plain"], **waiting}}
+    return "message/send" if legacy else "SendMessage", params | _tenant(interface)
+
+
+def get_request(interface: Interface, task: str) -> tuple[str, dict[str, Any]]:
+    """Return the method and the parameters that ask for a task."""
+    return "tasks/get" if interface.is_legacy else "GetTask", {"id": task} | _tenant(interface)
+
+
+def cancel_request(interface: Interface, task: str) -> tuple[str, dict[str, Any]]:
+    """Return the method and the parameters that cancel a task."""
+    return "tasks/cancel" if interface.is_legacy else "CancelTask", {"id": task} | _tenant(interface)
+
+
+def parse_answer(result: Any) -> Answer:
+    """Return the answer in a result.
+
+    Args:
+        result: A message or a task: in version 1.x that of a ``SendMessage`` has it under its kind.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if isinstance(result, dict):
+        found = result.get("task") or result.get("message") or result
+        if isinstance(found, dict) and isinstance(found.get("status"), dict) and isinstance(found.get("id"), str):
+            return _of_task(found)
+        if isinstance(found, dict) and isinstance(found.get("parts"), list):
+            return Answer(_text(found), "completed", _id(found, "contextId"), "")
+    raise ValueError("expected a message or a task")
+
+
+def _of_task(task: dict[str, Any]) -> Answer:
+    status = task["status"]
+    state = str(status.get("state", "")).lower().removeprefix("task_state_").replace("_", "-")
+    said = _text(status.get("message"))
+    made = "\n".join(filter(None, map(_text, _list(task.get("artifacts")))))
+    # A completed task has its result in artifacts; what is asked of the user, or went wrong, is in the status.
+    text = (made or said) if state == "completed" else (said or made)
+    if state in ANSWERED and not text:
+        history = [message for message in _list(task.get("history")) if "agent" in str(message.get("role")).lower()]
+        text = _text(history[-1]) if history else ""
+    return Answer(text, state, _id(task, "contextId"), _id(task, "id"))
+
+
+def _text(container: Any) -> str:
+    parts = _list(container.get("parts")) if isinstance(container, dict) else []
+    return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+
+
+def _id(found: dict[str, Any], name: str) -> str:
+    value = found.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _tenant(interface: Interface) -> dict[str, Any]:
+    return {"tenant": interface.tenant} if interface.tenant else {}

@@ -1,1 +1,0 @@
-"""The shell over the documents of a knowledge base, and the sandbox that it runs in."""
