@@ -106,6 +106,18 @@ def test_the_stages_are_called_in_their_order_and_facts_are_stored(domain: Domai
     assert Simulation.model_validate_json(found.model_dump_json()).facts == found.facts
 
 
+def test_the_messages_that_a_task_begins_with_are_not_those_of_a_conversation_that_goes_on(domain: Domain) -> None:
+    made: list[Stages] = []
+    wanted = task(
+        initial_state={
+            "message_history": [{"role": "assistant", "content": "Hello"}, {"role": "user", "content": "Hi"}]
+        }
+    )
+    settings = SimulationSettings(capabilities=(counting(made).with_settings(),))
+    pytest_tau.simulate(wanted, domain=domain, agent=Script(["Bye"]), user=Script(["###STOP###"]), settings=settings)
+    assert made[0].log[0] == "begin 0"
+
+
 def test_a_stage_may_answer_a_call_instead_of_the_tool(domain: Domain) -> None:
     class Refusing(TrialStages):
         async def call(self, call: ToolCall) -> ToolMessage | None:

@@ -83,6 +83,13 @@ def test_pairs_with_equal_arguments_outweigh_a_greater_sum(domain: Domain) -> No
     assert (found["actions"], found["arguments"]) == (0.5, 0.5)
 
 
+def test_one_more_equal_argument_outweighs_that_the_call_has_failed(domain: Domain) -> None:
+    wanted = task({"actions": [action("rename", item_id="lamp", name="x")]})
+    other, failed = call("rename", item_id="desk", name="y"), call("rename", item_id="lamp", name="y")
+    for order in ([said(other), said(failed, "Error: busy", error=True)], [said(failed, error=True), said(other)]):
+        assert partial(graded(domain, wanted, *order[0], *order[1]))["arguments"] == 0.5
+
+
 def test_reads_and_writes_are_counted_apart(domain: Domain) -> None:
     wanted = task({"actions": [action("look", item_id="lamp"), action("remove", item_id="lamp")]})
     look = said(call("look", item_id="lamp"))

@@ -8,12 +8,32 @@ from math import inf
 import pytest
 
 from pytest_tau.analysis.gates.metrics import METRICS, by_task, metric_named
-from pytest_tau.analysis.statistics import mean_interval, proportion_interval, share_interval
+from pytest_tau.analysis.statistics import (
+    mean_interval,
+    percentile_interval,
+    proportion_interval,
+    ratio_interval,
+    share_interval,
+)
+from pytest_tau.capability import FactColumn
+from pytest_tau.capability.calls import NamedColumn
 from pytest_tau.runs.groups import Group
 
-from .test_gates import record, records
+from .test_gates import record, records, verdict
 
 ERRORS = METRICS["errors"]
+
+COLUMNS = [
+    NamedColumn("made_up", FactColumn("answered", "answered", metric=True, most=1, events="asked")),
+    NamedColumn("made_up", FactColumn("wait", "wait", metric=True, events="waits")),
+    NamedColumn("made_up", FactColumn("wait.half", "wait", metric=True, events="waits", percent=50)),
+]
+EVENTS = {each.column.name: metric_named(each.column.name, COLUMNS) for each in COLUMNS}
+
+
+def made_up(task, **facts):
+    """A trial with facts of a capability."""
+    return record(task, facts={"made_up": facts})
 
 
 def listed(trials, **planned):
@@ -31,10 +51,23 @@ class TestTrials:
     def test_how_many_a_task_must_have(self):
         names = {"pass^1": 1, "pass^3": 3, "errors": 1, "reward": 1}
         assert {name: metric_named(name).trials for name in names} == names
+        assert EVENTS["answered"].trials == 1
 
     def test_a_metric_cannot_be_changed(self):
-        with pytest.raises(FrozenInstanceError):
-            ERRORS.trials = 2
+        for metric in (ERRORS, METRICS["reward"], EVENTS["answered"]):
+            with pytest.raises(FrozenInstanceError):
+                metric.most = 2
+
+
+class TestExcluded:
+    def test_a_gate_says_how_many_trials_it_leaves_out(self):
+        """Those with a fault of the user; the share of errors is among all trials."""
+        trials = [*records(a="pf"), record("a", trial=2, excluded=True)]
+        told = "over 2 trials, 1 more excluded because of the user"
+        assert {name: verdict(f"{name}>=0", trials).basis for name in ("pass^1", "reward", "errors")} == {
+            **dict.fromkeys(("pass^1", "reward"), told),
+            "errors": "",
+        }
 
 
 class TestErrors:
@@ -89,3 +122,34 @@ class TestMeans:
     def test_why_there_is_no_value(self):
         assert METRICS["reward"].lacking(listed(records(a="e"))) == "no trial has a verdict"
         assert metric_named("pass^4").lacking([]) == "no trial has a verdict"
+
+
+class TestEvents:
+    """Over the events of all trials, and not over the means of trials, which have different numbers of them."""
+
+    trials = (
+        made_up("a", answered=1.0, asked=1, wait=2.0, waits=[1.0, 3.0]),
+        made_up("b", answered=0.5, asked=6, wait=6.0, waits=[5.0, 6.0, 7.0]),
+        made_up("c", answered=0.0, asked=1, wait=None, waits=[]),
+        made_up("d"),
+    )
+
+    def test_a_trial_counts_as_often_as_it_has_events(self):
+        found = listed(self.trials)
+        assert EVENTS["answered"].value(found) == 0.5
+        assert EVENTS["wait"].value(found) == pytest.approx(22 / 5)
+        assert EVENTS["wait.half"].value(found) == 5
+        assert EVENTS["answered"].interval(found) == ratio_interval(
+            [(1.0, 1), (3.0, 6), (0.0, 1), (0, 0)], proportion=True
+        )
+        assert EVENTS["wait.half"].interval(found) == percentile_interval([[1.0, 3.0], [5.0, 6.0, 7.0]], 0.5)
+
+    def test_the_trials_that_have_a_value_are_told(self):
+        told = EVENTS["answered"].each(listed(self.trials))
+        assert [(each.task_id, value) for each, value in told] == [("a", 1.0), ("b", 0.5), ("c", 0.0)]
+
+    def test_nothing_is_certain_while_a_trial_waits(self):
+        assert EVENTS["answered"].reach(listed(self.trials)) == (0.5, 0.5, True)
+        assert EVENTS["answered"].reach(listed(self.trials, a=2)) == (0, 1, True)
+        assert EVENTS["wait"].reach(listed(self.trials, a=2)) == (0, inf, True)
+        assert EVENTS["answered"].reach([]) == (0, 1, False)

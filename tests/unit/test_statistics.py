@@ -270,6 +270,7 @@ class TestEvents:
         )
         assert together.low < alone.low
         assert percentile_interval([[1.0, 2.0]], 0.5) is None
+        assert percentile_interval([[1.0, 2.0], [], [3.0]], 0.5) is not None
 
 
 class TestRounding:

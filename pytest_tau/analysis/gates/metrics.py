@@ -365,8 +365,9 @@ def metric_named(name: str, columns: Iterable[NamedColumn] = ()) -> Metric:
     metrics = METRICS | _of_columns(with_facts(columns))
     if name in metrics:
         return metrics[name]
-    if keys := [key for each in columns if (key := each.of_key(name)) is not None]:
-        return _of_columns([column_of(keys[0])])[keys[0].column.name]
+    for each in columns:
+        if (key := each.of_key(name)) is not None:
+            return _of_columns([column_of(key)])[key.column.name]
     known = ["pass^1", "pass^4", *metrics]
     others = ["pass^K for any K from 1", *(each.column.name for each in columns if each.is_of_keys)]
     raise ConfigurationError("; ".join([unknown_name("metric", name, known, sorted(known)), *others]))
