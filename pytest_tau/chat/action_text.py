@@ -86,8 +86,6 @@ class ActionText:
 
         Raises:
             ParticipantError: The action is JSON of another shape, under the rules of τ-bench.
-            ModelError: The model or its provider failed.
-            ReplayError: A replayed trial asks what was not recorded.
         """
         del tool_choice  # the protocol asks for an action in any case
         system, *others = in_text(messages)
@@ -197,11 +195,7 @@ def read_strictly(text: str, *, speaks: bool = True) -> Action:
 
 
 def _first_value(text: str) -> Any:
-    """Return the JSON value at the start of a text, whatever follows it.
-
-    Raises:
-        DocumentError: There is no complete one.
-    """
+    """Return the JSON value at the start of a text, whatever follows it."""
     closing = "}" if text.startswith("{") else "]"
     end = text.find(closing)
     while end >= 0:

@@ -40,12 +40,7 @@ class SpokenPart:
         self.name, self.args, self._model = model.name, model.args, model
 
     async def complete(self, messages: list[dict[str, Any]], *args: Any, **options: Any) -> ChatReply:
-        """Call the model; see ``TrialModel.complete``.
-
-        Raises:
-            ModelError: The model or its provider failed.
-            ReplayError: A replayed trial asks what was not recorded.
-        """
+        """Call the model; see ``TrialModel.complete``."""
         sent = [_as_written(message) for message in messages]
         sent[0] = sent[0] | {"content": f"{sent[0].get('content') or ''}\n\n{SPOKEN_PART}"}
         reply = await self._model.complete(sent, *args, **options)

@@ -71,10 +71,6 @@ class TextTools:
 
         A call that cannot be parsed becomes one whose arguments are the text that was written, so that its result is
         an error.
-
-        Raises:
-            ModelError: The model or its provider failed.
-            ReplayError: A replayed trial asks what was not recorded.
         """
         sent = self._in_text(messages)
         if tools:

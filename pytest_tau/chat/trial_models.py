@@ -218,10 +218,14 @@ class TrialModels:
             ReplayError: A replayed trial makes a request that was not recorded.
         """
         llm = self._llms.get(role)
-        return await self.call(role, request, llm.chat if llm else self.chat() if self.chat else _NoModel())
+        return await self.call(role, request, llm.chat if llm else self.chat() if self.chat else None)
 
-    async def call(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
-        """Return the answer to a request, from the model or from the recording, and count it."""
+    async def call(self, role: Role, request: ChatRequest, chat: ChatModel | None) -> ChatReply:
+        """Return the answer to a request, from the model or from the recording, and count it.
+
+        Raises:
+            MissingModelError: There is no model, and no recording of its answer.
+        """
         self.asked.add(role)
         try:
             reply = await self._call(role, request, chat)
@@ -234,7 +238,7 @@ class TrialModels:
             self.on_call(role, request, reply, None)
         return reply
 
-    async def _call(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
+    async def _call(self, role: Role, request: ChatRequest, chat: ChatModel | None) -> ChatReply:
         try:
             with count_retries(self.retries[role]), self.calling[role].counting():
                 ask = functools.partial(self._ask_model, role, chat)
@@ -248,10 +252,12 @@ class TrialModels:
         self._count(role, request, reply)
         return reply
 
-    async def _ask_model(self, role: Role, chat: ChatModel, request: ChatRequest) -> ChatReply:
+    async def _ask_model(self, role: Role, chat: ChatModel | None, request: ChatRequest) -> ChatReply:
         """Call the model, unless a budget is spent."""
         if role != "judge":  # without its verdict, the conversation would have been paid for in vain
             self._refuse_without_money()
+        if chat is None:
+            raise MissingModelError(f"{request.model}: this trial has no model for the agent")
         # What the chat model sends is this call, and not another one.
         token = _ATTRIBUTION.set(None)
         try:
@@ -311,18 +317,6 @@ class TrialModels:
         names = usage.model.split(", ") if usage.model else []
         usage.model = ", ".join([*names, *([request.model] if request.model not in names else [])])
         return usage
-
-
-class _NoModel:
-    """Takes the place of a chat model where none can be made."""
-
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        """Refuse to answer.
-
-        Raises:
-            MissingModelError: Always.
-        """
-        raise MissingModelError(f"{request.model}: this trial has no model for the agent")
 
 
 async def _call_chat(chat: ChatModel, request: ChatRequest) -> ChatReply:

@@ -246,7 +246,6 @@ class Listener:
             _LOOP.get().call_soon_threadsafe(entry.close)
 
     async def _serve(self, request: Any) -> Any:
-        """Answer an HTTP request."""
         found = self._find(request)
         if isinstance(found, Problem):
             return self._response(reply_to(found))

@@ -108,11 +108,7 @@ def check_model(
 
 
 def _check_packages() -> None:
-    """Check that the packages of a client are installed, without importing them.
-
-    Raises:
-        ConfigurationError: They are not.
-    """
+    """Check that the packages of a client are installed, without importing them."""
     if has_litellm() and importlib.util.find_spec("tenacity") is None:
         raise ConfigurationError(f"model calls need litellm and tenacity: {install_extra('llm')}")
     if not has_litellm() and not has_aiohttp():

@@ -171,6 +171,5 @@ class Retriever:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    """Return the text of an error that lists every variant."""
     text = unknown_name("retrieval variant", name, known)
     return f"{text.partition(' (known: ')[0]} (known: {', '.join(known)})"

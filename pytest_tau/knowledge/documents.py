@@ -121,11 +121,7 @@ def _read(path: Path, name: str) -> Document:
 
 
 def _from_json(value: object) -> Document:
-    """Return the document of a JSON value.
-
-    Raises:
-        DocumentError: It is none; names the field.
-    """
+    """Return the document of a JSON value."""
     if not isinstance(value, dict):
         raise DocumentError(f"expected an object with id, title and content, got {type(value).__name__}")
     for field in _FIELDS:

@@ -81,11 +81,7 @@ async def reranked(
 
 
 def _rating(text: str) -> int:
-    """Return the rating in a reply.
-
-    Raises:
-        ModelError: It has none.
-    """
+    """Return the rating in a reply."""
     try:
         found = parse_json(text)
     except DocumentError:

@@ -178,11 +178,7 @@ class Searcher:
             raise ToolServerError(f"{self._choice.name!r}: {error}") from error
 
     def _from(self, index: Index, query: str, k: int) -> list[Hit]:
-        """Return an index's hits.
-
-        Raises:
-            ToolServerError: The index fails, or what it returns does not fit the documents.
-        """
+        """Return an index's hits."""
         try:
             found: Sequence[Any] = index.search(query, k)
             hits = [Hit(document_id, float(score)) for document_id, score in found]
@@ -194,11 +190,7 @@ class Searcher:
         return self._known(hits, k)
 
     def _known(self, hits: list[Hit], k: int) -> list[Hit]:
-        """Return the first hits, if all are documents.
-
-        Raises:
-            ToolServerError: One is not.
-        """
+        """Return the first hits, if all are documents."""
         for hit in hits:
             if hit.id not in self._indexes.documents:
                 folder = self._indexes.folder

@@ -33,7 +33,6 @@ def _clone(value: Any) -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def _copier(kind: type) -> Callable[[Any], Any]:
-    """Return what copies the values of a type."""
     return next((copier for base, copier in _COPIERS if issubclass(kind, base)), _clone_other)
 
 

@@ -86,7 +86,6 @@ class _WithRole(_ShortRepr):
 
     def model_post_init(self, context: Any) -> None:
         """Count the role as set, also by default: a dump without unset fields can be read back."""
-        del context
         self.__pydantic_fields_set__.add("role")
 
 

@@ -72,7 +72,6 @@ async def _adapt_foreign(target: Any, context: ParticipantContext, caller: Block
 
 
 async def _adapt_made(factory: Any, context: ParticipantContext, caller: BlockingCaller) -> Participant:
-    """Call a factory, and make a participant of what it returns."""
     made = await caller.call(factory, **_arguments(factory, context))
     if made is None or is_factory(made, context.side):
         got = "nothing" if made is None else f"the factory {_name_of(made)}"

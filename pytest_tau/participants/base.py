@@ -91,11 +91,7 @@ class Adapter(BuiltIn):
 
 
 def _greeting(target: Any, context: ParticipantContext) -> str | None:
-    """Return the agent's own first message, if it has one.
-
-    Raises:
-        ParticipantError: It is not a string.
-    """
+    """Return the agent's own first message, if it has one."""
     given = getattr(target, "greeting", None) if context.side == "agent" and not context.solo else None
     if given and not isinstance(given, str):
         problem = f"its greeting: expected a string, got {short_repr(given)}"

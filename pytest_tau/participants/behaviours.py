@@ -49,12 +49,10 @@ class Manner:
 
     def instead(self, heard: Heard) -> str:
         """Return what the user says instead of an answer, which it then gives later; empty to answer."""
-        del heard
         return ""
 
     def value(self, name: str, value: str) -> str:
         """Return the value of a fact that the agent has asked for."""
-        del name
         return value
 
     def facts(self, sentences: Sequence[str]) -> list[str]:
@@ -63,7 +61,6 @@ class Manner:
 
     def reply(self, text: str, heard: Heard) -> str:
         """Return what the user says, given what a user that cooperates would say."""
-        del heard
         return text
 
 
@@ -167,7 +164,6 @@ class Mistaken(Manner):
 
     def reply(self, text: str, heard: Heard) -> str:
         """Correct the fact."""
-        del heard
         if not self._right or self._wrong in text or _ends(text):
             return text
         right, self._right = self._right, ""

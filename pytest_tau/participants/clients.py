@@ -76,7 +76,6 @@ def asks_for_endpoint(factory: Any) -> bool:
 
 
 def _code_of(target: Any) -> Any:
-    """Return the class or function that a participant comes from."""
     while isinstance(target, functools.partial):
         target = target.func
     return target if inspect.isclass(target) or inspect.isroutine(target) else type(target)

@@ -145,11 +145,7 @@ class Dialogue:
         raise ValueError(f"attempts must be at least 1, got {attempts}")
 
     def _official_message(self, reply: Reply) -> dict[str, Any]:
-        """Return the model's own message as the reference sends it back: text and calls, without reasoning.
-
-        Raises:
-            UnusableReplyError: The arguments of a call are not a JSON object.
-        """
+        """Return the model's own message as the reference sends it back: text and calls, without reasoning."""
         for call in reply.tool_calls or []:
             if call.malformed is not None:
                 arguments = shorten(call.malformed)

@@ -185,7 +185,6 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
 
 
 def _of_form(name: str, target: Any, side: Side) -> ParticipantSource:
-    """Return the source of an object that has one of the forms."""
     check_form(target, side)
     source = ParticipantSource(name, target)
     if source.runs_own_loop and asks_for_endpoint(target):
@@ -301,11 +300,7 @@ def _import_root(path: Path) -> tuple[Path, list[str]]:
 
 
 def _check_neighbours(path: Path, root: Path) -> None:
-    """Refuse a file that would get a module of another folder instead of the one that is next to it.
-
-    Raises:
-        ConfigurationError: A module with the name of one that it imports has been imported from somewhere else.
-    """
+    """Refuse a file that would get a module of another folder instead of the one that is next to it."""
     names = [name.partition(".")[0] for name in imported_names(path)]
     for name in dict.fromkeys([path.relative_to(root).parts[0], *names]):
         places = (root / name / "__init__.py", root / f"{name}.py")

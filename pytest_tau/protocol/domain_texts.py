@@ -54,11 +54,7 @@ def _twin(domain: Domain, texts: Texts) -> Domain:
 
 
 def _with_hidden_texts(spec: DomainSpec, texts: Texts) -> DomainSpec:
-    """Return a declaration whose toolkits show the official texts of hidden tools.
-
-    Raises:
-        ConfigurationError: A hidden tool has no official text.
-    """
+    """Return a declaration whose toolkits show the official texts of hidden tools."""
     found = texts.discoverable(spec.name, spec.data_name) or {"tools": []}
     known = {(tool["requestor"], tool["name"]) for tool in found["tools"]}
     toolkits = {"assistant": spec.agent_tools, "user": spec.user_tools}

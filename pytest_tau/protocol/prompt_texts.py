@@ -89,7 +89,6 @@ def _system_message(checkout: Checkout, classes: tuple[str, ...], expected: tupl
 
 
 def _content(scope: Scope) -> tuple[ast.AST, Scope] | None:
-    """Return the expression of a class's system message."""
     attribute = ast.Attribute(ast.Name("self"), _ATTRIBUTE)
     for module, owner in scope.owner:
         if any(_defines(statement, _ATTRIBUTE) for statement in owner.body):

@@ -152,7 +152,6 @@ class TextReader:
         return found
 
     def _formatted(self, node: ast.Call, scope: Scope, level: int) -> Value:
-        """Return a text with the arguments of ``format`` in it."""
         assert isinstance(node.func, ast.Attribute)
         keywords = {each.arg: each.value for each in node.keywords if each.arg}
         found: Value = []

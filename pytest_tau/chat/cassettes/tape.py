@@ -89,13 +89,7 @@ class Recorder:
     def finish(
         self, reason: TerminationReason, error: str | None, times: list[str], *, timed_out: bool = False
     ) -> None:
-        """Write the cassette of a trial that has ended.
-
-        Args:
-            reason: How it ended.
-            error: What went wrong, if anything did.
-            times: The readings of the trial's clock, ISO 8601 with microseconds.
-            timed_out: The wall clock ended it.
+        """Write the cassette of a trial that has ended; see ``Tape.finish``.
 
         Raises:
             OSError: It cannot be written.
@@ -247,11 +241,7 @@ class Player:
         self._over = True
 
     def _check_unrecorded(self, role: Role, request: NormalizedRequest) -> None:
-        """Accept a request that no recorded call is equal to if the recorded trial had timed out.
-
-        Raises:
-            ReplayError: It had not timed out, or goes on otherwise.
-        """
+        """Accept a request that no recorded call is equal to if the recorded trial had timed out."""
         left = [call for call in self._left if call.role == role]
         if left:
             first = f"{self._path}: call {left[0].number}, of the {role}, differs from the recorded one"

@@ -320,7 +320,6 @@ def _usage(answer: ChatReply) -> dict[str, Any]:
 
 
 def _echo(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a response that repeat the request."""
     optional = ("instructions", "max_output_tokens", "previous_response_id", "temperature", "top_p", "user")
     return {name: body.get(name) for name in optional} | {
         "metadata": body.get("metadata") or {},

@@ -23,7 +23,6 @@ class _Unbounded(Space[Any]):
 
     def sample(self, mask: None = None, probability: None = None) -> Any:
         """Return a text of some words; masks do not apply."""
-        del mask, probability
         return " ".join(_WORDS[int(number)] for number in self.np_random.integers(len(_WORDS), size=5))
 
     def __eq__(self, other: object) -> bool:

@@ -195,11 +195,7 @@ class TauUserVectorEnv(TauVectorEnv):
 
 
 async def _together(calls: Iterable[tuple[int, Coroutine[Any, Any, Any]]]) -> dict[int, Any]:
-    """Await all calls, also if some of them fail, and return their results by place.
-
-    Raises:
-        BaseException: That of the first place whose call failed.
-    """
+    """Await all calls, also if some of them fail, and return their results by place."""
     given = dict(calls)
     results = await asyncio.gather(*given.values(), return_exceptions=True)
     for result in results:

@@ -144,7 +144,6 @@ def _unknown_provider(litellm: Any, name: str, problem: str) -> str:
 
 
 def _is_own_server(route: _Route) -> bool:
-    """Return whether the calls go to another server than a provider's."""
     own = {_host(endpoint) for endpoint in ("api.openai.com", *load().openai_compatible_endpoints)}
     return route.base is not None and _host(route.base) not in own
 

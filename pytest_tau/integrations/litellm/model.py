@@ -74,11 +74,7 @@ def _call(request: ChatRequest, limit: float) -> dict[str, Any]:
 
 
 def _chat_reply(response: Any, request: ChatRequest, seconds: float, prices: Mapping[str, Price]) -> ChatReply:
-    """Convert a ``ModelResponse`` of litellm to a reply: plain JSON, priced if the price is known.
-
-    Raises:
-        ModelError: It has no message, or the provider's filter has removed all of it.
-    """
+    """Convert a ``ModelResponse`` of litellm to a reply: plain JSON, priced if the price is known."""
     choices = getattr(response, "choices", None)
     dump = getattr(getattr(choices[0], "message", None), "model_dump", None) if choices else None
     if not choices or dump is None:

@@ -242,7 +242,6 @@ class _Thread:
 
 
 def _innermost(error: BaseException) -> str:
-    """Return the first error of a group in words."""
     while inner := getattr(error, "exceptions", None):
         error = inner[0]
     return f"{type(error).__name__}: {error}"
@@ -256,9 +255,6 @@ async def _connected(
 
     The SDK starts the server in a process group of its own. It closes the server's input, waits two seconds, and then
     ends the group.
-
-    Raises:
-        OSError: The command cannot be started.
     """
     from mcp.client.session import ClientSession
     from mcp.client.stdio import StdioServerParameters, stdio_client

@@ -136,11 +136,7 @@ class MCPDomainSpec(DomainSpec):
         return plain.load(data_dir)
 
     def _toolkit(self, listed: list[dict[str, Any]]) -> type[Toolkit[Any]]:
-        """Return a toolkit of the server's tools.
-
-        Raises:
-            ConfigurationError: The declaration names a tool that the server lacks.
-        """
+        """Return a toolkit of the server's tools."""
         by_name = {each["name"]: each for each in listed}
         own = {self.server.state, self.server.reset} if self.server else set()
         for name in self.functions:

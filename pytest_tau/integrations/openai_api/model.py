@@ -56,11 +56,6 @@ class OpenAIServer(LimitedModel):
         ConfigurationError: A limit that cannot be one.
     """
 
-    def __init__(self, **limits: Any) -> None:
-        super().__init__(**limits)
-        # By address: a look-up reads the whole environment.
-        self._proxies: dict[str, str | None] = {}
-
     def _loop(self) -> BackgroundLoop:
         return _LOOP
 
@@ -72,15 +67,12 @@ class OpenAIServer(LimitedModel):
         return found
 
     async def _send(self, request: ChatRequest, prepared: Route, limit: float) -> _Response:
-        del limit
         body = json.dumps(_body(request, prepared.model)).encode()
-        if prepared.url not in self._proxies:
-            self._proxies[prepared.url] = _proxy(prepared.url)
         call = _client().post(
             prepared.url,
             data=body,
             headers=_headers(request, prepared),
-            proxy=self._proxies[prepared.url],
+            proxy=_proxy(prepared.url),
             allow_redirects=False,
         )
         async with call as response:
@@ -164,7 +156,6 @@ def _proxy(url: str) -> str | None:
 
 
 def _refusal(response: _Response, answer: Any, request: ChatRequest) -> ModelError:
-    """Return the model error of an answer that is not a chat completion."""
     codes, message = read_refusal(answer)
     if not message and not isinstance(answer, dict):
         message = response.body[:1000].decode(errors="replace")

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import hashlib
 import os
-import sys
 import threading
 from array import array
 from pathlib import Path
@@ -83,20 +82,15 @@ class EmbeddingCache:
             numbers.frombytes(self._path(text).read_bytes())
         except (OSError, ValueError):
             return None
-        if sys.byteorder == "big":
-            numbers.byteswap()
         return numbers or None
 
     def put(self, vectors: Mapping[str, array[float]]) -> None:
         """Add the embeddings of texts."""
         for text, numbers in vectors.items():
-            written = array("d", numbers)
-            if sys.byteorder == "big":
-                written.byteswap()
             path = self._path(text)
             with contextlib.suppress(OSError):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                atomic_write(path, written.tobytes())
+                atomic_write(path, numbers.tobytes())
 
     def _path(self, text: str) -> Path:
         name = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()

@@ -123,11 +123,7 @@ def ranking(reply: ChatReply, model: str) -> list[Hit]:
 
 
 def _vectors(reply: ChatReply, count: int, model: str) -> list[array[float]]:
-    """Return the vectors in a reply, of length 1.
-
-    Raises:
-        ModelError: Their number is not that of the texts, or their lengths differ.
-    """
+    """Return the vectors in a reply, of length 1."""
     try:
         found = [array("d", numbers) for numbers in parse_json(reply.text)]
     except (DocumentError, TypeError, ValueError) as error:

@@ -64,12 +64,7 @@ def read_call_syntax(text: str, tools: Mapping[str, Sequence[str]]) -> list[Writ
 
 
 def _parse(text: str) -> ast.Module:
-    """Parse a text of a reasonable size.
-
-    Raises:
-        SyntaxError: It is not Python.
-        ValueError: It is too long or too deeply nested.
-    """
+    """Parse a text of a reasonable size."""
     if len(text) > _LONGEST:
         raise ValueError(f"it has more than {_LONGEST:,} characters")
     depth = 0
@@ -130,11 +125,7 @@ def _read(call: ast.Call, tools: Mapping[str, Sequence[str]]) -> WrittenCall:
 
 
 def _value(node: ast.expr) -> Any:
-    """Return the JSON value of a literal.
-
-    Raises:
-        ValueError: It is not a literal, or is not a JSON value.
-    """
+    """Return the JSON value of a literal."""
     if isinstance(node, ast.Name):
         return _WORDS.get(node.id, node.id)
     if isinstance(node, ast.List | ast.Tuple):

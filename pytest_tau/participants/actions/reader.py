@@ -176,7 +176,6 @@ class ActionReader:
 
 
 def _as_read(message: Reply) -> ReadAction:
-    """Return a message with how it was read."""
     if not message.tool_calls:
         return ReadAction(message, "text")
     found = [
@@ -195,7 +194,6 @@ def _body(part: Any) -> dict[str, Any] | None:
 
 
 def _from_text(name: str, arguments: str) -> WrittenCall:
-    """Return a call whose arguments are JSON text, as OpenAI's are."""
     try:
         found = parse_json(arguments)
     except DocumentError as error:

@@ -55,7 +55,6 @@ def read_examples(path: Path) -> tuple[Example, ...]:
 
 
 def _examples_of(file: Path) -> Iterator[Example]:
-    """Yield the examples of a file."""
     try:
         lines = read_text(file).splitlines()
     except (OSError, DocumentError) as error:

@@ -45,13 +45,7 @@ class LLMAgent(BuiltIn):
         self._tool_choice = "required" if context.solo else None
 
     async def respond(self, message: Incoming) -> Reply:
-        """Return the model's next message.
-
-        Raises:
-            ParticipantError: It was empty, or no chat message: the agent's failure, so there is no second call.
-            ContextWindowError: The newest messages do not fit into the context.
-            ModelError: The model or its provider failed.
-        """
+        """Return the model's next message. One that cannot be used is the agent's failure: there is no second call."""
         if self._knows_ticket:
             self._knows_ticket = False  # the first message is the ticket
         else:
@@ -125,7 +119,6 @@ class EndpointAgent(LLMAgent):
 
         Raises:
             ParticipantError: It was empty, no chat message, or the server failed.
-            ContextWindowError: The newest messages do not fit into the context.
             ModelError: The run calls the endpoint with a wrong key or a wrong model, or without credit.
         """
         try:
@@ -159,13 +152,7 @@ class LLMUser(BuiltIn):
         self._attempts = 1 if context.protocol.is_official else _ATTEMPTS
 
     async def respond(self, message: Incoming) -> Reply:
-        """Return the model's next message.
-
-        Raises:
-            ParticipantError: It was empty, or no chat message, in every attempt.
-            ContextWindowError: The newest messages do not fit into the context.
-            ModelError: The model or its provider failed.
-        """
+        """Return the model's next message that can be used."""
         self._dialogue.hear(message)
         return await self._dialogue.say(attempts=self._attempts)
 
@@ -174,11 +161,7 @@ class LLMUser(BuiltIn):
 
 
 class ActAgent(LLMAgent):
-    """A chat model that writes each call and each answer as an action in text, without function calling.
-
-    Raises:
-        ConfigurationError: There is no model, the prompt lacks the policy, or the context budget is too small.
-    """
+    """A chat model that writes each call and each answer as an action in text, without function calling."""
 
     name = "act"
     thinks: ClassVar[bool] = False
@@ -245,13 +228,7 @@ class VerifyUser(LLMUser):
         self._most = context.prompting.attempts or self.most
 
     async def respond(self, message: Incoming) -> Reply:
-        """Return the model's next message that passes the check, or the last attempt.
-
-        Raises:
-            ParticipantError: A message was empty, or no chat message.
-            ContextWindowError: The newest messages do not fit into the context.
-            ModelError: The model or its provider failed.
-        """
+        """Return the model's next message that passes the check, or the last attempt."""
         self._dialogue.hear(message)
         transcript = self._transcript()
         rejected: list[dict[str, str]] = []
@@ -270,7 +247,6 @@ class VerifyUser(LLMUser):
 
     async def _again(self, rejected: list[dict[str, str]]) -> Reply:
         """Return a message, the first one or one after those that were refused."""
-        del rejected
         return await self._dialogue.say(attempts=self._attempts)
 
     async def _check(self, transcript: str, said: str) -> tuple[bool, str]:

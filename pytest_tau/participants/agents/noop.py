@@ -12,45 +12,32 @@ if TYPE_CHECKING:
     from ..context import Incoming, ParticipantContext, Reply
 
 
-class NoopAgent(BuiltIn):
-    """Says goodbye and ends: the null agent that should pass no task."""
-
-    def __init__(self, context: ParticipantContext) -> None:
-        del context
-
-    async def respond(self, message: Incoming) -> Reply:
-        """Return a goodbye."""
-        del message
-        return AssistantMessage(content="Goodbye.")
-
-    def is_stop(self, message: Reply) -> bool:
-        """Return True: every message ends the conversation."""
-        del message
-        return True
-
-
 class NoopUser(BuiltIn):
     """Stops at once."""
 
     def __init__(self, context: ParticipantContext) -> None:
-        del context
+        """Need nothing of the context."""
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the stop token."""
-        del message
         return UserMessage(content="###STOP###")
 
 
-class DummyUser(BuiltIn):
-    """The user of an agent that works alone; it is never called."""
-
-    def __init__(self, context: ParticipantContext) -> None:
-        del context
+class NoopAgent(NoopUser):
+    """Says goodbye and ends: the null agent that should pass no task."""
 
     async def respond(self, message: Incoming) -> Reply:
-        """Raise an error: this user is never called.
+        """Return a goodbye."""
+        return AssistantMessage(content="Goodbye.")
 
-        Raises:
-            ParticipantError: Always.
-        """
+    def is_stop(self, message: Reply) -> bool:
+        """Return True: every message ends the conversation."""
+        return True
+
+
+class DummyUser(NoopUser):
+    """The user of an agent that works alone; it is never called."""
+
+    async def respond(self, message: Incoming) -> Reply:
+        """Raise an error: this user is never called."""
         raise ParticipantError("there is no user in solo mode", side="user")

@@ -48,7 +48,6 @@ def completions(
 
 
 def _in_call(line: str, start: int, tool: Tool) -> tuple[int, list[str]]:
-    """Complete the name or the value of an argument."""
     properties = tool.parameters.get("properties", {})
     given = set()
     while finished := _FINISHED.match(line, start):

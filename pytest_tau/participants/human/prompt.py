@@ -147,11 +147,7 @@ class Prompt:
                     self.screen.line("not sent: " + "; ".join(problems), "bad")
 
     def _line(self) -> str:
-        """Return a line, with those that it goes on in.
-
-        Raises:
-            LeftError: The input has ended.
-        """
+        """Return a line, with those that it goes on in."""
         lines: list[str] = []
         while True:
             try:

@@ -68,7 +68,6 @@ class ModelAnswer:
 
 
 def _agree(asked: dict[str, Any], given: Any) -> bool:
-    """Return whether the arguments that are in both are equal."""
     return isinstance(given, dict) and all(given[name] == asked[name] for name in asked.keys() & given.keys())
 
 

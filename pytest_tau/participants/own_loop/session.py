@@ -171,5 +171,4 @@ class AgentSession:
 
 
 def _names(tools: Sequence[dict[str, Any]]) -> set[str]:
-    """Return the names of tools in OpenAI's format."""
     return {str(tool.get("function", {}).get("name")) for tool in tools}

@@ -233,7 +233,6 @@ async def _fetch_interface(http: aiohttp.ClientSession, spec: str) -> Interface:
 
 
 async def _get(http: aiohttp.ClientSession, url: str) -> tuple[int, bytes]:
-    """Return the status and the body of a page."""
     import aiohttp
 
     timeout = aiohttp.ClientTimeout(total=_CONNECTING)
@@ -243,11 +242,7 @@ async def _get(http: aiohttp.ClientSession, url: str) -> tuple[int, bytes]:
 
 
 def _refuse_redirect(response: aiohttp.ClientResponse) -> None:
-    """Refuse to send the request, and a key, to where the server says.
-
-    Raises:
-        aiohttp.ClientPayloadError: It is redirected; names the address.
-    """
+    """Refuse to send the request, and a key, to where the server says."""
     import aiohttp
 
     if response.status in _REDIRECTED:
@@ -272,7 +267,6 @@ def _key(url: str, header: str) -> dict[str, str]:
 
 
 def _hint(status: int) -> str:
-    """Return what to do about a status that is about keys."""
     if status not in _REFUSED:
         return ""
     refused = f"; it refuses the key of the environment variable {KEY_VARIABLE}"
@@ -291,11 +285,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _parsed(content: bytes) -> Answer:
-    """Return the answer in a JSON-RPC response.
-
-    Raises:
-        ValueError: It is an error, or no response; the text says which.
-    """
+    """Return the answer in a JSON-RPC response."""
     shown = one_line(content.decode("utf-8", errors="replace"), _SHOWN)
     try:
         response = parse_json(content)

@@ -129,7 +129,6 @@ class ProcessGroup:
         atexit.unregister(self.end)
 
     def _outlives(self, seconds: float) -> bool:
-        """Return whether a process of the group is left after some seconds."""
         deadline = time.monotonic() + seconds
         while self._process.poll() is None or self._signal(0):
             if time.monotonic() > deadline:

@@ -107,7 +107,6 @@ def main(grace: float, parent: int) -> None:
 
 
 def _read_groups(parent: int) -> set[int]:
-    """Return the groups that are left when the parent ends."""
     groups: set[int] = set()
     rest = b""
     while True:

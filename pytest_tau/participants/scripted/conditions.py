@@ -297,7 +297,6 @@ class _Reader:
                 self.read.unread.append(say)
 
     def _asked(self, what: str, then: str) -> bool:
-        """Read what the user says when it is asked."""
         if _GIVES_IN.search(then) or _LEAVES.search(then):  # an offer, or nothing
             return True
         say = self.spoken(then)

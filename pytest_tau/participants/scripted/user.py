@@ -213,7 +213,6 @@ class ScriptedUser(BuiltIn):
         return facts + decided
 
     def _asked(self, parsed: ParsedText, done: Collection[str] = ()) -> list[str]:
-        """Return the names of facts that the text asks for."""
         names: list[str] = []
         before: tuple[str, ...] = ()
         for sentence in parsed.sentences:
