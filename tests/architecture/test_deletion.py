@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -20,32 +21,37 @@ TESTED = [
     *(f"tests/unit/test_{name}.py" for name in ("capability", "cli_options", "export")),
     *(f"tests/plugin/test_{name}.py" for name in ("options", "outcomes")),
 ]
-#: Tests of these files are about all capabilities at once, or list every module and option.
-ABOUT_ALL = {"test_capabilities.py", "test_inert.py", "test_docs.py"}
+#: In how many copies the capabilities are missing, and in how many of them each is.
+COPIES, MISSING = 6, 3
 
 
-def copy_without(name: str, target: Path) -> None:
-    ignored = shutil.ignore_patterns(
-        ".git", ".venv*", "__pycache__", ".tau", ".*_cache", "*.egg-info", "site", ".hypothesis"
-    )
+def gone_in(copy: int) -> list[str]:
+    """Return the capabilities that a copy lacks: of any two, each is in a copy without the other."""
+    ways = itertools.combinations(range(COPIES), MISSING)
+    return [name for name, copies in zip(BUNDLED, ways, strict=False) if copy in copies]
+
+
+def copy_without(names: list[str], target: Path) -> None:
+    ignored = shutil.ignore_patterns(".git", ".venv*", ".tau", ".*_cache", "*.egg-info", "site", ".hypothesis")
     shutil.copytree(ROOT, target, ignore=ignored)
-    shutil.rmtree(target / "pytest_tau" / "capabilities" / name)
     table = target / "pytest_tau" / "capabilities" / "__init__.py"
     text = table.read_text(encoding="utf-8")
-    without = re.sub(rf'"{name}",?\s*', "", text)
-    assert without != text
-    table.write_text(without, encoding="utf-8")
+    for name in names:
+        shutil.rmtree(table.parent / name)
+        text, found = re.subn(rf'"{name}",?\s*', "", text)
+        assert found == 1
+    table.write_text(text, encoding="utf-8")
 
 
 def in_copy(target: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
     # The packages of the copy, before those of the checkout that the environment has.
     (target / "site").mkdir(exist_ok=True)
-    for package, folder in (
-        ("pytest_tau", "pytest_tau"),
-        ("pytest_tau_domains", "domains"),
-        ("pytest_tau_tasks", "tasks"),
-    ):
+    for package, folder in {
+        "pytest_tau": "pytest_tau",
+        "pytest_tau_domains": "domains",
+        "pytest_tau_tasks": "tasks",
+    }.items():
         link = target / "site" / package
         if not link.exists():
             link.symlink_to(target / folder)
@@ -54,27 +60,28 @@ def in_copy(target: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=target, env=environment, capture_output=True, text=True, check=False)
 
 
+def test_each_is_missing_where_another_one_is_not() -> None:
+    gone = [gone_in(copy) for copy in range(COPIES)]
+    for name, other in itertools.permutations(BUNDLED, 2):
+        assert any(name in names and other not in names for names in gone), (name, other)
+
+
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", BUNDLED)
-def test_everything_else_works_without_it(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("copy", range(COPIES))
+def test_everything_else_works_without_them(copy: int, tmp_path: Path) -> None:
     target = tmp_path / "pytest-tau"
-    copy_without(name, target)
-    done = in_copy(target, "--tau-domain", "mock")
-    assert done.returncode == 0, done.stdout[-3000:]
-    found = sorted(file for pattern in TESTED for file in target.glob(pattern))
-    # A test of the capability itself is called like it.
-    tests = [file for file in found if file.name not in ABOUT_ALL and not file.name.startswith(f"test_{name}")]
-    assert len(tests) > 3
-    done = in_copy(target, *(str(file.relative_to(target)) for file in tests), "--maxfail=5")
-    assert done.returncode == 0, done.stdout[-5000:]
+    copy_without(gone_in(copy), target)
+    for arguments in (["--tau-domain", "mock"], [*TESTED, "--maxfail=5"]):
+        done = in_copy(target, *arguments)
+        assert done.returncode == 0, done.stdout[-5000:]
 
 
-@pytest.mark.parametrize("name", BUNDLED)
-def test_nothing_else_knows_its_name(name: str) -> None:
+def test_nothing_else_knows_their_names() -> None:
     home = ROOT / "pytest_tau" / "capabilities"
-    known = re.compile(rf"\b{name}\b" if "_" in name else rf"capabilities\.{name}\b")
-    files = [each for each in (ROOT / "pytest_tau").rglob("*.py") if home / name not in each.parents]
-    found = [
-        str(each) for each in files if each != home / "__init__.py" and known.search(each.read_text(encoding="utf-8"))
-    ]
-    assert found == []
+    texts = {each: each.read_text(encoding="utf-8") for each in (ROOT / "pytest_tau").rglob("*.py")}
+    found = {}
+    for name in BUNDLED:
+        known = re.compile(rf"\b{name}\b" if "_" in name else rf"capabilities\.{name}\b")
+        others = (each for each in texts if not {home / name, home / "__init__.py"} & {each, *each.parents})
+        found[name] = [str(each) for each in others if known.search(texts[each])]
+    assert not any(found.values()), found
