@@ -16,6 +16,7 @@ from .settings import print_json
 if TYPE_CHECKING:
     import argparse
 
+    from ..chat import LLM
     from ..evaluation import Judge
     from ..regrade.result import FileReport
 
@@ -150,13 +151,29 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
     Raises:
         ConfigurationError: It cannot be called.
     """
-    from ..chat import LLM, TrialModels
-    from ..chat.call_arguments import with_defaults
+    from ..chat import TrialModels
     from ..evaluation import LazyJudge
-    from ..integrations.default_model import check_model, default_model
 
     if args.judge not in (None, "llm"):
         raise ConfigurationError(f"--judge-llm is the model of --judge llm; remove it, or --judge {args.judge}")
+    models = TrialModels({"judge": judge_llm(args)})
+    return LazyJudge(args.judge_llm).bind(models.get("judge"))
+
+
+def judge_llm(args: argparse.Namespace, *, priced: bool = False) -> LLM:
+    """Return the model of the options ``--judge-llm`` and ``--judge-llm-args``.
+
+    Args:
+        args: The options.
+        priced: Whether the prices of its calls have to be known.
+
+    Raises:
+        ConfigurationError: It cannot be called.
+    """
+    from ..chat import LLM
+    from ..chat.call_arguments import with_defaults
+    from ..integrations.default_model import check_model, default_model
+
     try:
         arguments = parse_json(args.judge_llm_args or "{}")
     except DocumentError as error:
@@ -164,10 +181,8 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got text that is {error}") from None
     if not isinstance(arguments, dict):
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
-    check_model(args.judge_llm, arguments)
-    judge = LLM(args.judge_llm, default_model(), with_defaults(args.judge_llm, arguments))
-    models = TrialModels({"judge": judge})
-    return LazyJudge(args.judge_llm).bind(models.get("judge"))
+    check_model(args.judge_llm, arguments, priced=priced)
+    return LLM(args.judge_llm, default_model(), with_defaults(args.judge_llm, arguments))
 
 
 def _status(reports: list[FileReport], *, allow_uncompared: bool) -> int:

@@ -43,6 +43,12 @@ class McpReply(NamedTuple):
     status: int
     answer: dict[str, Any] | list[dict[str, Any]] | None = None
 
+    def on_wire(self, **headers: str) -> WireReply:
+        """Return it as an HTTP reply."""
+        if self.answer is None:
+            return WireReply(self.status, content_type="", headers=headers)
+        return WireReply(self.status, json.dumps(self.answer).encode(), headers=headers)
+
 
 class _ProtocolError(Exception):
     def __init__(self, code: int, problem: str) -> None:
@@ -52,10 +58,7 @@ class _ProtocolError(Exception):
 
 async def serve(session: ToolSession, request: WireRequest) -> WireReply:
     """Answer a POST request."""
-    reply = await respond(session, request.body, request.headers)
-    if reply.answer is None:
-        return WireReply(reply.status, content_type="")
-    return WireReply(reply.status, json.dumps(reply.answer).encode())
+    return (await respond(session, request.body, request.headers)).on_wire()
 
 
 async def respond(session: ToolSession, body: bytes, headers: Mapping[str, str]) -> McpReply:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from pytest_tau.capabilities.queue.leases import Leases
-from pytest_tau.capabilities.queue.plugin import _Prefixed
 from pytest_tau.files import digest
 from pytest_tau.plugin.store.publish import Publisher
 from pytest_tau.runs.reader import open_run
@@ -45,7 +44,7 @@ def other(project, queue):
     """Another machine of the run."""
     ids = sorted(project.collected(*MOCK))
     publisher = Publisher(open_store(queue.url), "")
-    return Leases(_Prefixed(publisher, f"queue/{digest(chr(10).join(ids))}/"), 6, 1.0)
+    return Leases(publisher.store, 6, 1.0, f"queue/{digest(chr(10).join(ids))}/")
 
 
 def test_what_a_lost_machine_has_taken_is_run_again(queue, other):

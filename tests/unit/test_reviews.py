@@ -13,10 +13,9 @@ from pytest_tau.capabilities.reviews import capability
 from pytest_tau.capabilities.reviews.answer import answer_form, check_answer, read_answer
 from pytest_tau.capabilities.reviews.carry_out import _has_review
 from pytest_tau.capabilities.reviews.case import ReviewCase, review_case
-from pytest_tau.capabilities.reviews.loading import load_reviewer
 from pytest_tau.capabilities.reviews.material import material
 from pytest_tau.capabilities.reviews.report import summary
-from pytest_tau.capabilities.reviews.reviewer import LazyReviewer, prompt
+from pytest_tau.capabilities.reviews.reviewer import LazyReviewer, load_reviewer, prompt
 from pytest_tau.capabilities.reviews.run import review_trial
 from pytest_tau.capability.calls import measured_by
 from pytest_tau.chat import LLM, TrialModels

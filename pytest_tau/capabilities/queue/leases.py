@@ -17,32 +17,18 @@ import random
 import secrets
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ...documents import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ...runs.store import Store
+
 _LEASES, _WORKERS = "leases/", "workers/"
 #: Pieces in a bucket, which a store lists with one request.
 _BUCKET = 1000
-
-
-class LeaseStore(Protocol):
-    """The part of ``runs.store.Store`` that leases need."""
-
-    def names(self, prefix: str = "") -> list[str]:
-        """Return the names of the objects below a prefix."""
-
-    def read(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield each of these objects that there is, with its name."""
-
-    def write(self, name: str, content: bytes) -> None:
-        """Write an object, or replace it."""
-
-    def create(self, name: str, content: bytes) -> bool:
-        """Write an object that is not there; return False if it is."""
 
 
 @dataclass
@@ -63,9 +49,10 @@ class Leases:
     """The leases of one worker.
 
     Args:
-        store: The store of the queue.
+        store: The store that has the queue.
         size: The number of pieces.
         seconds: The time of a lease.
+        prefix: What the names of the queue's objects begin with in the store.
         clock: Returns seconds; only differences are used.
         worker: The name of the worker, which no other has.
 
@@ -75,9 +62,10 @@ class Leases:
         taken_over: The number of pieces that it has taken from lost workers.
     """
 
-    store: LeaseStore
+    store: Store
     size: int
     seconds: float
+    prefix: str = ""
     clock: Callable[[], float] = time.monotonic
     worker: str = field(default_factory=lambda: secrets.token_hex(8))
     done: set[int] = field(default_factory=set)
@@ -112,7 +100,7 @@ class Leases:
         began = self.clock()
         own = self._own | set(finished)
         content = json.dumps({"count": self._count + 1, "done": sorted(own)})
-        self.store.write(f"{_WORKERS}{self.worker}", content.encode())
+        self.store.write(f"{self.prefix}{_WORKERS}{self.worker}", content.encode())
         self._count, self._own, self._beaten = self._count + 1, own, began
         self.done |= own
         self.taken -= own
@@ -164,7 +152,7 @@ class Leases:
         open_ = [piece for piece in self._generations if piece not in self.done and piece not in self.taken]
         # Who has a piece matters once somebody is lost.
         asked = open_ if any(self._is_lost(worker) for worker in self._others) else self._unanswered.intersection(open_)
-        unknown = {_name(piece, self._generations[piece]): piece for piece in asked if self._owner(piece) is None}
+        unknown = {self._name(piece, self._generations[piece]): piece for piece in asked if self._owner(piece) is None}
         for name, content in self.store.read(unknown):
             piece = unknown[name]
             self._owners[piece, self._generations[piece]] = content.decode()
@@ -190,7 +178,7 @@ class Leases:
 
     def _create(self, piece: int, generation: int) -> bool:
         self._unanswered.add(piece)
-        created = self.store.create(_name(piece, generation), self.worker.encode())
+        created = self.store.create(self._name(piece, generation), self.worker.encode())
         self._unanswered.remove(piece)
         self._generations[piece] = generation
         if not created:
@@ -207,15 +195,16 @@ class Leases:
         """
         for bucket in sorted({piece // _BUCKET for piece in range(self.size) if piece not in self.done}):
             self._look_at(bucket)
-        own = f"{_WORKERS}{self.worker}"
-        for name, content in self.store.read(name for name in self.store.names(_WORKERS) if name != own):
-            found, worker = parse_json(content), name.removeprefix(_WORKERS)
+        workers = f"{self.prefix}{_WORKERS}"
+        others = [name for name in self.store.names(workers) if name != f"{workers}{self.worker}"]
+        for name, content in self.store.read(others):
+            found, worker = parse_json(content), name.removeprefix(workers)
             self.done.update(found["done"])
             if worker not in self._others or self._others[worker].count != found["count"]:
                 self._others[worker] = _Other(found["count"], self.clock())
 
     def _look_at(self, bucket: int) -> None:
-        for name in self.store.names(f"{_LEASES}{bucket:04d}/"):
+        for name in self.store.names(f"{self.prefix}{_LEASES}{bucket:04d}/"):
             piece, _, generation = name.rpartition("/")[2].partition(".")
             self._generations[int(piece)] = max(int(generation), self._generations.get(int(piece), 0))
 
@@ -234,6 +223,5 @@ class Leases:
         """Return how many workers there are, lost ones included."""
         return len(self._others) + 1
 
-
-def _name(piece: int, generation: int) -> str:
-    return f"{_LEASES}{piece // _BUCKET:04d}/{piece:07d}.{generation:03d}"
+    def _name(self, piece: int, generation: int) -> str:
+        return f"{self.prefix}{_LEASES}{piece // _BUCKET:04d}/{piece:07d}.{generation:03d}"

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -62,7 +62,7 @@ class Queue:
         self._taken: deque[pytest.Item] = deque()
         self._items: list[pytest.Item] = []
         self._piece_of: dict[str, int] = {}
-        self._leases = Leases(_Prefixed(publisher, ""), 0, settings.queue_lease)
+        self._leases = Leases(publisher.store, 0, settings.queue_lease)
         self._lock = threading.Lock()
         self._reported: set[int] = set()
         self._ended = threading.Event()
@@ -85,8 +85,8 @@ class Queue:
         ids = [item.nodeid for item in self._items]
         self._piece_of = {test: piece for piece, test in enumerate(ids)}
         # Machines that have collected other tests have another queue; the plan of the run refuses them.
-        store = _Prefixed(self._publisher, f"queue/{digest(chr(10).join(ids))}/")
-        self._leases = Leases(store, len(ids), self._settings.queue_lease)
+        prefix = f"queue/{digest(chr(10).join(ids))}/"
+        self._leases = Leases(self._publisher.store, len(ids), self._settings.queue_lease, prefix)
         run_state(self._config).upcoming = self._upcoming
         self._beat()
         beating = threading.Thread(target=self._keep_beating, name="tau-queue", daemon=True)
@@ -182,23 +182,3 @@ class Queue:
             yield SummaryLine(f"tau: queue: {len(self._reported)} of {plural(len(self._items), 'test')} run here{over}")
         if self._problem is not None:
             yield SummaryLine(f"tau: queue: {self._problem}", {"red": True})
-
-
-class _Prefixed:
-    """The part of the store of a run that has its queue."""
-
-    def __init__(self, publisher: Publisher, prefix: str) -> None:
-        self._store, self._prefix = publisher.store, prefix
-
-    def names(self, prefix: str = "") -> list[str]:
-        return [name.removeprefix(self._prefix) for name in self._store.names(f"{self._prefix}{prefix}")]
-
-    def read(self, names: Any) -> Iterator[tuple[str, bytes]]:
-        for name, content in self._store.read([f"{self._prefix}{name}" for name in names]):
-            yield name.removeprefix(self._prefix), content
-
-    def write(self, name: str, content: bytes) -> None:
-        self._store.write(f"{self._prefix}{name}", content)
-
-    def create(self, name: str, content: bytes) -> bool:
-        return self._store.create(f"{self._prefix}{name}", content)

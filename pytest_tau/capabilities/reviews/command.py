@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...cli.options import Option, add_option, add_options
 from ...cli.project import Project, add_project_options
+from ...cli.regrade import judge_llm
 from ...cli.settings import RUN_HELP, Printer, data_dir, print_json
-from ...documents import DocumentError, parse_json
 from ...errors import ConfigurationError
 from ...text import plural
 
 if TYPE_CHECKING:
     import argparse
 
-    from ...chat import LLM
     from ...runs.reader import Run
     from .carry_out import Reviewed, ReviewSettings
 
@@ -146,7 +145,7 @@ def _settings(args: argparse.Namespace) -> ReviewSettings:
         ConfigurationError: The reviewer or its model cannot be used, or a number is out of range.
     """
     from .carry_out import ReviewSettings
-    from .loading import load_reviewer
+    from .reviewer import load_reviewer
 
     for name, least in (("limit", 1), ("concurrency", 1), ("deadline", 0.001), ("budget", 0)):
         value = getattr(args, name)
@@ -157,7 +156,7 @@ def _settings(args: argparse.Namespace) -> ReviewSettings:
     reviewer = load_reviewer(args.judge, Path.cwd(), args.judge_llm, "--judge-llm MODEL or --judge")
     return ReviewSettings(
         reviewer=reviewer,
-        llm=_llm(args) if args.judge_llm is not None else None,
+        llm=judge_llm(args, priced=args.budget is not None) if args.judge_llm is not None else None,
         mode=args.mode,
         only=args.only,
         limit=args.limit,
@@ -166,27 +165,6 @@ def _settings(args: argparse.Namespace) -> ReviewSettings:
         seconds=args.deadline,
         domain=args.domain,
     )
-
-
-def _llm(args: argparse.Namespace) -> LLM:
-    """Return the reviewer's model.
-
-    Raises:
-        ConfigurationError: It cannot be called.
-    """
-    from ...chat import LLM
-    from ...chat.call_arguments import with_defaults
-    from ...integrations.default_model import check_model, default_model
-
-    try:
-        arguments = parse_json(args.judge_llm_args or "{}")
-    except DocumentError as error:
-        # The value is not quoted: it may contain a key.
-        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got text that is {error}") from None
-    if not isinstance(arguments, dict):
-        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
-    check_model(args.judge_llm, arguments, priced=args.budget is not None)
-    return LLM(args.judge_llm, default_model(), with_defaults(args.judge_llm, arguments))
 
 
 def _data(given: str | None, opened: Run) -> Path | None:

@@ -18,8 +18,7 @@ from ...plugin.rerun_command import rerun_command
 from ...plugin.run.models import MissingTape, cassette_path
 from ...runner import ModelChoice
 from .case import review_case
-from .loading import load_reviewer
-from .reviewer import LazyReviewer, judge_of
+from .reviewer import LazyReviewer, judge_of, load_reviewer
 from .run import review_trial
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from typing import TYPE_CHECKING, Any
 
 from ...documents import json_or_none
@@ -18,7 +17,8 @@ from ...endpoint.mcp import (
     respond,
 )
 from ...endpoint.session import ToolOutcome
-from .wire import Reply, RequestError
+from ...endpoint.wire import WireReply
+from .wire import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,53 +47,45 @@ class _SideOfEnvironment:
         return ToolOutcome(result.content, result.error)
 
 
-async def serve_environment(store: EnvironmentStore, request: Request, side: Requestor) -> Reply:
+async def serve_environment(store: EnvironmentStore, request: Request, side: Requestor) -> WireReply:
     """Answer a message to the tools of an environment that the path names."""
-    entry = await store.find(request.parts["id"])
-    return _reply(await respond(_SideOfEnvironment(store, entry, side), request.body, request.headers))
+    return await _within(await store.find(request.parts["id"]), store, request, side)
 
 
-async def serve_session(store: EnvironmentStore, request: Request) -> Reply:
+async def _within(entry: ServedEnvironment, store: EnvironmentStore, request: Request, side: Requestor) -> WireReply:
+    return (await respond(_SideOfEnvironment(store, entry, side), request.body, request.headers)).on_wire()
+
+
+async def serve_session(store: EnvironmentStore, request: Request) -> WireReply:
     """Answer a message of a session; the session's id is that of its environment, which ``initialize`` makes."""
-    number = request.headers.get(SESSION_HEADER)
+    number, message = request.headers.get(SESSION_HEADER), json_or_none(request.body)
     if number is not None:
-        return await _within_session(store, request, number)
-    message = json_or_none(request.body)
+        try:
+            entry = await store.find(number)
+        except RequestError as error:
+            # The protocol: a client that gets this status begins a new session.
+            return McpReply(404, error_answer(id_of(message), _NOT_FOUND, str(error))).on_wire()
+        return await _within(entry, store, request, "assistant")
     known = request.headers.get(VERSION_HEADER) in {None, *VERSIONS}
     if known and message is not None and not is_initialize(message):
         problem = "the header Mcp-Session-Id is missing: begin a session with 'initialize'"
-        return _reply(McpReply(400, error_answer(id_of(message), INVALID_REQUEST, problem)))
+        return McpReply(400, error_answer(id_of(message), INVALID_REQUEST, problem)).on_wire()
     # What is answered without an environment: broken JSON, unsupported versions, and a bad 'initialize'.
     reply = await respond(_SideOfEnvironment(store, store.sample, "assistant"), request.body, request.headers)
     if not (isinstance(reply.answer, dict) and "result" in reply.answer):
-        return _reply(reply)
+        return reply.on_wire()
     task = request.query.get("task")
     try:
         entry = await store.make(task, default_task=task is None)
     except RequestError as error:
-        return _reply(McpReply(error.status, error_answer(id_of(message), INVALID_REQUEST, str(error))))
-    return _reply(reply, **{"Mcp-Session-Id": entry.id})
+        return McpReply(error.status, error_answer(id_of(message), INVALID_REQUEST, str(error))).on_wire()
+    return reply.on_wire(**{"Mcp-Session-Id": entry.id})
 
 
-async def end_session(store: EnvironmentStore, request: Request) -> Reply:
+async def end_session(store: EnvironmentStore, request: Request) -> WireReply:
     """Say that a session has ended. Its environment stays, for grading, until it is deleted or forgotten."""
     number = request.headers.get(SESSION_HEADER)
     if number is None:
         raise RequestError(400, "the header Mcp-Session-Id is missing")
     await store.find(number)
-    return Reply(204, content_type="")
-
-
-async def _within_session(store: EnvironmentStore, request: Request, number: str) -> Reply:
-    try:
-        entry = await store.find(number)
-    except RequestError as error:
-        # The protocol: a client that gets this status begins a new session.
-        return _reply(McpReply(404, error_answer(id_of(json_or_none(request.body)), _NOT_FOUND, str(error))))
-    return _reply(await respond(_SideOfEnvironment(store, entry, "assistant"), request.body, request.headers))
-
-
-def _reply(reply: McpReply, **headers: str) -> Reply:
-    if reply.answer is None:
-        return Reply(reply.status, content_type="", headers=headers)
-    return Reply(reply.status, json.dumps(reply.answer).encode(), headers=headers)
+    return WireReply(204, content_type="")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from ...endpoint.wire import WireReply
 from ...environment.arguments import misfits
 from . import grading, mcp
 from .openapi import document
 from .store import DEFAULT
-from .wire import Reply, RequestError, json_reply
+from .wire import RequestError, json_reply
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -19,28 +20,28 @@ if TYPE_CHECKING:
     from .store import EnvironmentStore
     from .wire import Request
 
-    Handler: TypeAlias = Callable[[EnvironmentStore, Request], Awaitable[Reply]]
+    Handler: TypeAlias = Callable[[EnvironmentStore, Request], Awaitable[WireReply]]
 
 
-async def _describe(store: EnvironmentStore, request: Request) -> Reply:
+async def _describe(store: EnvironmentStore, request: Request) -> WireReply:
     del request
     served = {"environments": "/environments", "openapi": "/openapi.json"}
     served |= {"mcp": "/mcp"} if store.settings.mcp else {}
     return json_reply({"domain": store.domain.name, "task": store.settings.task, "open": len(store), **served})
 
 
-async def _openapi(store: EnvironmentStore, request: Request) -> Reply:
+async def _openapi(store: EnvironmentStore, request: Request) -> WireReply:
     del request
     return json_reply(document(store.settings, store.sample))
 
 
-async def _make(store: EnvironmentStore, request: Request) -> Reply:
+async def _make(store: EnvironmentStore, request: Request) -> WireReply:
     given = request.json_object("task")
     entry = await store.make(given.get("task"), default_task="task" not in given)
     return json_reply({"id": entry.id, "task": entry.task.id if entry.task else None}, 201)
 
 
-async def _show(store: EnvironmentStore, request: Request) -> Reply:
+async def _show(store: EnvironmentStore, request: Request) -> WireReply:
     entry = await store.find(request.parts["id"])
     task = entry.task.id if entry.task else None
     shown: dict[str, Any] = {"id": entry.id, "domain": store.domain.name, "task": task}
@@ -50,19 +51,19 @@ async def _show(store: EnvironmentStore, request: Request) -> Reply:
     return json_reply(shown)
 
 
-async def _delete(store: EnvironmentStore, request: Request) -> Reply:
+async def _delete(store: EnvironmentStore, request: Request) -> WireReply:
     await store.delete(request.parts["id"])
-    return Reply(204, content_type="")
+    return WireReply(204, content_type="")
 
 
-async def _call(side: Requestor, store: EnvironmentStore, request: Request) -> Reply:
+async def _call(side: Requestor, store: EnvironmentStore, request: Request) -> WireReply:
     """Make a call, as in a trial: a failed call is a result, too, also that of a tool which the side does not have."""
     entry = await store.find(request.parts["id"])
     call = functools.partial(entry.call, request.parts["tool"], request.json_object(), side)
     return json_reply((await store.use(entry, call))._asdict())
 
 
-async def _say(store: EnvironmentStore, request: Request) -> Reply:
+async def _say(store: EnvironmentStore, request: Request) -> WireReply:
     entry = await store.find(request.parts["id"])
     given = request.json_object("role", "content")
     role, content = given.get("role"), given.get("content")
@@ -71,10 +72,10 @@ async def _say(store: EnvironmentStore, request: Request) -> Reply:
     if not isinstance(content, str) or not content.strip():
         raise RequestError(422, "content: expected a text that is not empty")
     await store.use(entry, functools.partial(entry.say, role, content))
-    return Reply(204, content_type="")
+    return WireReply(204, content_type="")
 
 
-async def _read(what: str, store: EnvironmentStore, request: Request) -> Reply:
+async def _read(what: str, store: EnvironmentStore, request: Request) -> WireReply:
     entry = await store.find(request.parts["id"])
     if what == "trajectory":
         entry.check_recorded()
@@ -82,7 +83,7 @@ async def _read(what: str, store: EnvironmentStore, request: Request) -> Reply:
     return json_reply(found if what == "state" else {what: found})
 
 
-async def _grade(store: EnvironmentStore, request: Request) -> Reply:
+async def _grade(store: EnvironmentStore, request: Request) -> WireReply:
     entry = await store.find(request.parts["id"])
     reason = request.json_object("termination_reason").get("termination_reason", "user_stop")
     if reason not in grading.REASONS:
@@ -96,7 +97,7 @@ async def _grade(store: EnvironmentStore, request: Request) -> Reply:
     return json_reply(await store.in_thread(grade, "grading"))
 
 
-async def _call_default(side: Requestor, store: EnvironmentStore, request: Request) -> Reply:
+async def _call_default(side: Requestor, store: EnvironmentStore, request: Request) -> WireReply:
     """Make a call in the default environment, and answer as the reference's server does."""
     entry, name = await store.find(DEFAULT), request.parts["tool"]
     tool = next((tool for tool in entry.tools(side) if tool.name == name), None)
@@ -112,7 +113,7 @@ async def _call_default(side: Requestor, store: EnvironmentStore, request: Reque
     return json_reply(made.result)
 
 
-async def _mcp(side: Requestor, store: EnvironmentStore, request: Request) -> Reply:
+async def _mcp(side: Requestor, store: EnvironmentStore, request: Request) -> WireReply:
     return await mcp.serve_environment(store, request, side)
 
 
@@ -125,7 +126,7 @@ class Route(NamedTuple):
     only_mcp: bool = False
 
 
-def _sides(handler: Callable[[Requestor, EnvironmentStore, Request], Awaitable[Reply]]) -> tuple[Handler, Handler]:
+def _sides(handler: Callable[[Requestor, EnvironmentStore, Request], Awaitable[WireReply]]) -> tuple[Handler, Handler]:
     return functools.partial(handler, "assistant"), functools.partial(handler, "user")
 
 

@@ -14,11 +14,12 @@ from ...errors import ConfigurationError
 from .connections import check_access, limited_server, most_connections
 from .routes import find_route
 from .store import EnvironmentStore
-from .wire import Reply, Request, RequestError, error_reply
+from .wire import Request, RequestError, error_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...endpoint.wire import WireReply
     from .settings import ServingSettings
 
 #: Seconds that requests under way have when the server ends.
@@ -84,7 +85,7 @@ class EnvironmentServer:
         headers = {**reply.headers, **({"Content-Type": reply.content_type} if reply.content_type else {})}
         return self._web.Response(status=reply.status, body=reply.body, headers=headers)
 
-    async def _answer(self, request: Any) -> Reply:
+    async def _answer(self, request: Any) -> WireReply:
         settings = self._settings
         headers = {name.lower(): value for name, value in request.headers.items()}
         head = Request(request.method, request.path, headers=headers, query=request.query)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, parse_json
+from ...endpoint.wire import WireReply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,22 +67,12 @@ class Request:
         return value
 
 
-@dataclass(frozen=True)
-class Reply:
-    """An HTTP reply; without a body if there is no content type."""
-
-    status: int = 200
-    body: bytes = b""
-    content_type: str = "application/json"
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-def json_reply(value: Any, status: int = 200, **headers: str) -> Reply:
+def json_reply(value: Any, status: int = 200, **headers: str) -> WireReply:
     """Return a reply with a JSON value."""
-    return Reply(status, json.dumps(value).encode(), headers=headers)
+    return WireReply(status, json.dumps(value).encode(), headers=headers)
 
 
-def error_reply(error: RequestError) -> Reply:
+def error_reply(error: RequestError) -> WireReply:
     """Return a refusal as a reply: ``{"detail": …}``, as clients of FastAPI's servers know it."""
     headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
     return json_reply({"detail": error.detail}, error.status, **headers)

@@ -25,12 +25,13 @@ from syrupy.location import PyTestLocation
 from ...errors import ConfigurationError
 from ...files import file_name_of
 from ...models import Simulation
-from .compat import snapshot_session, update_options
 from .parts import Selection, parts_of
 from .trajectory import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from syrupy.session import SnapshotSession
 
 
 #: The suffix of the files.
@@ -200,10 +201,18 @@ def trajectory_snapshot(item: pytest.Item, selection: Selection) -> TrajectorySn
         item: The test, in a run in which syrupy is loaded.
         selection: The default parts of a comparison.
     """
+    option = item.config.option
+    updates = {"update_snapshots": option.update_snapshots}
+    # From syrupy 7 on. The check can go once that is the oldest supported version.
+    if hasattr(option, "update_new_snapshots_only"):
+        updates["update_new_snapshots_only"] = option.update_new_snapshots_only
+    # syrupy's session, instead of its fixture ``snapshot``, which would look for unused snapshots of its own format: in
+    # a run that has none they would all be unused. Can go once syrupy has a public way to its session.
+    session: SnapshotSession = vars(item.config)["_syrupy"]
     return TrajectorySnapshot(
-        session=snapshot_session(item.config),
+        session=session,
         extension_class=TrajectoryExtension,
         test_location=TrajectoryLocation(item),
         include=selection,
-        **update_options(item.config.option),
+        **updates,
     )

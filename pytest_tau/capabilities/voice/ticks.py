@@ -6,6 +6,7 @@ with unknown ones.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -17,6 +18,8 @@ TICK_SECONDS = 0.2
 #: What a user decided to do in a tick.
 Action: TypeAlias = Literal["generate_message", "keep_talking", "stop_talking", "wait", "backchannel"]
 
+#: Sounds that are not words, as a text has them.
+SOUNDS = re.compile(r"\.?(?:\[\w+\])+")
 VOCAL_TIC = "vocal_tic"
 NON_DIRECTED = "non_directed_phrase"
 
@@ -37,13 +40,7 @@ class SpeechInsert(BaseModel):
 
 
 class SpeechEffects(BaseModel):
-    """Effects of an utterance, on each of its chunks."""
-
-    speech_insert: SpeechInsert | None = None
-
-
-class SourceEffects(BaseModel):
-    """Effects of the user's surroundings, in the tick in which they begin."""
+    """Effects of an utterance, on each of its chunks; or of the surroundings, in the tick in which they begin."""
 
     speech_insert: SpeechInsert | None = None
 
@@ -77,7 +74,7 @@ class Chunk(BaseModel):
     tool_calls: list[ToolCall] | None = None
     turn_taking_action: TurnTakingAction | None = None
     speech_effects: SpeechEffects | None = None
-    source_effects: SourceEffects | None = None
+    source_effects: SpeechEffects | None = None
 
 
 class Tick(BaseModel):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import re
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from ..ticks import SOUNDS
 from .hearing import hear, speech_of, write_wav
 from .spelling import spoken_form
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from .line import LineConditions, Sound
 
 S = TypeVar("S", str, bytes)
-
-#: Sounds that are not spoken, as a text has them.
-_SOUNDS = re.compile(r"\.?(?:\[\w+\])+")
 
 
 class _Arrived(NamedTuple):
@@ -60,7 +57,7 @@ class Ears:
             tick: The tick in which it begins.
             ticks: How many ticks it takes.
         """
-        words = " ".join(_SOUNDS.sub(" ", text).split())
+        words = " ".join(SOUNDS.sub(" ", text).split())
         if not words:
             return [Part("")] * ticks
         seed, self._count = self._seed + self._count, self._count + 1

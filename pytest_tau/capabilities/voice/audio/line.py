@@ -25,7 +25,6 @@ _MOMENT, _LOST = 0.2, 0.15
 _BAD = 0.2
 #: The range of the lengths of bursts in seconds.
 _BURST = (0.2, 0.8)
-_MU = 255.0
 
 
 class LineConditions(NamedTuple):

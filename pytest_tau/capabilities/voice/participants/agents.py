@@ -12,7 +12,7 @@ from ....models import AssistantMessage, UserMessage, clone
 from ....participants import LLMAgent
 from ....participants.base import Adapter, BuiltIn
 from ....participants.replies import as_message, short_repr
-from ..ticks import TICK_SECONDS
+from ..ticks import SOUNDS, TICK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ....models import ToolCall
     from ....participants import Incoming, Reply
 
-#: Sounds that a recogniser does not write.
-SOUNDS = re.compile(r"\.?(?:\[\w+\])+")
 #: Words by which a listener asks the speaker to go on.
 _CONTINUERS = re.compile(r"(?:(?:uh[- ]?huh|mm[- ]?hmm|yeah|right|okay|ok|i see)[\s.,!]*)*", re.IGNORECASE)
 _REPEAT = re.compile(r"\b(?:could|can|would) you (?:please )?(?:repeat|say) (?:that|it)\b", re.IGNORECASE)

@@ -13,8 +13,8 @@ from ....orchestrator import Ending
 from ....participants.adapters import RespondAdapter
 from ....participants.base import Adapter
 from ....participants.replies import TextStream
-from ..participants.agents import SOUNDS, AgentTurns, Heard, Say, as_say, manners_of, message_of
-from ..ticks import NON_DIRECTED
+from ..participants.agents import AgentTurns, Heard, Say, as_say, manners_of, message_of
+from ..ticks import NON_DIRECTED, SOUNDS
 from .conditions import EffectSchedule, heard_through
 from .speech import Mouth, Pace
 from .timeline import CallTime, Side, Sound, Timeline, Utterance

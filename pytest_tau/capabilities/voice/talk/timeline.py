@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict
 
-from ..ticks import TICK_SECONDS, Chunk, SourceEffects, SpeechEffects, SpeechInsert, Tick, TurnTakingAction
+from ..ticks import TICK_SECONDS, Chunk, SpeechEffects, SpeechInsert, Tick, TurnTakingAction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ class Timeline(BaseModel):
             lane = agent if each.side == "agent" else user
             lane[each.start : each.end] = _chunks(each)[: self.ticks - each.start]
         for sound in self.sounds:
-            effects = SourceEffects(speech_insert=SpeechInsert(text=sound.text, type=sound.type))
+            effects = SpeechEffects(speech_insert=SpeechInsert(text=sound.text, type=sound.type))
             if sound.start < self.ticks and user[sound.start] is None:
                 user[sound.start] = Chunk(contains_speech=False, source_effects=effects)
         return [cast("Tick", _Light(*pair, at in called)) for at, pair in enumerate(zip(agent, user, strict=True))]

@@ -5,7 +5,7 @@ Source: τ²-bench v1.0.1, full-duplex user, with its default policy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ....models import ToolCall
     from ....participants import Incoming
     from ..ticks import Action
+    from .user import UserMind
 
 
 class Patience(NamedTuple):
@@ -45,27 +46,6 @@ class Spoken(NamedTuple):
     chunks: Sequence[str] = ()
     calls: Sequence[ToolCall] = ()
     stop: str | None = None
-
-
-class Mind(Protocol):
-    """What the user decides and says; the policy asks it."""
-
-    async def reply(self, heard: str, results: Incoming | None) -> Spoken:
-        """Return what the user says next.
-
-        Args:
-            heard: What the agent has said since the last reply; empty if nothing.
-            results: The results of the user's calls, which are to be answered; None if there are none.
-        """
-        ...
-
-    async def decide(self, heard: str) -> tuple[bool, bool]:
-        """Return whether the user interrupts the agent, and whether they show that they listen."""
-        ...
-
-    def backchannel(self) -> Sequence[str]:
-        """Return the chunks of a word by which the user shows that they listen."""
-        ...
 
 
 class Emitted(NamedTuple):
@@ -101,7 +81,7 @@ class UserTurns:
         buffer: What the agent has said since the user's last reply: text, and whether it was speech.
     """
 
-    def __init__(self, mind: Mind, patience: Patience) -> None:
+    def __init__(self, mind: UserMind, patience: Patience) -> None:
         self._mind, self._patience = mind, patience
         self.since_self = self.since_other = self.run_self = self.run_other = 0
         self.waiting = self._delivering = self._acknowledging = False

@@ -80,7 +80,12 @@ class UserMind:
         self.ending: Ending | None = None
 
     async def reply(self, heard: str, results: Incoming | None) -> Spoken:
-        """Return what the user says next; nothing if the agent has asked for a moment."""
+        """Return what the user says next; nothing if the agent has asked for a moment.
+
+        Args:
+            heard: What the agent has said since the last reply; empty if nothing.
+            results: The results of the user's calls, which are to be answered; None if there are none.
+        """
         heard = _tidy(heard)
         if results is None and _MOMENT.fullmatch(heard) and self._waited < _MOST_WAITED:
             self._waited += 1
