@@ -100,9 +100,9 @@ def test_the_committed_files_are_what_the_command_writes(tmp_path: Path) -> None
 def test_another_seed_gives_another_valid_set() -> None:
     files = bundled_files(seed=8)
     assert files == bundled_files(seed=8)
-    assert [task["id"] for task in json.loads(files.tasks)] == IDS
-    assert files.tasks != (spec.tasks / "tasks.json").read_text("utf-8")
-    assert json.loads(files.db).keys() == {"flights", "users", "reservations"}
+    assert [task["id"] for task in json.loads(files["tasks.json"])] == IDS
+    assert files["tasks.json"] != (spec.tasks / "tasks.json").read_text("utf-8")
+    assert json.loads(files["db.json"]).keys() == {"flights", "users", "reservations"}
 
 
 def test_without_faker_the_generator_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

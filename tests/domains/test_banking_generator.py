@@ -14,12 +14,13 @@ import pytest
 from pytest_tau import simulate
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.knowledge import read_documents
+from pytest_tau_domains._kit.cli import task_files
 from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains.banking_knowledge import domain as spec
 from pytest_tau_domains.banking_knowledge.tables import BankDB
 from pytest_tau_domains.banking_knowledge.tasks.builder import build_tasks
 from pytest_tau_domains.banking_knowledge.tasks.documents import document_files
-from pytest_tau_domains.banking_knowledge.tasks.generator import SMALL, database_text, main, task_files
+from pytest_tau_domains.banking_knowledge.tasks.generator import SMALL, database_text, main, make_tasks, splits
 from pytest_tau_domains.banking_knowledge.tasks.products import CARDS, CHECKING, SAVINGS
 from pytest_tau_domains.banking_knowledge.tasks.scenarios import SCENARIOS
 from pytest_tau_domains.banking_knowledge.tasks.verify import environment_of, verify
@@ -83,7 +84,8 @@ def test_the_committed_documents_about_products_are_made_from_the_tables() -> No
 
 
 def test_the_committed_tasks_are_cast_from_the_committed_database() -> None:
-    for name, text in task_files(DB).items():
+    tasks = make_tasks(DB)
+    for name, text in task_files(tasks, splits(tasks)).items():
         assert text == (spec.tasks / name).read_text("utf-8")
 
 

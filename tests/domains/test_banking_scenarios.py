@@ -6,14 +6,14 @@ import json
 
 import pytest
 
+from pytest_tau_domains._kit.cases import Case, let, where
 from pytest_tau_domains.banking_knowledge.tasks.calls import given, hidden, offered
 from pytest_tau_domains.banking_knowledge.tasks.documents import stated
 from pytest_tau_domains.banking_knowledge.tasks.scenarios import disputes, people
-from pytest_tau_domains.banking_knowledge.tasks.templates import Case, Cases, fill, scenario
+from pytest_tau_domains.banking_knowledge.tasks.templates import fill, scenario
 from pytest_tau_domains.banking_knowledge.tasks.world import World
 
 WORLD = World({"users": {"u1": {"user_id": "u1", "name": "Ada"}, "u2": {"user_id": "u2", "name": "Bo"}}})
-USERS = Cases(lambda world: ({"user": user} for user in world.users))
 CASE = Case(user={"user_id": "u1"}, card={"card_id": "c1"}, amount=12.5, wish="{amount}")
 
 
@@ -48,9 +48,12 @@ def test_a_hidden_tool_is_unlocked_and_gets_the_arguments_that_it_usually_has():
 
 
 def test_a_scenario_yields_a_draft_for_each_case_that_fits():
-    cases = USERS.let(size=lambda case: len(case.user["name"]), kind=lambda case: "usual")
+    cases = (
+        let(size=lambda case: len(case.user["name"]), kind=lambda case: "usual"),
+        where(lambda case: case.size > case.least),
+    )
     row = scenario(
-        "a-task", "A purpose.", cases=cases.where(lambda case: case.size > case.least),
+        "a-task", "A purpose.", cases=cases,
         least=2, kind="special", reason="You are {user[name]}, {size}, {kind}.", documents=("one", "two"),
     )  # fmt: skip
     assert (row.task_id, row.purpose, row.rule) == ("a-task", "A purpose.", "one")

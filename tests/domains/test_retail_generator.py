@@ -14,13 +14,14 @@ from pytest_tau import simulate
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation, profile_named
 from pytest_tau.runner import SimulationSettings
+from pytest_tau_domains._kit.cli import task_files
 from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains._kit.transfer import TRANSFER
 from pytest_tau_domains._kit.verify import play
 from pytest_tau_domains.retail import domain as spec
 from pytest_tau_domains.retail.models import GiftCard, RetailDB
 from pytest_tau_domains.retail.tasks.builder import build_tasks
-from pytest_tau_domains.retail.tasks.generator import SMALL, database_text, main, make_database, task_files
+from pytest_tau_domains.retail.tasks.generator import SMALL, database_text, main, make_database, make_tasks, splits
 from pytest_tau_domains.retail.tasks.scenarios import SCENARIOS
 from pytest_tau_domains.retail.tasks.verify import environment_of, verify
 from pytest_tau_domains.retail.tasks.world import World, unique_items
@@ -85,7 +86,8 @@ def test_the_committed_files_are_what_the_generator_writes(tmp_path: Path) -> No
 
 
 def test_the_committed_tasks_are_cast_from_the_committed_database() -> None:
-    for name, text in task_files(DB).items():
+    tasks = make_tasks(DB)
+    for name, text in task_files(tasks, splits(tasks)).items():
         assert text == (spec.tasks / name).read_text("utf-8")
 
 

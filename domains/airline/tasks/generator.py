@@ -11,7 +11,7 @@ import json
 import random
 from typing import TYPE_CHECKING, Any
 
-from ..._kit.cli import DEFAULT_SEED, BundledFiles, task_json, train_and_test, write_bundled_files
+from ..._kit.cli import DEFAULT_SEED, task_files, train_and_test, write_bundled_files
 from ..models import AirlineDB
 from .builder import build_task
 from .data.bookings import Booker
@@ -81,8 +81,8 @@ def splits(task_ids: Sequence[str]) -> dict[str, list[str]]:
     return {"base": list(task_ids), **train_and_test(task_ids), "small": list(SMALL)}
 
 
-def bundled_files(seed: int = DEFAULT_SEED) -> BundledFiles:
-    """Return the texts of the database and the task files.
+def bundled_files(seed: int = DEFAULT_SEED) -> dict[str, str]:
+    """Return the texts of the database and the task files by name.
 
     Raises:
         ConfigurationError: Faker is not installed, or nothing in the database fits a scenario.
@@ -91,8 +91,7 @@ def bundled_files(seed: int = DEFAULT_SEED) -> BundledFiles:
     db_text = _as_lines(database(seed).dump(), {"flights": 3}) + "\n"
     # Tasks are built from what the file says.
     made = tasks(AirlineDB.model_validate_json(db_text))
-    contents = ([task_json(task) for task in made], splits([task.id for task in made]))
-    return BundledFiles(db_text, *(json.dumps(content, indent=1, ensure_ascii=False) + "\n" for content in contents))
+    return {"db.json": db_text, **task_files(made, splits([task.id for task in made]))}
 
 
 def _as_lines(value: dict[str, Any], deeper: dict[str, int], depth: int = 2, indent: str = "") -> str:
@@ -114,14 +113,8 @@ def _as_lines(value: dict[str, Any], deeper: dict[str, int], depth: int = 2, ind
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the database and the task files."""
-    write_bundled_files(
-        bundled_files,
-        arguments,
-        module="pytest_tau_domains.airline.tasks.generator",
-        description=main.__doc__,
-        seed_help="makes flights, people and reservations",
-    )
+    """Write the files into the folders that the command line names."""
+    write_bundled_files(bundled_files, arguments, "pytest_tau_domains.airline.tasks.generator")
 
 
 if __name__ == "__main__":

@@ -8,12 +8,9 @@ From the repository's root:
 
 from __future__ import annotations
 
-import argparse
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..._kit.cli import DEFAULT_SEED, task_json, train_and_test
+from ..._kit.cli import DEFAULT_SEED, task_files, train_and_test, write_bundled_files
 from ..tables import BankDB
 from .builder import build_tasks
 from .data.database import make_tables, tables_text
@@ -42,7 +39,6 @@ SMALL = (
     "interest-credited-at-once",
     "price-of-a-wire",
 )
-_MODULE = "pytest_tau_domains.banking_knowledge.tasks.generator"
 
 
 def make_tasks(db: BankDB) -> list[Task]:
@@ -64,13 +60,6 @@ def splits(tasks: Sequence[Task]) -> dict[str, list[str]]:
     return {"base": base, "small": [task_id for task_id in base if task_id in SMALL], **train_and_test(base)}
 
 
-def task_files(db: BankDB) -> dict[str, str]:
-    """Return the texts of the task files by name."""
-    tasks = make_tasks(db)
-    contents = {"tasks.json": [task_json(task) for task in tasks], "split_tasks.json": splits(tasks)}
-    return {name: json.dumps(content, indent=1) + "\n" for name, content in contents.items()}
-
-
 def database_text(seed: int = DEFAULT_SEED) -> str:
     """Return the text of the database of a seed.
 
@@ -80,24 +69,23 @@ def database_text(seed: int = DEFAULT_SEED) -> str:
     return tables_text(make_tables(seed))
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the documents and the database into one folder and the tasks into another."""
-    parser = argparse.ArgumentParser(prog=f"python -m {_MODULE}", description=main.__doc__)
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="of the database (default: %(default)s)")
-    parser.add_argument("--out", type=Path, required=True, help="folder for db.json and documents")
-    parser.add_argument("--tasks-out", type=Path, required=True, help="folder for tasks.json and split_tasks.json")
-    options = parser.parse_args(arguments)
-    database = database_text(options.seed)
+def bundled_files(seed: int = DEFAULT_SEED) -> dict[str, str]:
+    """Return the texts of the database, the documents and the task files by name.
+
+    Raises:
+        ConfigurationError: Faker is not installed, or no customer in the database fits a scenario.
+        TaskFormatError: A task fails its verification.
+    """
+    db_text = database_text(seed)
     # Tasks are built from what the file says.
-    tasks = task_files(BankDB.model_validate_json(database))
-    files = {
-        options.out / "db.json": database,
-        **{options.out / "documents" / name: text for name, text in document_files().items()},
-        **{options.tasks_out / name: text for name, text in tasks.items()},
-    }
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
+    tasks = make_tasks(BankDB.model_validate_json(db_text))
+    documents = {f"documents/{name}": text for name, text in document_files().items()}
+    return {"db.json": db_text, **documents, **task_files(tasks, splits(tasks))}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the files into the folders that the command line names."""
+    write_bundled_files(bundled_files, arguments, "pytest_tau_domains.banking_knowledge.tasks.generator")
 
 
 if __name__ == "__main__":

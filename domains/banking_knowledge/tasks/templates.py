@@ -1,4 +1,4 @@
-"""Scenarios as rows: templates of texts, calls and records, and the customers in the tables whom they fit.
+"""Scenarios as rows: templates of texts, calls and records, and the steps that find the customers whom they fit.
 
 A template is a text in the manner of ``str.format``, such as ``{account[level]}``, or a dict or sequence of
 templates. A text that is nothing but one placeholder stands for the value itself.
@@ -8,66 +8,25 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from dataclasses import dataclass
 from string import Formatter
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from ..._kit.cases import Case, find_cases
 from .builder import Draft, Scenario
 from .calls import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
+    from ..._kit.cases import Step as CaseStep
     from .world import World
 
 _VALUE = re.compile(r"\{([^{}:!]+)\}")
 _FIELDS = {field.name for field in dataclasses.fields(Draft)}
 
 
-class Case(SimpleNamespace):
-    """The people and things of a draft, and further facts, by the names that templates use."""
-
-    world: World
-
-
-@dataclass(frozen=True)
-class Cases:
-    """The choices of people and things that a scenario may be about.
-
-    Attributes:
-        things: Yields the things of each choice by name.
-        steps: Each adds facts to a case, and returns whether the case counts.
-    """
-
-    things: Callable[[World], Iterable[dict[str, Any]]]
-    steps: tuple[Callable[[Case], Any], ...] = ()
-
-    def where(self, fits: Callable[[Case], Any]) -> Cases:
-        """Return those cases that fit."""
-        return dataclasses.replace(self, steps=(*self.steps, fits))
-
-    def let(self, **facts: Callable[[Case], Any]) -> Cases:
-        """Return the cases with further facts; what a scenario states itself is left as it is."""
-
-        def add(case: Case) -> bool:
-            for name, value in facts.items():
-                if name not in vars(case):
-                    setattr(case, name, value(case))
-            return True
-
-        return dataclasses.replace(self, steps=(*self.steps, add))
-
-    def each(self, world: World, facts: dict[str, Any]) -> Iterator[Case]:
-        """Yield the cases in a world, with facts that are the same for all."""
-        for things in self.things(world):
-            case = Case(world=world, **things, **facts)
-            if all(step(case) for step in self.steps):
-                yield case
-
-
 def scenario(
-    task_id: str, purpose: str, persona: str | None = None, *, cases: Cases, rule: str = "", **row: Any
+    task_id: str, purpose: str, persona: str | None = None, *, cases: Sequence[CaseStep], rule: str = "", **row: Any
 ) -> Scenario:
     """Make a scenario.
 
@@ -75,7 +34,7 @@ def scenario(
         task_id: The task's id.
         purpose: What the task is for.
         persona: A way to write.
-        cases: Whom and what it may be about.
+        cases: The steps by which it is found whom and what it may be about.
         rule: The document that it is about, if it is not the first one of ``documents``.
         row: Templates by the names of the fields of :class:`Draft`, or functions of the case that return such; any
             other name is a fact for templates.
@@ -84,7 +43,8 @@ def scenario(
     facts = {name: value for name, value in row.items() if name not in _FIELDS}
 
     def drafts(world: World) -> Iterator[Draft]:
-        for case in cases.each(world, facts):
+        customers = (Case(world=world, user=user, stated=facts.keys(), **facts) for user in world.users)
+        for case in find_cases(customers, cases):
             filled = {name: fill(value, case) for name, value in templates.items()}
             filled["calls"] = [call for calls in filled.get("calls", ()) for call in calls]
             yield Draft(case.user, **filled)

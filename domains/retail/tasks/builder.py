@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 
     from pytest_tau.models import Request
 
+    from ..._kit.cases import Step
     from ..models import User
-    from .cases import Case, Step
+    from .cases import Case
     from .world import World
 
 _CLOSING = (

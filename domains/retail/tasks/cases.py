@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
+from ..._kit import cases as kit
+from ..._kit.cases import each
 from ..payments import order_total
 from .world import bought_twice, only_gift_card, other_methods, sole_payer, unique_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
+    from ..._kit.cases import Step
     from ..models import Order, OrderStatus, User
     from .world import World
 
-    #: Makes further cases of cases.
-    Step: TypeAlias = Callable[[World, Iterator["Case"]], Iterator["Case"]]
-    Value: TypeAlias = Callable[["Case"], Any]
 
-
-class Case(SimpleNamespace):
+class Case(kit.Case):
     """What a scenario is about, by the names that its texts use.
 
     Attributes:
@@ -33,10 +30,6 @@ class Case(SimpleNamespace):
     world: World
     user: User
 
-    def having(self, **things: Any) -> Case:
-        """Return the case with further things."""
-        return Case(**{**vars(self), **things})
-
     def paid(self, *statuses: OrderStatus) -> list[Order]:
         """Return the customer's orders with one of these statuses that one method paid for."""
         return [order for order in self.world.orders(self.user, *statuses) if sole_payer(self.user, order)]
@@ -44,38 +37,18 @@ class Case(SimpleNamespace):
 
 def find_cases(world: World, steps: Iterable[Step]) -> Iterator[Case]:
     """Yield the cases to which the steps lead, from each customer in turn."""
-    cases: Iterator[Case] = (
+    customers = (
         Case(world=world, user=user, card=only_gift_card(user), orders=world.orders(user)) for user in world.users
     )
-    for step in steps:
-        cases = step(world, cases)
-    return cases
-
-
-def where(holds: Value) -> Step:
-    """Return the step that keeps the cases for which something holds."""
-    return lambda _world, cases: filter(holds, cases)
-
-
-def let(**values: Value) -> Step:
-    """Return the step that names values."""
-    return lambda _world, cases: (
-        case.having(**{name: value(case) for name, value in values.items()}) for case in cases
-    )
-
-
-def each(**choices: Value) -> Step:
-    """Return the step that makes a case of each of the things that its one value lists."""
-    ((name, choice),) = choices.items()
-    return lambda _world, cases: (case.having(**{name: thing}) for case in cases for thing in choice(case))
+    return kit.find_cases(customers, steps)
 
 
 def order(*statuses: OrderStatus) -> Step:
     """Return the step that chooses an order, with the method that paid for it, if only one did, and its total."""
 
-    def step(world: World, cases: Iterator[Case]) -> Iterator[Case]:
+    def step(cases: Iterator[Case]) -> Iterator[Case]:
         for case in cases:
-            for one in world.orders(case.user, *statuses):
+            for one in case.world.orders(case.user, *statuses):
                 yield case.having(order=one, method=sole_payer(case.user, one), total=order_total(one))
 
     return step
@@ -83,13 +56,14 @@ def order(*statuses: OrderStatus) -> Step:
 
 def paid(*statuses: OrderStatus) -> Step:
     """Return the step that chooses an order that one method paid for."""
-    return lambda world, cases: (case for case in order(*statuses)(world, cases) if case.method)
+    return lambda cases: (case for case in order(*statuses)(cases) if case.method)
 
 
-def product(world: World, cases: Iterator[Case]) -> Iterator[Case]:
+def product(cases: Iterator[Case]) -> Iterator[Case]:
     """Give each case one of the products, in turn."""
-    for case, one in zip(cases, itertools.cycle(world.db.products.scan()), strict=False):
-        yield case.having(product=one)
+    for number, case in enumerate(cases):
+        products = case.world.products
+        yield case.having(product=products[number % len(products)])
 
 
 item = each(item=lambda c: unique_items(c.order))

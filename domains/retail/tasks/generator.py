@@ -11,7 +11,7 @@ import json
 import random
 from typing import TYPE_CHECKING, Any
 
-from ..._kit.cli import DEFAULT_SEED, BundledFiles, task_json, train_and_test, write_bundled_files
+from ..._kit.cli import DEFAULT_SEED, task_files, train_and_test, write_bundled_files
 from ..models import RetailDB
 from .builder import build_tasks
 from .data.catalogue import make_products
@@ -96,15 +96,8 @@ def splits(tasks: Sequence[Task]) -> dict[str, list[str]]:
     }
 
 
-def task_files(db: RetailDB) -> dict[str, str]:
-    """Return the texts of the task files by name."""
-    tasks = make_tasks(db)
-    contents = {"tasks.json": [task_json(task) for task in tasks], "split_tasks.json": splits(tasks)}
-    return {name: json.dumps(content, indent=1) + "\n" for name, content in contents.items()}
-
-
-def bundled_files(seed: int = DEFAULT_SEED) -> BundledFiles:
-    """Return the texts of the database and the task files.
+def bundled_files(seed: int = DEFAULT_SEED) -> dict[str, str]:
+    """Return the texts of the database and the task files by name.
 
     Raises:
         ConfigurationError: Faker is not installed, or no customer in the database fits a scenario.
@@ -112,19 +105,13 @@ def bundled_files(seed: int = DEFAULT_SEED) -> BundledFiles:
     """
     db_text = database_text(make_database(seed))
     # Tasks are built from what the file says.
-    tasks = task_files(RetailDB.model_validate_json(db_text))
-    return BundledFiles(db_text, tasks["tasks.json"], tasks["split_tasks.json"])
+    tasks = make_tasks(RetailDB.model_validate_json(db_text))
+    return {"db.json": db_text, **task_files(tasks, splits(tasks))}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the database into one folder and the tasks into another."""
-    write_bundled_files(
-        bundled_files,
-        arguments,
-        module="pytest_tau_domains.retail.tasks.generator",
-        description=main.__doc__,
-        seed_help="of the database",
-    )
+    """Write the files into the folders that the command line names."""
+    write_bundled_files(bundled_files, arguments, "pytest_tau_domains.retail.tasks.generator")
 
 
 if __name__ == "__main__":

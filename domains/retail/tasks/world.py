@@ -37,6 +37,7 @@ class World:
     def __init__(self, db: RetailDB) -> None:
         self.db = db
         self.users = list(db.users.scan())
+        self.products = list(db.products.scan())
 
     def each_order(self, *statuses: OrderStatus) -> Iterator[tuple[User, Order]]:
         """Yield every order with one of these statuses, and the customer who placed it."""

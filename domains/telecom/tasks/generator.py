@@ -7,13 +7,11 @@ From the repository's root:
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from ..._kit.cli import DEFAULT_SEED, task_files, write_bundled_files
 from ..spec import ENVIRONMENT
 from .builder import build_task
 from .catalogue import INTENTS
@@ -25,14 +23,11 @@ from .verify import verify
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_tau.models import Task
-
     from ..models import TelecomDB
     from .faults import Fault, Intent, Subject
 
 T = TypeVar("T")
 
-DEFAULT_SEED = 7
 #: By intent and number of faults: the numbers of solvable and of unsolvable tasks.
 QUOTAS: dict[str, dict[int, tuple[int, int]]] = {
     "mobile_data_issue": {1: (8, 1), 2: (9, 2), 3: (9, 2), 4: (9, 2), 5: (7, 1), 6: (5, 1), 7: (3, 1)},
@@ -116,33 +111,13 @@ def bundled_files(seed: int = DEFAULT_SEED) -> dict[str, str]:
     for scenario in scenarios:
         task = build_task(scenario)
         verify(scenario, task, domain)
-        tasks.append(_file_entry(task))
-    contents = {"tasks.json": tasks, "split_tasks.json": splits(scenarios)}
-    return {name: json.dumps(content, indent=1) + "\n" for name, content in contents.items()}
-
-
-def _file_entry(task: Task) -> dict[str, object]:
-    """Return the task as JSON for a file, without unset fields."""
-    entry = task.model_dump(mode="json", exclude_none=True)
-    if task.user_scenario.script is not None:
-        entry["user_scenario"]["script"] = task.user_scenario.script.model_dump(mode="json", exclude_defaults=True)
-    return entry
+        tasks.append(task)
+    return task_files(tasks, splits(scenarios))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the task files into a folder."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pytest_tau_domains.telecom.tasks.generator", description=main.__doc__
-    )
-    parser.add_argument(
-        "--seed", type=int, default=DEFAULT_SEED, help="chooses tasks, people and lines (default: %(default)s)"
-    )
-    parser.add_argument("--out", type=Path, required=True, help="folder for tasks.json and split_tasks.json")
-    options = parser.parse_args(arguments)
-    files = bundled_files(options.seed)
-    options.out.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (options.out / name).write_text(text, encoding="utf-8", newline="\n")
+    """Write the files into the folders that the command line names."""
+    write_bundled_files(bundled_files, arguments, "pytest_tau_domains.telecom.tasks.generator", only_tasks=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ...._kit.cases import let, where
 from ..calls import OVERVIEW, PENDING_ORDERS, hidden
 from ..documents import stated
 from ..personas import BREEZY, BRIEF, CAREFUL, IMPATIENT
@@ -13,7 +14,7 @@ from ..world import days_ago, money, new_id
 from .cases import CREDIT_CARD, age_of
 
 if TYPE_CHECKING:
-    from ..templates import Case
+    from ...._kit.cases import Case
 
 _CARD = "your {card[card_type]}, the credit card"
 _FEES = "card_{product.key}_fees"
@@ -24,7 +25,7 @@ _STANDARD, _FAST = "There is no hurry, standard shipping is fine.", "You want it
 
 _replace = partial(
     scenario,
-    cases=CREDIT_CARD.where(lambda c: c.included in (None, c.product.express)),
+    cases=(*CREDIT_CARD, where(lambda c: c.included in (None, c.product.express))),
     reason="{story} It is your {card[card_type]}. You need a new one.",
     details={"shipping": "{wish}"},
     calls=(
@@ -48,7 +49,7 @@ _REPLACING = (
              included=False, express=False),
     scenario(
         "replacement-on-its-way", "A replacement was ordered before and has not arrived: there is no second one.",
-        cases=CREDIT_CARD.let(order=lambda c: new_id("ccord_", "waiting", c.card["account_id"])),
+        cases=(*CREDIT_CARD, let(order=lambda c: new_id("ccord_", "waiting", c.card["account_id"]))),
         reason="You lost your {card[card_type]}, the credit card, and need a new one.",
         details={"shipping": _STANDARD},
         instructions="You forgot that you ordered one a few days ago.",
@@ -82,11 +83,12 @@ _pay = partial(hidden, "pay_credit_card_from_checking_9182")
 _BALANCE = f"the whole balance of {_CARD}, from your checking account."
 #: Cards with a balance that the customer's only checking account can pay.
 _PAYABLE = (
-    CREDIT_CARD.let(checking=lambda c: c.world.accounts(c.user, "checking"))
-    .where(lambda c: len(c.checking) == 1)
-    .let(account=lambda c: c.checking[0], balance=lambda c: money(c.card["current_balance"]))
-    .let(holdings=lambda c: float(c.account["current_holdings"]))
-    .where(lambda c: 10 < c.balance < c.holdings)
+    *CREDIT_CARD,
+    let(checking=lambda c: c.world.accounts(c.user, "checking")),
+    where(lambda c: len(c.checking) == 1),
+    let(account=lambda c: c.checking[0], balance=lambda c: money(c.card["current_balance"])),
+    let(holdings=lambda c: float(c.account["current_holdings"])),
+    where(lambda c: 10 < c.balance < c.holdings),
 )
 _close = partial(
     scenario,
@@ -103,7 +105,7 @@ _close_for_the_fee = partial(
 )
 _pay_from_checking = partial(
     scenario,
-    cases=_PAYABLE.where(lambda c: c.balance > 120),
+    cases=(*_PAYABLE, where(lambda c: c.balance > 120)),
     calls=(OVERVIEW, _pay(amount="{balance}")),
     documents=("account_overview", _PAYING),
     rule=_PAYING,
@@ -115,12 +117,12 @@ _CLOSING_AND_PAYING = (
     _close_for_the_fee(
         "stay-without-annual-fee",
         "A customer of long standing who leaves because of the annual fee stays when it is waived.", CAREFUL,
-        cases=CREDIT_CARD.where(lambda c: c.product.annual_fee and age_of(c.card) > 760),
+        cases=(*CREDIT_CARD, where(lambda c: c.product.annual_fee and age_of(c.card) > 760)),
         instructions="If a year without annual fee is offered, take it and keep the card.", calls=(_LOG, _WAIVE)),
     _close_for_the_fee(
         "no-waiver-for-a-new-customer",
         "The annual fee is the reason, but the card is too new for the offer: it is closed.", IMPATIENT,
-        cases=CREDIT_CARD.where(lambda c: c.product.annual_fee and age_of(c.card) < 700), calls=(_LOG, _CLOSE)),
+        cases=(*CREDIT_CARD, where(lambda c: c.product.annual_fee and age_of(c.card) < 700)), calls=(_LOG, _CLOSE)),
     scenario("pay-and-close-a-card", "A card with a balance is paid from the checking account, and closed then.",
              cases=_PAYABLE,
              reason=f"You want to pay {_BALANCE}",
@@ -134,8 +136,8 @@ _CLOSING_AND_PAYING = (
                        reason=f"You want to pay {_BALANCE}"),
     _pay_from_checking("pay-more-than-is-owed", "More than the balance cannot be paid; the customer then pays the "
                        "balance.",
-                       cases=_PAYABLE.let(more=lambda c: int(c.balance) + 250)
-                       .where(lambda c: c.balance > 120 and c.more < c.holdings),
+                       cases=(*_PAYABLE, let(more=lambda c: int(c.balance) + 250),
+                              where(lambda c: c.balance > 120 and c.more < c.holdings)),
                        reason=f"You want to pay ${{more:,}} to {_CARD}, from your checking account.",
                        fallback=f"Then pay {_BALANCE}"),
 )  # fmt: skip
@@ -169,7 +171,7 @@ _CREDITS = (
     _late_fee(
         "second-late-fee-in-a-year",
         "There was such a courtesy some months ago; by the outdated document that would be long enough.",
-        cases=CREDIT_CARD.let(credit=lambda c: new_id("txn_", "courtesy", c.card["account_id"])),
+        cases=(*CREDIT_CARD, let(credit=lambda c: new_id("txn_", "courtesy", c.card["account_id"]))),
         tables={"payment_history": _late_payments, "credit_card_transaction_history": {"{credit}": {
             "transaction_id": "{credit}",
             "user_id": "{user[user_id]}",

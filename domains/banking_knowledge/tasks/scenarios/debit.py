@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ...._kit.cases import let, where
 from ..calls import DEBIT_CARDS, hidden, transfer
 from ..personas import BREEZY, BRIEF, CAREFUL, IMPATIENT, NEW_HERE
 from ..products import DELIVERY, DESIGN
@@ -13,7 +14,7 @@ from ..world import days_ago, new_id
 from .cases import DEBIT_CARD
 
 if TYPE_CHECKING:
-    from ..templates import Case
+    from ...._kit.cases import Case
     from ..world import Record
 
 _FINDING = ("account_overview", "debit_card_overview")
@@ -42,7 +43,7 @@ def _with_pending(case: Case) -> dict[str, Record]:
 
 _activate = partial(
     scenario,
-    cases=DEBIT_CARD.let(new=_pending, digits=lambda c: c.new["last_4_digits"]),
+    cases=(*DEBIT_CARD, let(new=_pending, digits=lambda c: c.new["last_4_digits"])),
     pin="5082",
     reason="You want to activate the debit card that came by mail.",
     details={
@@ -85,7 +86,7 @@ _ACTIVATION = (
 _pin = partial(scenario, cases=DEBIT_CARD, documents=("debit_card_pins", *_FINDING))
 _reset_pin = partial(
     _pin,
-    cases=DEBIT_CARD.let(digits=lambda c: c.card["last_4_digits"]),
+    cases=(*DEBIT_CARD, let(digits=lambda c: c.card["last_4_digits"])),
     reason="You forgot the PIN of your debit card and want to reset it.",
     details={**_DIGITS, "new pin": "The new PIN should be {pin}."},
     calls=(*DEBIT_CARDS, hidden("reset_debit_card_pin_6284", new_pin="{pin}")),
@@ -135,9 +136,11 @@ _BLOCKS = (
 
 _order = partial(
     scenario,
-    cases=DEBIT_CARD.let(
-        delivery_fee=lambda c: c.product.delivery[c.delivery], design_fee=lambda c: c.product.design[c.design]
-    ).where(lambda c: c.free is None or c.free is not bool(c.delivery_fee + c.design_fee)),
+    cases=(
+        *DEBIT_CARD,
+        let(delivery_fee=lambda c: c.product.delivery[c.delivery], design_fee=lambda c: c.product.design[c.design]),
+        where(lambda c: c.free is None or c.free is not bool(c.delivery_fee + c.design_fee)),
+    ),
     delivery=0,
     design=0,
     free=None,
@@ -201,10 +204,14 @@ _ALERTS = (
 _ASKED = "the daily limit of your debit card for {what} to"
 _day_limit = partial(
     scenario,
-    cases=DEBIT_CARD.where(lambda c: c.account["level"] != "Light Green Account").let(
-        now=lambda c: c.card[f"daily_{c.kind}_limit"],
-        asked=lambda c: int(c.now * c.factor),
-        possible=lambda c: int(c.now * c.allowed),
+    cases=(
+        *DEBIT_CARD,
+        where(lambda c: c.account["level"] != "Light Green Account"),
+        let(
+            now=lambda c: c.card[f"daily_{c.kind}_limit"],
+            asked=lambda c: int(c.now * c.factor),
+            possible=lambda c: int(c.now * c.allowed),
+        ),
     ),
     reason=f"You want {_ASKED} be raised to ${{asked}} for today.",
     kind="atm",

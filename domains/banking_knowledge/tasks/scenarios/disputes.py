@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from ...._kit.cases import each, let, where
 from ..calls import DEBIT_CARDS, PENDING_ORDERS, TRANSACTIONS, given, hidden
 from ..personas import BREEZY, BRIEF, CAREFUL, IMPATIENT, NEW_HERE
-from ..templates import Cases, scenario
+from ..templates import scenario
 from ..world import age, days_ago, money, new_id
 from .cases import CREDIT_CARD, DEBIT_CARD, age_of
 
@@ -17,19 +18,17 @@ _PROVISIONAL_FROM, _PROVISIONAL_AGE = 80, 120
 # Credit cards
 
 #: Purchases of customers with one card, which merchant and amount tell from the others.
-_PURCHASE = Cases(
-    lambda world: (
-        {"user": case.user, "card": case.card, "product": case.product, "purchase": purchase}
-        for case in CREDIT_CARD.each(world, {})
-        for purchase in world.purchases(case.card)
-    )
-).let(
-    amount=lambda c: money(c.purchase["transaction_amount"]),
-    days=lambda c: age(c.purchase["transaction_date"]),
-    # What the customer reads from the card.
-    digits=lambda c: f"{int(new_id('', 'digits', c.card['account_id'], length=6), 16) % 9000 + 1000}",
-    noticed=lambda c: days_ago(c.days - 2),
-    provisional=lambda c: c.amount >= _PROVISIONAL_FROM and age_of(c.card) >= _PROVISIONAL_AGE,
+_PURCHASE = (
+    *CREDIT_CARD,
+    each(purchase=lambda c: c.world.purchases(c.card)),
+    let(
+        amount=lambda c: money(c.purchase["transaction_amount"]),
+        days=lambda c: age(c.purchase["transaction_date"]),
+        # What the customer reads from the card.
+        digits=lambda c: f"{int(new_id('', 'digits', c.card['account_id'], length=6), 16) % 9000 + 1000}",
+        noticed=lambda c: days_ago(c.days - 2),
+        provisional=lambda c: c.amount >= _PROVISIONAL_FROM and age_of(c.card) >= _PROVISIONAL_AGE,
+    ),
 )
 _file = partial(
     hidden,
@@ -44,7 +43,7 @@ _file = partial(
 )
 _dispute = partial(
     scenario,
-    cases=_PURCHASE.where(lambda c: c.amount > c.least and c.days > 5),
+    cases=(*_PURCHASE, where(lambda c: c.amount > c.least and c.days > 5)),
     least=_PROVISIONAL_FROM,
     contacted="You contacted the merchant, without success.",
     refund="You want a full refund.",
@@ -63,7 +62,7 @@ _OF_CREDIT_CARDS = (
              story="It was charged twice.", why="duplicate_charge", calls=(_file(),)),
     _dispute("dispute-a-small-charge", "Goods that never came; the amount is too small for a provisional credit, which "
              "the outdated document gives.", BRIEF,
-             cases=_PURCHASE.where(lambda c: 20 < c.amount < _PROVISIONAL_FROM and c.days > 5),
+             cases=(*_PURCHASE, where(lambda c: 20 < c.amount < _PROVISIONAL_FROM and c.days > 5)),
              story="The goods were not received.", why="goods_services_not_received", calls=(_file(),)),
     _dispute("dispute-for-a-partial-refund", "Goods that were not as described; the customer wants a part back.",
              least=120, story="The goods were not as described.", why="goods_services_not_as_described",
@@ -89,8 +88,10 @@ _OF_CREDIT_CARDS = (
 
 _dispute_debit = partial(
     scenario,
-    cases=DEBIT_CARD.let(
-        date=lambda c: days_ago(c.gap + 3), record=lambda c: new_id("btxn_", c.why, c.gap, c.account["account_id"])
+    cases=(
+        *DEBIT_CARD,
+        let(date=lambda c: days_ago(c.gap + 3)),
+        let(record=lambda c: new_id("btxn_", c.why, c.gap, c.account["account_id"])),
     ),
     reason="You want to dispute an online purchase of $164.20 by Moonrise Gadgets with your debit card. {story}",
     details={
@@ -160,11 +161,13 @@ _OF_DEBIT_CARDS = (
 
 _correct = partial(
     scenario,
-    cases=_PURCHASE.where(lambda c: c.amount > 40 and c.days > 5)
-    .where(lambda c: c.purchase["category"] in c.product.special or (not c.product.special and c.product.points != 1))
-    .let(
-        points=lambda c: c.product.points_for(c.amount, c.purchase["category"]),
-        too_few=lambda c: f"{int(c.amount) // 2} points",
+    cases=(
+        *_PURCHASE,
+        where(lambda c: c.amount > 40 and c.days > 5),
+        let(category=lambda c: c.purchase["category"]),
+        where(lambda c: c.category in c.product.special or (not c.product.special and c.product.points != 1)),
+        let(points=lambda c: c.product.points_for(c.amount, c.category)),
+        let(too_few=lambda c: f"{int(c.amount) // 2} points"),
     ),
     reason="You believe that the reward points for {purchase[transaction_amount]} at {purchase[merchant_name]} with "
     "your {card[card_type]} are wrong, and want them corrected.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from ...._kit.cases import let, where
 from ..calls import hidden
 from ..personas import BREEZY, BRIEF, CAREFUL, IMPATIENT, NEW_HERE
 from ..templates import scenario
@@ -19,10 +20,14 @@ _LOOK = (
 #: An increase by ``amount``, which is added to the largest one of the card if ``largest``.
 _raise = partial(
     scenario,
-    cases=CREDIT_CARD.let(
-        wanted=lambda c: c.amount + (c.product.largest_increase if c.largest else 0),
-        limit=lambda c: int(money(c.card["credit_limit"])) + c.wanted,
-    ).where(lambda c: c.largest or c.wanted <= c.product.largest_increase),
+    cases=(
+        *CREDIT_CARD,
+        let(
+            wanted=lambda c: c.amount + (c.product.largest_increase if c.largest else 0),
+            limit=lambda c: int(money(c.card["credit_limit"])) + c.wanted,
+        ),
+        where(lambda c: c.largest or c.wanted <= c.product.largest_increase),
+    ),
     amount=500,
     largest=False,
     reason="You want the limit of your {card[card_type]} to be raised by ${wanted:,}.",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 from itertools import permutations
 
+from ...._kit.cases import each, let, where
 from ..calls import OVERVIEW, TRANSACTIONS, hidden
 from ..personas import BREEZY, BRIEF, CAREFUL, IMPATIENT, NEW_HERE
 from ..products import CHECKING_ACCOUNT, SAVINGS_ACCOUNT
-from ..templates import Cases, scenario
+from ..templates import scenario
 from ..world import days_ago, new_id
 from .cases import CHECKING, SAVER
 
@@ -19,7 +20,7 @@ _FEES = "checking_{product.key}_fees"
 
 _open = partial(
     scenario,
-    cases=CHECKING.where(lambda c: not (c.other and c.world.accounts(c.user, c.other))),
+    cases=(*CHECKING, where(lambda c: not (c.other and c.world.accounts(c.user, c.other)))),
     reason="You want to open a {name}.",
     calls=(OVERVIEW, hidden("open_bank_account_4821", account_type="{kind}", account_class="{name}")),
     documents=("account_opening", _OVERVIEW, "{document}"),
@@ -44,22 +45,20 @@ _OPENING = (
 
 _CLOSE = hidden("close_bank_account_7392")
 _WITH_FEE = (
-    SAVER.let(fee=lambda c: c.product.closing[0])
-    .where(lambda c: c.fee)
-    .let(opened=lambda c: days_ago(c.product.closing[1] - c.before))
+    *SAVER,
+    let(fee=lambda c: c.product.closing[0]),
+    where(lambda c: c.fee),
+    let(opened=lambda c: days_ago(c.product.closing[1] - c.before)),
 )
 #: Customers with two different checking accounts, one of which is closed and has an early closure fee.
 _ONE_OF_TWO = (
-    Cases(
-        lambda world: (
-            {"user": user, "kept": kept, "account": closed, "product": CHECKING_ACCOUNT[closed["level"]]}
-            for user in world.users
-            for kept, closed in permutations(world.accounts(user, "checking"), 2)
-        )
-    )
-    .where(lambda c: len(c.world.accounts(c.user, "checking")) == 2 and c.kept["level"] != c.account["level"])
-    .where(lambda c: c.product.closing[0])
-    .let(opened=lambda c: days_ago(c.product.closing[1] - c.before))
+    let(accounts=lambda c: c.world.accounts(c.user, "checking")),
+    each(pair=lambda c: permutations(c.accounts, 2)),
+    let(kept=lambda c: c.pair[0], account=lambda c: c.pair[1]),
+    where(lambda c: len(c.accounts) == 2 and c.kept["level"] != c.account["level"]),
+    let(product=lambda c: CHECKING_ACCOUNT[c.account["level"]]),
+    where(lambda c: c.product.closing[0]),
+    let(opened=lambda c: days_ago(c.product.closing[1] - c.before)),
 )
 
 
@@ -70,7 +69,7 @@ def _move(amount: object, source: str = "account", target: str = "savings") -> t
 
 _close = partial(
     scenario,
-    cases=SAVER.let(opened=lambda _: days_ago(800)),
+    cases=(*SAVER, let(opened=lambda _: days_ago(800))),
     holdings="0.00",
     reason="You want to close your {account[level]}.",
     calls=(OVERVIEW, _CLOSE),
@@ -120,8 +119,8 @@ _MOVING = (
               reason=f"You want to transfer $9,500 {_FROM_CHECKING}",
               fallback=f"Then transfer $200 {_FROM_CHECKING}", calls=_move(200)),
     _transfer("move-to-somebody-else", "Agents move no money to other people, though the tool would.", BREEZY,
-              cases=CHECKING.let(other=lambda c: next(
-                  one for one in c.world.tables["accounts"].values() if one["user_id"] != c.user["user_id"])),
+              cases=(*CHECKING, let(other=lambda c: next(
+                  one for one in c.world.tables["accounts"].values() if one["user_id"] != c.user["user_id"]))),
               reason="You want to transfer $60 from your {account[level]} to your neighbor, whose account id is "
               "{other[account_id]}.",
               documents=("transfers_between_accounts",)),
@@ -145,13 +144,17 @@ _REPORT = hidden(
 _look = (OVERVIEW, hidden("get_bank_account_transactions_9173", account_id="{savings[account_id]}"))
 _check_interest = partial(
     scenario,
-    cases=SAVER.let(
-        paying=lambda c: SAVINGS_ACCOUNT[c.savings["level"]],
-        applied=lambda c: round(c.paying.apy * c.paid, 2),
-        credited=lambda c: _interest(c.applied, c.balance),
-        difference=lambda c: round(_interest(c.paying.apy, c.balance) - c.credited, 2),
-        last=lambda c: next(one for one in c.world.transactions(c.savings) if one["date"].startswith("10/")),
-    ).where(lambda c: c.at_once is None or c.at_once is (c.difference <= 40)),
+    cases=(
+        *SAVER,
+        let(
+            paying=lambda c: SAVINGS_ACCOUNT[c.savings["level"]],
+            applied=lambda c: round(c.paying.apy * c.paid, 2),
+            credited=lambda c: _interest(c.applied, c.balance),
+            difference=lambda c: round(_interest(c.paying.apy, c.balance) - c.credited, 2),
+            last=lambda c: next(one for one in c.world.transactions(c.savings) if one["date"].startswith("10/")),
+        ),
+        where(lambda c: c.at_once is None or c.at_once is (c.difference <= 40)),
+    ),
     reason="You believe that the interest for October on your {savings[level]} is too low.",
     documents=("wrong_interest", _OVERVIEW, "account_transactions", "savings_{paying.key}_interest"),
     tables={
@@ -180,11 +183,15 @@ _INTEREST = (
 
 _atm_fee = partial(
     scenario,
-    cases=CHECKING.where(lambda c: c.free is not bool(c.product.foreign_atm)).let(
-        fee=lambda c: c.product.foreign_atm or 2.75,
-        taken=lambda c: -c.fee,
-        date=lambda c: days_ago(c.days),
-        record=lambda c: new_id("btxn_", "atm fee", c.days, c.account["account_id"]),
+    cases=(
+        *CHECKING,
+        where(lambda c: c.free is not bool(c.product.foreign_atm)),
+        let(
+            fee=lambda c: c.product.foreign_atm or 2.75,
+            taken=lambda c: -c.fee,
+            date=lambda c: days_ago(c.days),
+            record=lambda c: new_id("btxn_", "atm fee", c.days, c.account["account_id"]),
+        ),
     ),
     days=12,
     free=True,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ...._kit.cases import each, let, where
 from ..calls import OVERVIEW, by_customer, given, offered, transfer
 from ..personas import BREEZY, BRIEF, CAREFUL, IMPATIENT, NEW_HERE
 from ..products import CARD
-from ..templates import Cases, scenario
+from ..templates import scenario
 from ..world import new_id
 from .cases import CHECKING, CREDIT_CARD, CUSTOMER
 
 if TYPE_CHECKING:
-    from ..templates import Case
+    from ...._kit.cases import Case
     from ..world import Record
 
 #: Completed referrals in a calendar year, and the largest check of the app, in USD.
@@ -24,8 +24,8 @@ _REFERRALS_A_YEAR, _CHECK_LIMIT = 4, 3_500
 
 _PROFILES = (
     scenario("new-email-address", "A new email address.",
-             cases=CUSTOMER.let(
-                 new=lambda c: f"{c.user['name'].split()[-1]}.{c.user['user_id'][:3]}@example.org".lower()),
+             cases=(let(
+                 new=lambda c: f"{c.user['name'].split()[-1]}.{c.user['user_id'][:3]}@example.org".lower()),),
              reason="You want to change your email address to {new}.",
              calls=(offered("change_user_email", user_id="{user[user_id]}", new_email="{new}"),),
              documents=("email_change",)),
@@ -36,7 +36,7 @@ _PROFILES = (
 )  # fmt: skip
 _apply = partial(
     scenario,
-    cases=CUSTOMER.where(lambda c: not c.world.credit_cards(c.user)),
+    cases=(where(lambda c: not c.world.credit_cards(c.user)),),
     reason="You want to apply for the {first}.",
     details={"income": "Your annual income is ${income:,}."},
     calls=(
@@ -75,7 +75,7 @@ def _referrals(case: Case) -> dict[str, dict[str, Record]]:
 _refer = partial(scenario, documents=("referral_rules",))
 _refer_for_card = partial(
     _refer,
-    cases=CREDIT_CARD.where(lambda c: not c.world.referrals(c.user)),
+    cases=(*CREDIT_CARD, where(lambda c: not c.world.referrals(c.user))),
     reason="You want a referral link for the {card[card_type]} for a friend.",
     calls=(given("get_referral_link", card_name="{card[card_type]}"),),
     tables=_referrals,
@@ -88,7 +88,7 @@ _REFERRALS = (
                     count=_REFERRALS_A_YEAR, calls=()),
     _refer("refer-for-an-account",
            "A referral for a bank account, which the customer submits with a tool of their own.",
-           cases=CUSTOMER.where(lambda c: not c.world.referrals(c.user)),
+           cases=(where(lambda c: not c.world.referrals(c.user)),),
            reason="You want to refer a friend for the Blue Account.",
            calls=(by_customer("submit_referral", user_id="{user[user_id]}", account_type="Blue Account"),)),
 )  # fmt: skip
@@ -139,7 +139,7 @@ _TRANSFERS = (
              documents=("human_transfer",)),
     _anybody("somebody-else-s-account", "Somebody who asks about the account of another person is transferred.",
              IMPATIENT,
-             cases=Cases(lambda world: ({"user": user, "other": other} for user, other in pairwise(world.users))),
+             cases=(each(other=lambda c: c.world.users[c.world.users.index(c.user) + 1 :][:1]),),
              reason="You want to know what is on the account of another person, {other[name]}, who works for you.",
              calls=(transfer("third_party_inquiry", "Somebody asks about the account of another person."),),
              documents=("human_transfer",)),

@@ -8,16 +8,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ...._kit.cases import each, let, where
 from ...models import CreditCard, GiftCard
 from ...payments import can_cover, order_total
-from ..cases import each, item, items_bought_twice, let, order, paid, payer, product, swap, swap_sold_out, where
+from ..cases import item, items_bought_twice, order, paid, payer, product, swap, swap_sold_out
 from ..world import Swap, other_methods, sole_payer, unique_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..cases import Case, Step
-    from ..world import World
+    from ...._kit.cases import Step
+    from ..cases import Case
 
 _REPAIRABLE = ("Stand Mixer", "Rice Cooker", "Digital Piano", "Space Heater", "Webcam", "External Drive")
 
@@ -41,9 +42,9 @@ _not_in_order = where(lambda c: c.product.product_id not in {item.product_id for
 _cheaper = where(lambda c: c.card and c.swap.difference < 0)
 
 
-def _two_swaps(world: World, cases: Iterator[Case]) -> Iterator[Case]:
+def _two_swaps(cases: Iterator[Case]) -> Iterator[Case]:
     for case in cases:
-        swaps = world.swaps(case.order)
+        swaps = case.world.swaps(case.order)
         for first in swaps:
             for second in swaps:
                 if second.item.product_id > first.item.product_id:
