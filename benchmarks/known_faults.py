@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_tau import Evaluation, SimulationSettings, asimulate, load_domain
 from pytest_tau.capabilities.reviews.case import review_case
-from pytest_tau.capabilities.reviews.loading import load_reviewer
+from pytest_tau.capabilities.reviews.reviewer import load_reviewer
 from pytest_tau.capabilities.reviews.run import review_trial
 from pytest_tau.chat import LLM, TrialModels
 from pytest_tau.evaluation import BUILT_IN_JUDGES

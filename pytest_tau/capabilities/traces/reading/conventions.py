@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from .attributes import Attributes, decoded_text
 from .messages import (
     Said,
     alternatives,
     arguments_of,
     decoded,
-    is_cut,
     is_error_text,
     read_messages,
     text_of,
@@ -168,8 +168,6 @@ _CHOICE: Final = "gen_ai.choice"
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 #: Attributes by which texts lie elsewhere.
 _ELSEWHERE: Final = ("gen_ai.input.messages.ref", "gen_ai.output.messages.ref")
-#: Larger numbers of tokens, and of USD, are none.
-_LARGEST: Final = 1e12
 #: What our own export adds.
 _OWN: Final = "pytest_tau."
 #: What makes texts be recorded, by the beginning of the scope; the first that fits.
@@ -259,7 +257,7 @@ def step_of(span: Span) -> Step:
     for name, content in span.events:
         if name == _DETAILS:
             span.attributes |= {key: value for key, value in content.items() if key not in span.attributes}
-    look = _Attributes(span.attributes)
+    look = Attributes(span.attributes)
     role = role_of(span.attributes, span.name, span.events)
     step = Step(span.trace, span.id, span.parent, span.name, span.start, span.end, span.error, span.scope, role)
     step.file = span.file
@@ -276,7 +274,7 @@ def step_of(span: Span) -> Step:
     return step
 
 
-def _add_messages(step: Step, span: Span, look: _Attributes) -> None:
+def _add_messages(step: Step, span: Span, look: Attributes) -> None:
     several = int(look.number(_CHOICES)) > 1
     asked: list[Said] = []
     whole = step.role == "agent"
@@ -340,7 +338,7 @@ def _of_events(events: Iterable[tuple[str, Any]]) -> tuple[list[Said], list[list
     return (asked, list(answers.values())) if asked or answers else None
 
 
-def _add_call(step: Step, look: _Attributes) -> None:
+def _add_call(step: Step, look: Attributes) -> None:
     value, call_id, failed = unwrapped(look.first(_RESULT))
     name = look.text(_TOOL_NAME) or step.name
     for start in _NAMES:
@@ -357,115 +355,9 @@ def _add_call(step: Step, look: _Attributes) -> None:
     step.agent = look.text(_AGENT)
 
 
-def decoded_text(value: Any) -> Any:
-    """Return a text without the quotation marks that MLflow stores it in."""
-    return value[1:-1] if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"' else value
-
-
 def _definition(value: Any) -> Any:
     """Return the definition of a tool, without what conventions put around it."""
     found = decoded(value)
     found = decoded(at(found, "tool.json_schema")) if isinstance(found, dict) and "tool" in found else found
     inner = found.get("function") if isinstance(found, dict) else None
     return inner if isinstance(inner, dict) else found
-
-
-class _Attributes:
-    """The attributes of a span, looked up by several names each."""
-
-    def __init__(self, attributes: Mapping[str, Any]) -> None:
-        self._attributes = attributes
-        self._lists = {key.partition(".0.")[0] for key in attributes if ".0." in key}
-        self._decoded: dict[str, Any] = {}
-
-    def first(self, names: Iterable[str]) -> Any:
-        """Return the first value that is there; a name may be a path into JSON."""
-        return next((found for name in names if (found := self._at(name)) not in (None, "", [], {})), None)
-
-    def text(self, names: Iterable[str]) -> str:
-        """Return the first value that is there as a text."""
-        found = decoded_text(self.first(names))
-        return found if isinstance(found, str) else "" if isinstance(found, dict | list | None) else str(found)
-
-    def number(self, names: Iterable[str]) -> float:
-        """Return the first value that is there as a number; 0 if it is not one."""
-        try:
-            found = float(self.first(names) or 0)
-        except (TypeError, ValueError, OverflowError):
-            return 0
-        return found if 0 <= found < _LARGEST else 0
-
-    def numbers(self, names: Iterable[str]) -> list[int]:
-        """Return the indices that attributes have after these names, the smallest first."""
-        rests = (key[len(name) + 1 :] for name in names for key in self._attributes if key.startswith(f"{name}."))
-        return sorted({int(head) for rest in rests if (head := rest.partition(".")[0]).isdigit()})
-
-    def whole(self, name: str, cut: list[str]) -> Any:
-        """Return a value, or the list or object that attributes below the name make up; note one that was cut."""
-        if name not in self._attributes:
-            return self._nested(name)
-        value = decoded_text(self._value(name))
-        if is_cut(value):
-            cut.append(name)
-            return None
-        # A table of spans has lists, whose entries have dotted names.
-        return [_undotted(each) for each in value] if isinstance(value, list) else value
-
-    def _value(self, name: str) -> Any:
-        """Return the value of an attribute, decoded once."""
-        if name not in self._decoded:
-            self._decoded[name] = decoded(self._attributes[name])
-        return self._decoded[name]
-
-    def _at(self, name: str) -> Any:
-        if name in self._attributes:
-            return self._attributes[name]
-        if name in self._lists:
-            return self._nested(name)
-        head, dot, rest = name, ".", ""
-        while dot:
-            head, dot, last = head.rpartition(".")
-            rest = f"{last}.{rest}" if rest else last
-            if head in self._attributes and isinstance(inner := self._value(head), dict):
-                return at(inner, rest)
-        return None
-
-    def _nested(self, name: str) -> Any:
-        inside = {key[len(name) + 1 :]: each for key, each in self._attributes.items() if key.startswith(f"{name}.")}
-        return nested(inside) if inside else None
-
-
-def nested(flat: Mapping[str, Any]) -> Any:
-    """Return the value whose leaves have these dotted names; an object with indices alone is a list in their order."""
-    found: dict[str, Any] = {}
-    for key, value in flat.items():
-        head, dot, rest = key.partition(".")
-        inner = found.setdefault(head, {}) if dot else None
-        if dot and isinstance(inner, dict):
-            inner[rest] = value
-        elif not dot:
-            found[head] = value
-    found = {
-        key: nested(value) if isinstance(value, dict) and key in _groups(flat) else value
-        for key, value in found.items()
-    }
-    if found and all(key.isdigit() for key in found):
-        return [_unwrapped(found[key]) for key in sorted(found, key=int)]
-    return found
-
-
-def _groups(flat: Mapping[str, Any]) -> set[str]:
-    return {key.partition(".")[0] for key in flat if "." in key}
-
-
-def _unwrapped(value: Any) -> Any:
-    """Return an entry without the name that OpenInference puts around it."""
-    inner = value.get("message") if isinstance(value, dict) and len(value) == 1 else None
-    return inner if isinstance(inner, dict) else value
-
-
-def _undotted(value: Any) -> Any:
-    if not isinstance(value, dict) or not any(key.startswith(("message.", "tool_call.")) for key in value):
-        return value
-    inside = {key: [_undotted(one) for one in each] if isinstance(each, list) else each for key, each in value.items()}
-    return _unwrapped(nested(inside))

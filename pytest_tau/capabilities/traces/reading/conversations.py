@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -11,23 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ....text import plural
 from .conventions import SETTINGS, Step
-from .messages import REDACTED, Call, Said, decoded, joined
+from .messages import REDACTED, Said, joined
+from .pairing import Pairing, Results, with_calls_of_agents
+from .spans import UNSURE
 from .spool import prefixes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from .spool import Group
 
 #: Messages that two histories must have in common for one to continue the other, if its beginning is cut off.
 _OVERLAP: Final = 2
-#: Nanoseconds by which times may be rounded.
-_UNSURE: Final = 10_000_000
-#: How ids of OpenAI's Responses begin that are of an entry of the history, not of the call in it.
-_ITEM: Final = "fc_"
-#: Results that frameworks give to calls that hand a conversation over to another agent.
-_HANDED_OVER: Final = ("transferred to ", "successfully transferred to ", "transferring to ", "handed off to ")
-_HANDOFFS: Final = ("transfer_to_", "handoff_to_", "transfer_back_to_", "delegate_to_")
 
 
 @dataclass
@@ -121,7 +113,7 @@ def conversations_of(group: Group) -> tuple[list[Conversation], list[str]]:
         return [], [problem]
     threads = [_thread(chain) for chain in group.chains if any(step.has_messages for step in chain)]
     kept = _joined(sorted(threads, key=lambda each: each.steps[0].start), by_key=bool(group.key))
-    pool = _Results(group.tools)
+    pool = Results(group.tools)
     found = [_finished(thread, group.key or None, pool) for thread in kept]
     if len(found) > 1 and group.key:
         for each in found:
@@ -256,7 +248,7 @@ def _join(kept: _Thread, new: _Thread, *, carried: bool, by_key: bool) -> bool:
     summary = any(said.missing == "compaction" for said in first.asked)
     nothing = all(said.role == "system" for said in first.asked)
     shared, other = bool(kept.traces & new.traces), kept.systems != new.systems
-    follows = all(step.end <= first.start + _UNSURE for step in kept.steps)
+    follows = all(step.end <= first.start + UNSURE for step in kept.steps)
     appended = (
         first.delta or summary or nothing or (not carried and follows and (by_key or shared) and not (shared and other))
     )
@@ -301,44 +293,20 @@ def _is_beside(thread: _Thread, other: _Thread, *, by_key: bool) -> bool:
     return beside
 
 
-class _Results:
-    """The executions of tools, each used once."""
-
-    def __init__(self, tools: list[Step]) -> None:
-        self._tools = sorted(tools, key=lambda step: step.start)
-        self._used: set[int] = set()
-
-    def of(self, call: Call, after: int, before: int) -> tuple[Step | None, bool]:
-        """Return the execution of a call, and whether it is surely that.
-
-        It is found by its id; else by name and arguments, else by name, in a span of time.
-        """
-        timed = [step for step in self._tools if after <= step.start and (not before or step.start <= before)]
-        known = [step for step in timed if step.call and step.call.name == call.name]
-        known = [step for step in known if not call.id or not step.call or not step.call.call_id]
-        same = [step for step in known if _is_of(step.arguments, call.arguments)]
-        by_id = [step for step in self._tools if call.id and step.call and step.call.call_id == call.id]
-        for steps in (by_id, same, known):
-            for step in steps:
-                if id(step) not in self._used:
-                    self._used.add(id(step))
-                    return step, steps is not known
-        return None, False
-
-    def within(self, step: Step) -> list[Step]:
-        """Return the executions that an agent's span has in it."""
-        return [each for each in self._tools if each.within == step.id and each.trace == step.trace]
+_MISSING: Final = {
+    "hidden": "its text was not recorded",
+    "redacted": "its text is redacted",
+    "cut": "its text is cut off",
+    "result": "no result is recorded",
+    "compaction": "it is a summary of earlier messages",
+}
 
 
-def _is_of(arguments: dict[str, Any] | None, wanted: dict[str, Any]) -> bool:
-    return arguments is not None and arguments == wanted
-
-
-def _finished(thread: _Thread, key: str | None, pool: _Results) -> Conversation:
+def _finished(thread: _Thread, key: str | None, pool: Results) -> Conversation:
     """Return a conversation whose calls have their results, in their order, and what is missing in it."""
     found = Conversation(key, system="\n".join(thread.systems) or None, notes=thread.notes)
-    messages = list(_with_calls_of_agents(thread, pool))
-    pairing = _Pairing(found, pool, key or "".join(sorted(thread.traces)))
+    messages = list(with_calls_of_agents(thread.messages, thread.steps, pool))
+    pairing = Pairing(found, pool, key or "".join(sorted(thread.traces)))
     at = 0
     while at < len(messages):
         said = messages[at]
@@ -352,127 +320,6 @@ def _finished(thread: _Thread, key: str | None, pool: _Results) -> Conversation:
         if said.missing and not (said.missing == "hidden" and said.calls):
             found.notes.append(f"message {number}: {_MISSING.get(said.missing, said.missing + ' is skipped')}")
     _describe(found, thread)
-    return found
-
-
-_MISSING: Final = {
-    "hidden": "its text was not recorded",
-    "redacted": "its text is redacted",
-    "cut": "its text is cut off",
-    "result": "no result is recorded",
-    "compaction": "it is a summary of earlier messages",
-}
-
-
-class _Pairing:
-    """Appends messages to a conversation, calls with their results.
-
-    Args:
-        found: The conversation.
-        pool: The executions of its tools.
-        name: What makes ids of calls unique.
-    """
-
-    def __init__(self, found: Conversation, pool: _Results, name: str) -> None:
-        self._found, self._pool, self._name = found, pool, name
-        self._ids: set[str] = set()
-
-    def add(self, said: Said, results: list[Said], following: Said | None) -> None:
-        """Append a message, and a result for each of its calls.
-
-        Args:
-            said: The message.
-            results: The results that follow it in the history; they are used up.
-            following: The message after them; None at the end, where a result that is missing is one that never came.
-        """
-        found, number = self._found, len(self._found.messages)
-        self._append(said)
-        if said.role == "tool":
-            found.notes.append(f"message {number}: a result without a call")
-        start, end = said.time if said.span else 0, following.time if following else 0
-        for place, call in enumerate(said.calls):
-            known = _take(results, call)
-            if known and known.call_id and call.id.startswith(_ITEM):
-                call.id = known.call_id
-            step, sure = self._pool.of(call, start - _UNSURE, end)
-            if not call.id or call.id in self._ids:
-                call.id = f"call_{hashlib.sha256(f'{self._name} {number} {place}'.encode()).hexdigest()[:12]}"
-            self._ids.add(call.id)
-            result = self._result(call, known, step, sure=sure)
-            if result is None and following is None:
-                found.complete = False
-                found.notes.append(f"message {number}: no result of {call.name} is recorded, and nothing follows")
-                continue
-            result = result or Said("tool", missing="result")
-            result.call_id, result.name, result.by_user = call.id, call.name, said.role == "user"
-            if _hands_over(call, result):
-                found.handoffs += [*([] if number in found.handoffs else [number]), len(found.messages)]
-            self._append(result)
-        for extra in results:
-            found.notes.append(f"message {number}: a result of {extra.name or 'a tool'} without a call is skipped")
-
-    def _append(self, said: Said) -> None:
-        self._found.messages.append(said)
-        self._found.agents.append(said.name if said.role == "assistant" else "")
-        self._found.spans.append(said.span)
-
-    def _result(self, call: Call, known: Said | None, step: Step | None, *, sure: bool) -> Said | None:
-        """Return the result of a call: that of the history, which the model has read, else that of the tool's span."""
-        ran = step.call if step is not None else None
-        if step is None or ran is None:
-            return known
-        if known is None or known.text is None:
-            known = copy.copy(ran) if ran.text is not None else known
-        elif sure and ran.text is not None and decoded(known.text.strip()) != decoded(ran.text.strip()):
-            self._found.notes.append(
-                f"message {len(self._found.messages)}: the result of {call.name} differs from its span"
-            )
-        if known is not None:
-            known.error = known.error or ran.error
-            known.span, known.time = step.id, step.end or step.start
-        return known
-
-
-def _take(results: list[Said], call: Call) -> Said | None:
-    """Remove and return the result of a call: by its id, else the first result without an id of the same kind."""
-    found = next((each for each in results if each.call_id and each.call_id == call.id), None)
-    found = found or next(
-        (each for each in results if not each.call_id or not call.id or call.id.startswith(_ITEM)), None
-    )
-    if found is not None:
-        results.remove(found)
-    return found
-
-
-def _hands_over(call: Call, result: Said) -> bool:
-    """Return whether a call hands the conversation over to another agent, and is not a call of a tool of the domain."""
-    text = (result.text or "").strip()
-    value = decoded(text)
-    said = text.lower().startswith(_HANDED_OVER) or (isinstance(value, dict) and list(value) == ["assistant"])
-    return call.name.startswith(_HANDOFFS) and said
-
-
-def _with_calls_of_agents(thread: _Thread, pool: _Results) -> Iterator[Said]:
-    """Yield the messages, with the executions of tools before the answer of an agent whose models say nothing."""
-    agents = {step.id: step for step in thread.steps}
-    for said in thread.messages:
-        step = agents.get(said.span) if said.role == "assistant" and not said.calls else None
-        ran = pool.within(step) if step is not None else []
-        if not any(each.calls for each in thread.messages):
-            for group in _parallel(ran):
-                calls = [Call(one.call.call_id, one.call.name, one.arguments or {}) for one in group if one.call]
-                yield Said("assistant", calls=calls, name=said.name, span=step.id if step else "", time=group[0].start)
-        yield said
-
-
-def _parallel(steps: Iterable[Step]) -> list[list[Step]]:
-    """Return executions in groups that overlap in time."""
-    found: list[list[Step]] = []
-    for step in steps:
-        if found and step.start < max(each.end for each in found[-1]):
-            found[-1].append(step)
-        else:
-            found.append([step])
     return found
 
 

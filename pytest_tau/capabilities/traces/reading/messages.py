@@ -46,19 +46,8 @@ _RESULTS: Final = ("response", "result", "output", "content")
 _SYSTEM: Final = ("system", "instructions", "system_instruction", "systemInstruction", "system_instructions")
 _WRAPPERS: Final = (
     *("messages", "message", "choices", "generations", "candidates", "contents", "update", "output", "input"),
-    *(
-        "prompt",
-        "response",
-        "outputs",
-        "inputs",
-        "task",
-        "question",
-        "query",
-        "user_input",
-        "content",
-        "text",
-        "answer",
-    ),
+    *("prompt", "response", "outputs", "inputs", "task", "question", "query", "user_input", "content", "text"),
+    "answer",
 )
 #: What frameworks write around the output of a tool.
 _AROUND_OUTPUT: Final = {"output", "kwargs", "tags", "metadata", "run_id", "parent_run_id", "name"}

@@ -68,6 +68,8 @@ _BESIDE: Final = {
 _AROUND: Final = ("sessionId", "group_id", "info.trace_metadata", "info.request_metadata", "metadata")
 #: Products by a member that only their spans have.
 _PRODUCTS: Final = {"run_type": "langsmith", "span_data": "openai-agents"}
+#: Nanoseconds by which times may be rounded.
+UNSURE: Final = 10_000_000
 #: Kinds of ids that are bytes, by their length in base64.
 _BASE64: Final = {24: "==", 12: "="}
 _ZEROS: Final = re.compile(r"0+")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ....files import digest
 from .conventions import KEYS, Step, role_of, step_of
 from .messages import Call, Said
-from .spans import Span
+from .spans import UNSURE, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,8 +29,6 @@ CREATE TABLE steps (
 );
 """
 _ADD_STEP: Final = "INSERT INTO steps (trace, role, start, end, key, asked, ends, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-#: Nanoseconds by which times may be rounded.
-_UNSURE: Final = 10_000_000
 #: Bytes of a hash.
 _WIDTH: Final = 16
 #: Ancestors of a span that are looked at; a cycle of parents would have no end.
@@ -317,7 +315,7 @@ class _Linker:
             for place in range(len(ends) - 1, -1, -1):
                 if ends[place].number in self._followed:
                     self._taken[at] = ends.pop(place)
-                elif ends[place].end <= call.start + _UNSURE:
+                elif ends[place].end <= call.start + UNSURE:
                     return ends[place]
             if at in self._taken:
                 return self._taken[at]

@@ -48,34 +48,11 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
 #: Their names are not those of a person: "My name is Ada Berg."
 _SAID = re.compile(r"\b(?:[Mm]y name is|I am|[Tt]his is|I'm) ((?:[A-Z][a-z'-]+)(?: [A-Z][a-z'-]+){1,2})\b")
 _FIRST = (
-    "Alex",
-    "Bela",
-    "Chris",
-    "Dana",
-    "Eli",
-    "Finn",
-    "Gale",
-    "Harper",
-    "Indra",
-    "Jules",
-    "Kim",
-    "Lou",
-    "Morgan",
-    "Noa",
+    *("Alex", "Bela", "Chris", "Dana", "Eli", "Finn", "Gale", "Harper", "Indra", "Jules", "Kim", "Lou"),
+    *("Morgan", "Noa"),
 )
 _LAST = (
-    "Abbot",
-    "Brook",
-    "Carver",
-    "Dorn",
-    "Ellis",
-    "Frost",
-    "Gray",
-    "Holm",
-    "Ives",
-    "Jansen",
-    "Keller",
-    "Lund",
+    *("Abbot", "Brook", "Carver", "Dorn", "Ellis", "Frost", "Gray", "Holm", "Ives", "Jansen", "Keller", "Lund"),
     "Moss",
 )
 _STREETS = ("Alder Way", "Birch Road", "Cedar Street", "Dove Lane", "Elder Court", "Fern Avenue", "Grove Street")

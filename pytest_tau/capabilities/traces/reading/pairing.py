@@ -1,0 +1,163 @@
+"""Calls with their results: of the history, which the model has read, and of the spans of tools."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from .messages import Call, Said, decoded
+from .spans import UNSURE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .conventions import Step
+    from .conversations import Conversation
+
+#: How ids of OpenAI's Responses begin that are of an entry of the history, not of the call in it.
+_ITEM: Final = "fc_"
+#: Results that frameworks give to calls that hand a conversation over to another agent.
+_HANDED_OVER: Final = ("transferred to ", "successfully transferred to ", "transferring to ", "handed off to ")
+_HANDOFFS: Final = ("transfer_to_", "handoff_to_", "transfer_back_to_", "delegate_to_")
+
+
+class Results:
+    """The executions of tools, each used once."""
+
+    def __init__(self, tools: list[Step]) -> None:
+        self._tools = sorted(tools, key=lambda step: step.start)
+        self._used: set[int] = set()
+
+    def of(self, call: Call, after: int, before: int) -> tuple[Step | None, bool]:
+        """Return the execution of a call, and whether it is surely that.
+
+        It is found by its id; else by name and arguments, else by name, in a span of time.
+        """
+        timed = [step for step in self._tools if after <= step.start and (not before or step.start <= before)]
+        known = [step for step in timed if step.call and step.call.name == call.name]
+        known = [step for step in known if not call.id or not step.call or not step.call.call_id]
+        same = [step for step in known if step.arguments == call.arguments]
+        by_id = [step for step in self._tools if call.id and step.call and step.call.call_id == call.id]
+        for steps in (by_id, same, known):
+            for step in steps:
+                if id(step) not in self._used:
+                    self._used.add(id(step))
+                    return step, steps is not known
+        return None, False
+
+    def within(self, step: Step) -> list[Step]:
+        """Return the executions that an agent's span has in it."""
+        return [each for each in self._tools if each.within == step.id and each.trace == step.trace]
+
+
+class Pairing:
+    """Appends messages to a conversation, calls with their results.
+
+    Args:
+        found: The conversation.
+        pool: The executions of its tools.
+        name: What makes ids of calls unique.
+    """
+
+    def __init__(self, found: Conversation, pool: Results, name: str) -> None:
+        self._found, self._pool, self._name = found, pool, name
+        self._ids: set[str] = set()
+
+    def add(self, said: Said, results: list[Said], following: Said | None) -> None:
+        """Append a message, and a result for each of its calls.
+
+        Args:
+            said: The message.
+            results: The results that follow it in the history; they are used up.
+            following: The message after them; None at the end, where a result that is missing is one that never came.
+        """
+        found, number = self._found, len(self._found.messages)
+        self._append(said)
+        if said.role == "tool":
+            found.notes.append(f"message {number}: a result without a call")
+        start, end = said.time if said.span else 0, following.time if following else 0
+        for place, call in enumerate(said.calls):
+            known = _take(results, call)
+            if known and known.call_id and call.id.startswith(_ITEM):
+                call.id = known.call_id
+            step, sure = self._pool.of(call, start - UNSURE, end)
+            if not call.id or call.id in self._ids:
+                call.id = f"call_{hashlib.sha256(f'{self._name} {number} {place}'.encode()).hexdigest()[:12]}"
+            self._ids.add(call.id)
+            result = self._result(call, known, step, sure=sure)
+            if result is None and following is None:
+                found.complete = False
+                found.notes.append(f"message {number}: no result of {call.name} is recorded, and nothing follows")
+                continue
+            result = result or Said("tool", missing="result")
+            result.call_id, result.name, result.by_user = call.id, call.name, said.role == "user"
+            if _hands_over(call, result):
+                found.handoffs += [*([] if number in found.handoffs else [number]), len(found.messages)]
+            self._append(result)
+        for extra in results:
+            found.notes.append(f"message {number}: a result of {extra.name or 'a tool'} without a call is skipped")
+
+    def _append(self, said: Said) -> None:
+        self._found.messages.append(said)
+        self._found.agents.append(said.name if said.role == "assistant" else "")
+        self._found.spans.append(said.span)
+
+    def _result(self, call: Call, known: Said | None, step: Step | None, *, sure: bool) -> Said | None:
+        """Return the result of a call: that of the history, which the model has read, else that of the tool's span."""
+        ran = step.call if step is not None else None
+        if step is None or ran is None:
+            return known
+        if known is None or known.text is None:
+            known = copy.copy(ran) if ran.text is not None else known
+        elif sure and ran.text is not None and decoded(known.text.strip()) != decoded(ran.text.strip()):
+            self._found.notes.append(
+                f"message {len(self._found.messages)}: the result of {call.name} differs from its span"
+            )
+        if known is not None:
+            known.error = known.error or ran.error
+            known.span, known.time = step.id, step.end or step.start
+        return known
+
+
+def _take(results: list[Said], call: Call) -> Said | None:
+    """Remove and return the result of a call: by its id, else the first result without an id of the same kind."""
+    found = next((each for each in results if each.call_id and each.call_id == call.id), None)
+    found = found or next(
+        (each for each in results if not each.call_id or not call.id or call.id.startswith(_ITEM)), None
+    )
+    if found is not None:
+        results.remove(found)
+    return found
+
+
+def _hands_over(call: Call, result: Said) -> bool:
+    """Return whether a call hands the conversation over to another agent, and is not a call of a tool of the domain."""
+    text = (result.text or "").strip()
+    value = decoded(text)
+    said = text.lower().startswith(_HANDED_OVER) or (isinstance(value, dict) and list(value) == ["assistant"])
+    return call.name.startswith(_HANDOFFS) and said
+
+
+def with_calls_of_agents(messages: list[Said], steps: list[Step], pool: Results) -> Iterator[Said]:
+    """Yield the messages, with the executions of tools before the answer of an agent whose models say nothing."""
+    agents = {step.id: step for step in steps}
+    for said in messages:
+        step = agents.get(said.span) if said.role == "assistant" and not said.calls else None
+        ran = pool.within(step) if step is not None else []
+        if not any(each.calls for each in messages):
+            for group in _parallel(ran):
+                calls = [Call(one.call.call_id, one.call.name, one.arguments or {}) for one in group if one.call]
+                yield Said("assistant", calls=calls, name=said.name, span=step.id if step else "", time=group[0].start)
+        yield said
+
+
+def _parallel(steps: Iterable[Step]) -> list[list[Step]]:
+    """Return executions in groups that overlap in time."""
+    found: list[list[Step]] = []
+    for step in steps:
+        if found and step.start < max(each.end for each in found[-1]):
+            found[-1].append(step)
+        else:
+            found.append([step])
+    return found

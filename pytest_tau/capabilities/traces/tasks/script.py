@@ -1,0 +1,214 @@
+"""The script of a user in the making, of what a person said turn by turn."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ....models import Answer, Goal, Request, UserScript
+from ....participants.scripted.parser import parse
+from ....participants.scripted.vocabulary import FACTS, facts_in, identifies_user, words
+
+if TYPE_CHECKING:
+    from ....models.simulations import Call
+    from ....participants.scripted.parser import ParsedText
+
+_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'#])")
+#: A text that only gives a value, which follows.
+_GIVES = r"(?:(?:oh|ok|okay|sorry|yes|sure)\W+)*(?:(?:my [\w ]+|it|that|this) (?:is|are)|it's|that's)?\W*"
+_UNKNOWN = re.compile(r"\b(?:do not|don't) (?:know|have|remember)\b")
+#: What an agent says that waits for something, or has not done yet what it was asked for.
+_NOT_FINISHED = ("offers", "works", "waits", "announces", "greets", "repeats", "transfers")
+_TURNS_OVER = frozenset(("asks", "confirms", "offers"))
+#: The words of an agent's question by which an answer is found, at the most, and the shortest of them.
+_KEY_WORDS, _SHORTEST = 4, 4
+_COMMON = frozenset(words("about could from have like please that then there this what which with would you your"))
+YES = re.compile(
+    r"^(?:yes|yeah|yep|sure|ok|okay|correct|go ahead|please do|that works|confirmed?|i agree|right)\b"
+    r"(?:[ ,]+[\w']+){0,2}[.!]*$",
+    re.IGNORECASE,
+)
+NO = re.compile(r"^(?:no|nope|no,? thank(?:s| you)|i'd rather not|not (?:now|really|today))[.!]*$", re.IGNORECASE)
+GREETS = re.compile(r"^(?:hi|hello|hey|good (?:morning|afternoon|evening))\b[\w ,]{0,12}[.!]*$", re.IGNORECASE)
+THANKS = re.compile(
+    r"^(?:ok(?:ay)?|great|perfect|all right|good|no)?[,.! ]*(?:many )?(?:thanks?|bye|that(?:'s| is| was) all)",
+    re.IGNORECASE,
+)
+
+
+class Turn(NamedTuple):
+    """A text of the person, and the text of the agent that it answers."""
+
+    number: int
+    heard: str
+    said: str
+    is_report: bool
+
+
+class ScriptDraft:
+    """A script in the making: what the person said, turn by turn."""
+
+    def __init__(self, arguments: dict[str, str], failed: set[str], spoken: tuple[tuple[str, str], ...]) -> None:
+        self._arguments, self._failed, self._spoken = arguments, failed, spoken
+        self._requests: list[dict[str, Any]] = []
+        self._begun: list[int] = []
+        self._facts: dict[str, str] = {}
+        self._accepts: list[str] = []
+        self._declines: list[str] = []
+        self._corrected: set[tuple[int, str]] = set()
+
+    def hear(self, turn: Turn) -> None:
+        """Take what a person says for a request, a fact, a decision or an answer."""
+        said, parsed = turn.said, parse(turn.heard)
+        if turn.is_report or GREETS.match(said) or (self._requests and THANKS.match(said)):
+            return
+        refused = parsed.any("refuses") and not parsed.is_open
+        request = self._requests[-1] if self._requests else {}
+        if request and (wrong := self._corrected_by(turn)):
+            phrases = [_phrase(each) for each in wrong] + [_asking(parsed)]
+            request["answers"].append({"asks": [*filter(None, phrases)], "say": said})
+        elif refused and request and request["say"] in said:
+            request["insist"] = request.get("insist", 0) + 1
+        elif refused and request and "fallback" not in request:
+            request["fallback"] = said
+        elif not request or refused or self._is_finished(said, parsed):
+            self._requests.append({"say": said, "facts": {}, "answers": []})
+            self._begun.append(turn.number)
+            for name, value in self._values_in(said).items():
+                self._know(name, value)
+        elif said != request["say"]:
+            self._keep_facts(said, parsed)
+
+    def _corrected_by(self, turn: Turn) -> list[str]:
+        """Take the values by which a text corrects others that the agent has named and not found; return the latter."""
+        known, wrong = self._requests[-1]["facts"], []
+        for name, value in self._values_in(turn.said).items():
+            before = known.get(name, self._facts.get(name, value))
+            if before != value and before in self._failed and _contains(turn.heard, before):
+                wrong.append(before)
+                self._know(name, value)
+        return wrong
+
+    def _know(self, name: str, value: str) -> None:
+        """Keep a fact, also if another value was known. Who the user is belongs to no single request."""
+        if identifies_user(name):
+            self._requests[-1]["facts"].pop(name, None)
+            self._facts[name] = value
+        else:
+            self._requests[-1]["facts"][name] = value
+
+    def _is_finished(self, said: str, parsed: ParsedText) -> bool:
+        """Return whether a text is a request: the agent has asked for nothing, or only whether there is more."""
+        waited = parsed.any("closes") or not (parsed.is_open or parsed.any(*_NOT_FINISHED))
+        if not waited or parsed.any("refuses", "confirms") or YES.match(said) or NO.match(said):
+            return False
+        values = map(re.escape, self._values_in(said).values())
+        gives = any(re.fullmatch(rf"{_GIVES}{value}\W*", said, re.IGNORECASE) for value in values)
+        return not gives and not any(each["say"] in said for each in self._requests)
+
+    def _values_in(self, said: str) -> dict[str, str]:
+        return {name: value for value, name in self._arguments.items() if _contains(said, value)}
+
+    def _keep_facts(self, said: str, parsed: ParsedText) -> None:
+        names = (*FACTS, *dict.fromkeys(name for _, name in self._spoken), *self._arguments.values())
+        asked = [
+            name
+            for sentence in parsed.sentences
+            if "asks" in sentence
+            for name in facts_in(sentence.asked or sentence.words, names, self._spoken)
+        ]
+        sentences = _SENTENCES.split(said)
+        if len({*asked}) == 1 and not any(each.match(sentences[0]) for each in (YES, NO, _UNKNOWN)):
+            sentences = [said]  # all of it is about the one thing
+        for sentence in sentences:
+            if _UNKNOWN.search(sentence) or YES.match(sentence) or NO.match(sentence):
+                continue
+            named = [each for each in facts_in(words(sentence), names, self._spoken) if each in asked]
+            name = next(iter(named or (asked if len(sentences) == 1 else [])), None)
+            if name is not None:
+                self._keep_fact(name, sentence)
+            for other, value in self._values_in(sentence).items():
+                if not _contains(self._facts.get(other, self._requests[-1]["facts"].get(other, "")), value):
+                    self._know(other, value)
+
+    def _keep_fact(self, name: str, sentence: str) -> None:
+        plain = re.fullmatch(rf"My {name.replace('_', ' ')} (?:is|are) (.+?)\.?", sentence)
+        value = plain[1] if plain else sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+        # Who the user is may be asked for at any time; the rest belongs to a request.
+        own = self._facts if identifies_user(name) else self._requests[-1]["facts"]
+        if not plain or name not in own or own[name] in sentence:
+            own[name] = value
+
+    def remember(self, made: Call, said: str) -> None:
+        """Let the person know in a request what it has said in one before, if a call of this request needs it."""
+        request, needed = self._request_at(made.message_idx), made.call.arguments
+        for name, value in self._values_in(said).items():
+            if request and name not in self._facts and needed.get(name) == value:
+                request["facts"].setdefault(name, value)
+
+    def note(self, number: int, name: str, value: str) -> None:
+        """Let the person know a value in the words in which the agent noted it: another agent could not guess them."""
+        if request := self._request_at(number):
+            said = request["facts"].get(name)
+            request["facts"][name] = f"{said} Please note: {value}." if said else value
+
+    def correct(self, turn: Turn, reply: str) -> bool:
+        """Let the script say what the person said where it says something else; return whether that is possible."""
+        if (turn.number, reply) in self._corrected or not self._requests or turn.number in self._begun:
+            return False
+        self._corrected.add((turn.number, reply))
+        parsed = parse(turn.heard)
+        offers = [each for each in parsed.sentences if each.is_offer or "confirms" in each]
+        if offers and (YES.match(turn.said) or NO.match(turn.said)):
+            phrase = _key_words(offers[-1].text)
+            kept = self._accepts if YES.match(turn.said) else self._declines
+            if phrase and phrase not in kept:
+                kept.append(phrase)
+                return True
+        phrase = _asking(parsed)
+        answers = self._request_at(turn.number)["answers"]
+        if not phrase or any(each["asks"] == [phrase] for each in answers):
+            return False
+        answers.append({"asks": [phrase], "say": turn.said})
+        return True
+
+    def _request_at(self, number: int) -> dict[str, Any]:
+        """Return the request that is open at a message; empty if there is none at all."""
+        position = sum(begun < number for begun in self._begun) - 1
+        return self._requests[max(position, 0)] if self._requests else {}
+
+    def script(self, goals: list[Goal]) -> UserScript:
+        """Return the script so far."""
+        requests = [
+            Request.model_validate({**each, "answers": [Answer.model_validate(a) for a in each["answers"]]})
+            for each in self._requests
+        ]
+        return UserScript(
+            requests=requests, facts=self._facts, accepts=self._accepts, declines=self._declines, goals=goals
+        )
+
+
+def _contains(text: str, value: str) -> bool:
+    return re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", text) is not None
+
+
+def _phrase(value: str) -> str:
+    """Return a value as the phrase of an answer: all of its words have to occur."""
+    return " ".join(word for word in words(value) if word != "#")
+
+
+def _asking(parsed: ParsedText) -> str:
+    """Return the words of a text's last questions by which they are found again."""
+    asking = [each for each in parsed.sentences if each.kinds & _TURNS_OVER] or list(parsed.sentences)
+    return _key_words(" ".join(each.text for each in asking[-2:]))
+
+
+def _key_words(text: str) -> str:
+    """Return the words of an agent's text by which it is found again: long ones, no numbers."""
+    found = [
+        word
+        for word in dict.fromkeys(words(text))
+        if len(word) >= _SHORTEST and word not in _COMMON and not any(map(str.isdigit, word))
+    ]
+    kept = sorted(found, key=len, reverse=True)[:_KEY_WORDS]
+    return " ".join(word for word in found if word in kept)
