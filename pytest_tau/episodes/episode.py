@@ -318,11 +318,7 @@ class Episode:
         return self._task is not None and self._task.done()
 
     def _finish(self, new: list[dict[str, Any]], read: str | list[dict[str, Any]] | None) -> StepResult:
-        """Return the result of the last step.
-
-        Raises:
-            TauError: The episode has no verdict, or the other side failed.
-        """
+        """Return the result of the last step."""
         assert self._task is not None
         if self._task.cancelled():
             raise EpisodeError(f"{self._name} was closed")
@@ -349,11 +345,7 @@ class Episode:
 
 
 def _other_side(side: Side, agent: Any, user: Any, settings: SimulationSettings) -> Any:
-    """Return the specification of the other side.
-
-    Raises:
-        ConfigurationError: There is no such side, one's own side was named, or solo mode has no user to play.
-    """
+    """Return the specification of the other side."""
     if side not in _OTHER:
         raise ConfigurationError(f"side: expected 'agent' or 'user', got {side!r}")
     own, other = (agent, user) if side == "agent" else (user, agent)

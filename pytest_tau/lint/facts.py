@@ -94,7 +94,6 @@ class FactChecker:
 
 
 def _spoken_texts(script: UserScript) -> list[str]:
-    """Return everything that the script has the user say."""
     requests = script.requests
     answers = [*script.answers, *(answer for request in requests for answer in request.answers)]
     facts = [script.facts, *(request.facts for request in requests)]

@@ -87,7 +87,6 @@ class _AskingAgent:
         self.is_done = False
 
     def respond(self, message: Incoming) -> AssistantMessage:
-        """Return the next question, proposal or call."""
         heard = getattr(message, "content", None) or ""
         if isinstance(message, UserMessage):
             self._said.add(heard)

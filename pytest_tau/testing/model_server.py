@@ -153,7 +153,6 @@ class ModelServer:
             connection.send(refusal(404, text, code="unknown_url"))
 
     def _embedded(self, sent: Any, embed: Callable[[str], Sequence[float]]) -> Reply:
-        """Return the answer to a request for embeddings."""
         given = sent.get("input") if isinstance(sent, dict) else None
         texts = [given] if isinstance(given, str) else given
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
@@ -244,7 +243,6 @@ class ModelServer:
 
 
 def _problem(request: Any) -> str | None:
-    """Return what is wrong with a request, or None."""
     if not isinstance(request, dict):
         return "The body of the request is not a JSON object."
     if not isinstance(request.get("model"), str):

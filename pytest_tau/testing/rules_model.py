@@ -127,11 +127,7 @@ def _from_user(text: str, answered: bool) -> Iterator[Incoming]:
 
 
 def _result(text: str, call_id: str = "") -> ToolMessage:
-    """Return a result; Google's kit wraps its text as ``{"result": TEXT}``.
-
-    Raises:
-        ConfigurationError: It is wrapped otherwise.
-    """
+    """Return a result; Google's kit wraps its text as ``{"result": TEXT}``."""
     wrapped = _WRAPPED.fullmatch(text)
     text = parse_json(wrapped[1]) if wrapped else text
     if (key := _wrapped_in(text)) is not None:

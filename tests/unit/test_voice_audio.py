@@ -271,5 +271,5 @@ def test_an_agent_gets_what_is_heard_and_the_trajectory_has_what_was_said(
     assert [each.content for each in agent.received] == ["Order W3378, please."]
     assert found.messages[1].content == "Order W2378, please."
     facts = capability.read(found.facts)
-    assert (facts.entities, facts.entities_heard, facts.with_sound) == ({"id": (1, 0)}, 0.0, True)
+    assert (facts.entities, facts.metrics["entities_heard"], facts.with_sound) == ({"id": (1, 0)}, 0.0, True)
     assert (tmp_path / ".tau" / ".gitignore").read_text(encoding="utf-8") == "*\n"

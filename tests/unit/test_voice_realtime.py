@@ -100,7 +100,7 @@ def test_interrupted_sound_is_truncated_to_what_was_played(domain: Domain) -> No
     cut = facts.timeline.utterances[2]
     (event,) = (each for each in server.received if each["type"] == "conversation.item.truncate")
     assert event["audio_end_ms"] == round((cut.end - cut.start) * 200)
-    assert facts.yield_rate == 1.0
+    assert facts.metrics["yield_rate"] == 1.0
 
 
 def test_sound_of_the_user_is_sent_in_place_of_text(

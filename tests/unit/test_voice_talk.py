@@ -210,7 +210,7 @@ def test_a_silent_agent_is_asked_twice_and_then_given_up(domain: Domain) -> None
         "I will call again later. ###STOP###",
     ]
     assert found.termination_reason == "user_stop"
-    assert facts_of(found)[0].response_rate == 0.0
+    assert facts_of(found)[0].metrics["response_rate"] == 0.0
 
 
 def test_an_interrupted_agent_stops_and_is_told_what_it_had_said(domain: Domain) -> None:
@@ -223,7 +223,7 @@ def test_an_interrupted_agent_stops_and_is_told_what_it_had_said(domain: Domain)
     reminded = agent.received[1].content
     assert reminded.startswith('[You were interrupted after: "')
     assert reminded.endswith('"] Yes, I do.')
-    assert facts.yield_rate == 1.0
+    assert facts.metrics["yield_rate"] == 1.0
 
 
 def test_an_agent_that_never_yields_says_all_of_it(domain: Domain) -> None:
@@ -235,7 +235,7 @@ def test_an_agent_that_never_yields_says_all_of_it(domain: Domain) -> None:
     facts, timeline = facts_of(found)
     assert timeline.utterances[2].side == "user"  # theirs was over before
     assert all(not each.rest for each in timeline.utterances)
-    assert facts.yield_rate == 0.0
+    assert facts.metrics["yield_rate"] == 0.0
     assert facts.faults[0].kind == "no_yield"
 
 
@@ -398,7 +398,7 @@ def test_a_model_that_plays_the_user_decides_when_to_interrupt(domain: Domain) -
     agent = Script([LONG, "Fine."])
     found = pytest_tau.simulate(WANTED, domain=domain, agent=agent, user="llm", seed=3, settings=settings)
     facts, timeline = facts_of(found)
-    assert facts.yield_rate == 1.0
+    assert facts.metrics["yield_rate"] == 1.0
     assert timeline.utterances[2].rest
     assert said(found)[3] == ("user", "Stop, that is enough.")
     first = next(each for each in model.asked if "USER:" in each).splitlines()

@@ -85,7 +85,6 @@ class _AirlineSampler(TaskSampler["Draft[User]"]):
         self._db = db
 
     def draw(self, rng: Random) -> tuple[str, Draft[User]] | None:
-        """Draw some matters of one user."""
         try:
             drafts = self._matters(rng, self.difficulty.requests)
         except (ConfigurationError, TaskFormatError):
@@ -96,7 +95,6 @@ class _AirlineSampler(TaskSampler["Draft[User]"]):
         return str(build_task(draft).user_scenario), draft
 
     def finish(self, drawn: Draft[User], rng: Random, suffix: str) -> Task | None:
-        """Verify the task, and give it its id, remarks and a persona."""
         try:
             verify(build_task(drawn), self._db)
         except TaskFormatError:
@@ -107,12 +105,7 @@ class _AirlineSampler(TaskSampler["Draft[User]"]):
         return task.model_copy(update={"user_scenario": scenario})
 
     def _matters(self, rng: Random, count: int) -> list[Draft[User]]:
-        """Draw so many matters of one user, about different reservations; one that ends in a transfer comes last.
-
-        Raises:
-            ConfigurationError: Chance has found no such matters.
-            TaskFormatError: One of them cannot be carried out.
-        """
+        """Draw so many matters of one user, about different reservations; one that ends in a transfer comes last."""
         environment = environment_of(self._db)
         scenarios = [one for one in SCENARIOS if count == 1 or one.task_id not in NOT_COMBINABLE]
         found: list[Draft[User]] = []

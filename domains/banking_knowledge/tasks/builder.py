@@ -190,7 +190,6 @@ def _prose(draft: Draft) -> Instructions:
 
 
 def _script(one: Scenario, draft: Draft) -> UserScript:
-    """Return the customer without a model."""
     first = _request(join_sentences([draft.remarks, first_person(draft.reason)]), draft.details, draft.fallback)
     rest = [_request(first_person(say), details) for say, details in draft.then]
     return UserScript(

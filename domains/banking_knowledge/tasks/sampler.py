@@ -63,12 +63,10 @@ class _BankSampler(TaskSampler[_Drawn]):
         self._pool = MatterPool(World(records_of(db)), SCENARIOS)
 
     def draw(self, rng: Random) -> tuple[tuple[object, ...], _Drawn] | None:
-        """Draw some matters of one customer."""
         drawn = self._pool.draw(rng, self.difficulty.requests)
         return (drawn[0], _Drawn(drawn[1], drawn[2])) if drawn else None
 
     def finish(self, drawn: _Drawn, rng: Random, suffix: str) -> Task | None:
-        """Give the task its id, a manner and remarks, and verify it."""
         task_id = suffixed_id(drawn.scenario.task_id, suffix)
         scenario = replace(drawn.scenario, task_id=task_id, persona=rng.choice(_PERSONAS))
         task = build_task(scenario, add_remarks(rng, drawn.draft, self.difficulty.distractors))

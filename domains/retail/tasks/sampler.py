@@ -58,11 +58,9 @@ class _RetailSampler(TaskSampler["Draft"]):
         self._pool = MatterPool(World(db), (one for one in SCENARIOS if "judged" not in one.table))
 
     def draw(self, rng: Random) -> tuple[tuple[object, ...], Draft]:
-        """Draw some matters of one customer."""
         return self._pool.draw(rng, self.difficulty.requests)
 
     def finish(self, drawn: Draft, rng: Random, suffix: str) -> Task | None:
-        """Give the task its id, a manner, addresses and remarks, and verify it."""
         draft = _in_a_manner(rng, replace(drawn, task_id=suffixed_id(drawn.task_id, suffix)))
         draft = mention_some(rng, change_addresses(rng, draft), self.difficulty.distractors)
         task = build_task(draft)

@@ -138,7 +138,6 @@ def _script(scenario: FaultScenario) -> UserScript:
 
 
 def _filled(text: str, scenario: FaultScenario) -> str:
-    """Return a text with the scenario's values in its placeholders."""
     story, subject = STORIES[scenario.intent.name], scenario.subject
     return text.format(
         name=subject.name,

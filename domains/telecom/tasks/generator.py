@@ -66,7 +66,6 @@ def _draw(intent: Intent, people: Sequence[Subject], rng: random.Random) -> Iter
 
 
 def _rarest(frequencies: Mapping[T, tuple[int, int]], rng: random.Random) -> T:
-    """Choose one of the options with the lowest frequency."""
     lowest = min(frequencies.values())
     return rng.choice([option for option, frequency in frequencies.items() if frequency == lowest])
 

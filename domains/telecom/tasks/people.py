@@ -150,7 +150,6 @@ def household(rng: random.Random, plans: Sequence[Plan], *, more_lines: int = 0)
 
 
 def _person(rng: random.Random, number: int, address: dict[str, str]) -> dict[str, Any]:
-    """Draw the personal fields of a customer's record."""
     name = f"{rng.choice(_FIRST)} {rng.choice(_LAST)}"
     method = {
         "method_type": rng.choice(("Credit Card", "Debit Card", "PayPal")),

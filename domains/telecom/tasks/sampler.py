@@ -164,7 +164,6 @@ def _retained_records() -> dict[str, list[dict[str, Any]]]:
 
 
 def _with_questions(scenario: UserScenario, questions: list[Question]) -> UserScenario:
-    """Return the user scenario with questions before the problem."""
     prose, script = scenario.instructions, scenario.script
     if not questions or isinstance(prose, str) or script is None:
         return scenario

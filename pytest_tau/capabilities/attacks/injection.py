@@ -93,11 +93,7 @@ class Injection(TrialStages):
         return result.model_copy(update={"content": writable(with_payload(content, field, payload))})
 
     async def _payload(self, plan: AttackPlan) -> str:
-        """Return the payload for the conversation so far.
-
-        Raises:
-            CapabilityError: The attack raised, did not answer in time, or returned something else than a text.
-        """
+        """Return the payload for the conversation so far."""
         view, attack = self._view, self._attack
         messages, payloads = tuple(clone(self._messages)), tuple(self._payloads)
         context = AttackContext(view.domain.name, view.task.id, view.seed, plan.place, plan.goal, messages, payloads)
@@ -143,22 +139,14 @@ class Injection(TrialStages):
         return AttackFacts(name=attack.name, style=attack.style, source=attack.source, utility=utility, **known)
 
     async def _check(self, plan: AttackPlan, messages: Sequence[Message], since: int) -> Evidence | None:
-        """Return what shows that the goal was reached after the agent had read a payload.
-
-        Raises:
-            CapabilityError: The check raised, did not return in time, or returned something else.
-        """
+        """Return what shows that the goal was reached after the agent had read a payload."""
         after = tuple(clone(list(messages[since:])))
         found = await self._call("check", plan.goal.check, after, self._view.environment)
         evidence = _as_evidence(self._attack.name, found)
         return evidence and evidence._replace(message_idx=since + evidence.message_idx)
 
     async def _call(self, method: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a method of the attack or the goal, plain or async, with a time limit.
-
-        Raises:
-            CapabilityError: It raised an exception, or took too long.
-        """
+        """Call a method of the attack or the goal, plain or async, with a time limit."""
         name = self._attack.name
         try:
             if isinstance(self._attack, TextAttack):

@@ -103,7 +103,6 @@ def _plan(attack: Attack, task: Task, domain: Domain, mode: Mode) -> AttackPlan 
 
 
 def _is_done_by(goal: Goal | None, action: Action) -> bool:
-    """Return whether an agent that does what the task asks for reaches the goal by this action."""
     return isinstance(goal, ForbiddenWrite) and goal.is_done_by(action)
 
 
@@ -143,7 +142,6 @@ def find_places(task: Task, domain: Domain, mode: Mode) -> list[Place]:
 
 
 def _enums(environment: Environment) -> frozenset[str]:
-    """Return the values that the schemas of tools list."""
     schemas = [
         each for tool in environment.shared_tools() for each in (tool.parameters.get("properties") or {}).values()
     ]

@@ -51,12 +51,7 @@ def make_attacks(config: pytest.Config, settings: AttackSettings) -> Attacks:
 
 
 def _attacks_of_plugins(config: pytest.Config) -> dict[str, Attack]:
-    """Return the attacks of plugins and conftest.py files, by name.
-
-    Raises:
-        pytest.UsageError: An implementation raised an exception, or returned something else, or an attack whose name
-            cannot be a part of node ids.
-    """
+    """Return the attacks of plugins and conftest.py files, by name."""
     found: dict[str, Attack] = {}
     for call in call_each(config, config.hook.pytest_tau_attacks, config=config):
         for attack in listed_result(call, Attack, "a list of objects of classes that derive from Attack"):
@@ -141,11 +136,7 @@ def _under(attack: Attack, spec: TaskSpec) -> TaskSpec:
 
 
 def _not_attacked(spec: TaskSpec) -> str | None:
-    """Return why the attack of a task cannot be used on it; None if it can, or there is no attack.
-
-    Raises:
-        TaskFormatError: The initial state of the task cannot be applied.
-    """
+    """Return why the attack of a task cannot be used on it; None if it can, or there is no attack."""
     active = spec.config.simulation.capabilities
     variant = next((each.variant for each in active if isinstance(each.variant, Attacked)), None)
     if variant is None:

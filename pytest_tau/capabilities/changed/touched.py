@@ -167,7 +167,6 @@ def _stem(word: str) -> str:
 
 
 def _named_by(task: Task) -> set[str]:
-    """Return the names of tools and functions in a task's reference actions, assertions and initial state."""
     criteria, state = task.criteria, task.initial_state
     named = {action.name for action in criteria.actions or []}
     named |= {each.func_name for each in criteria.env_assertions or []}

@@ -116,11 +116,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _trial(run: Run, task: str, number: int | None) -> StoredTrial:
-    """Return the stored trial: the one that was named, else the first failed one, else the first.
-
-    Raises:
-        ConfigurationError: There is none; names the tasks, or the trials of the task.
-    """
+    """Return the stored trial: the one that was named, else the first failed one, else the first."""
     from ...runner import item_id
     from .turns import is_preferred
 
@@ -142,7 +138,6 @@ def _trial(run: Run, task: str, number: int | None) -> StoredTrial:
 
 
 def _selected(trial: StoredTrial) -> list[str]:
-    """Return what selects the task: its file, or its domain."""
     from ...runner import item_id
 
     path, task = trial.test.partition("::")[0], item_id(trial.simulation.task_id)

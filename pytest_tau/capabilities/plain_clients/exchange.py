@@ -208,7 +208,6 @@ def _response_of(reply: ChatReply) -> Response:
 
 
 def _events(text: str) -> Iterator[Any]:
-    """Yield the JSON values of the events of a stream."""
     for line in text.splitlines():
         if line.startswith("data:") and isinstance(value := json_or_none(line[5:]), dict):
             yield value

@@ -123,7 +123,6 @@ async def review_run(
 
 
 def _names(trial: StoredTrial) -> dict[str, Any]:
-    """Return what identifies a reviewed trial."""
     simulation = trial.simulation
     return {
         "domain": trial.domain,
@@ -177,7 +176,6 @@ class _Session:
         return self._reviewed.stopped is not None
 
     async def review(self, trial: StoredTrial) -> tuple[StoredTrial, Review]:
-        """Return a conversation with its review."""
         settings = self._settings
         models = TrialModels({"reviewer": settings.llm} if settings.llm else {})
         models.on_cost = self._spend

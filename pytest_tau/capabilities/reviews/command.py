@@ -139,11 +139,7 @@ def _carry_out(opened: Run, settings: ReviewSettings, project: Project, printer:
 
 
 def _settings(args: argparse.Namespace) -> ReviewSettings:
-    """Return the settings of the reviews.
-
-    Raises:
-        ConfigurationError: The reviewer or its model cannot be used, or a number is out of range.
-    """
+    """Return the settings of the reviews."""
     from .carry_out import ReviewSettings
     from .reviewer import load_reviewer
 
@@ -179,7 +175,6 @@ def _data(given: str | None, opened: Run) -> Path | None:
 
 
 def _line(entry: dict[str, Any]) -> str:
-    """Return the review of a conversation in a line."""
     from ...runs.groups import Group
 
     name = f"{entry['domain']}: " if entry["domain"] else ""
@@ -197,7 +192,6 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _document(opened: Run, reviewed: Reviewed) -> dict[str, Any]:
-    """Return what was reviewed as one JSON document."""
     return {
         "run": opened.shown,
         "file": reviewed.file,

@@ -70,7 +70,6 @@ def _conversation(case: ReviewCase) -> Iterator[str]:
 
 
 def _block(text: str) -> str:
-    """Return a text with each line indented."""
     return "\n".join(f"    {line}" for line in text.splitlines())
 
 

@@ -62,12 +62,7 @@ async def review_trial(
 
 
 async def _in_time(call: Coroutine[Any, Any, Review], seconds: float | None) -> Review:
-    """Return the result of a call; one that takes longer is left behind.
-
-    Raises:
-        ReviewTimeoutError: It takes longer.
-        Exception: Whatever the call raises.
-    """
+    """Return the result of a call; one that takes longer is left behind."""
     task = asyncio.ensure_future(call)
     try:
         await asyncio.wait({task}, timeout=seconds)
@@ -86,12 +81,7 @@ class ReviewTimeoutError(Exception):
 
 
 async def _ask(case: ReviewCase, reviewer: Reviewer | LazyReviewer, models: TrialModels) -> Review:
-    """Return the review of a reviewer.
-
-    Raises:
-        AnswerError: The answer cannot be used.
-        Exception: Whatever the reviewer raises.
-    """
+    """Return the review of a reviewer."""
     if isinstance(reviewer, LazyReviewer):
         model = models.get(_ROLE)
         assert model is not None, "the command and the plugin give it one"

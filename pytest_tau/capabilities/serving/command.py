@@ -133,11 +133,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _token(*, required: bool) -> tuple[str | None, bool]:
-    """Return the token that requests need, and whether it is a new one, which must be printed.
-
-    Raises:
-        ConfigurationError: That of the environment variable cannot be sent in a header, or is too short.
-    """
+    """Return the token that requests need, and whether it is a new one, which must be printed."""
     given = os.environ.get(_VARIABLE)
     if given:
         if not _TOKEN.fullmatch(given):
@@ -148,11 +144,7 @@ def _token(*, required: bool) -> tuple[str | None, bool]:
 
 
 def _check_numbers(args: argparse.Namespace) -> None:
-    """Check the limits.
-
-    Raises:
-        ConfigurationError: One is out of its range.
-    """
+    """Check the limits."""
     if not 0 <= args.port <= 65535:
         raise ConfigurationError(f"--port: expected 0 to 65535, got {args.port}")
     for name, value in (("max-environments", args.max_environments), ("max-body", args.max_body)):

@@ -108,11 +108,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse numbers that cannot be.
-
-    Raises:
-        ConfigurationError: Names the option.
-    """
+    """Refuse numbers that cannot be."""
     for name in ("tasks", "trials", "concurrency"):
         value = getattr(args, name)
         if value is not None and value < 1:
@@ -154,7 +150,6 @@ def _plan(args: argparse.Namespace, earlier: Run | None, records: list[TrialReco
 
 
 def _domain_tasks(args: argparse.Namespace) -> int:
-    """Return how many tasks a domain has."""
     domain = Project(data_dir(args.data), args.plugins, args.rootdir).load(args.domain)
     return len(domain.tasks(None if args.split == "full" else args.split))
 
@@ -194,7 +189,6 @@ def _document(plan: _Plan, detect: float | None, concurrency: int) -> dict[str, 
 
 
 def _detect(plan: _Plan, loss: float, concurrency: int) -> dict[str, Any]:
-    """Return what it takes to see a loss."""
     from .planning import smallest_loss, tasks_needed, trials_needed
 
     options = []

@@ -125,7 +125,6 @@ class _Points(NamedTuple):
 
 
 def _points(cells: Mapping[Cell, int], means: int, k: int) -> _Points:
-    """Return the points of all tasks, for so many means."""
     sums: list[Sequence[float]] = [[0.0] * (means * len(_LIKENESS))] * 3
     for cell, count in cells.items():
         sums = [

@@ -117,7 +117,6 @@ def _refused(conversation: Conversation) -> bool:
 
 
 def _values(arguments: object) -> str:
-    """Return the texts in the values of arguments."""
     if isinstance(arguments, dict):
         return " ; ".join(map(_values, arguments.values()))
     if isinstance(arguments, list):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel, ConfigDict, computed_field
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from ...analysis.statistics import percentile
 from ...text import listed, shorten
@@ -113,88 +113,35 @@ class VoiceFacts(BaseModel):
     sound: str | None = None
     timeline: Timeline | None = None
 
-    @computed_field  # type: ignore[prop-decorator] # as pydantic documents it
     @property
-    def totals(self) -> dict[str, int]:
-        """The number of events by category, and of ``entities``."""
-        counts = {name: total for name, (total, _) in self.events.items()}
-        return counts | {"entities": sum(said for said, _ in self.entities.values())}
+    def metrics(self) -> dict[str, Any]:
+        """What is stored besides, for columns, gates and comparisons; None where there is nothing that it is over.
 
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def response_rate(self) -> float | None:
-        """The share of the user's turns that were answered; None if there is none."""
-        return self._right("response")
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def yield_rate(self) -> float | None:
-        """The share of the user's interruptions at which the agent fell silent; likewise."""
-        return self._right("yield")
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def agent_interruption_rate(self) -> float | None:
-        """Interruptions by the agent for each turn of the user; likewise."""
+        ``totals`` are the numbers of events by category, and of ``entities``. The shares are of turns that were
+        answered, of interruptions at which the agent fell silent, of what it talked through or ignored, and of what
+        the user has said of ids, names and the like that arrived.
+        """
+        latencies, calls = self.response_latencies, set(self.after_calls)
         turns = self.events.get("response", (0, 0))[0]
-        return self.agent_interruptions / turns if turns else None
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def selectivity_backchannel(self) -> float | None:
-        """The share of backchannels that the agent talked through; likewise."""
-        return self._right("backchannel")
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def selectivity_vocal_tic(self) -> float | None:
-        """The share of coughs and the like that the agent ignored; likewise."""
-        return self._right("vocal_tic")
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def selectivity_non_directed(self) -> float | None:
-        """The share of words to others that the agent ignored; likewise."""
-        return self._right("non_directed")
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def response_latency(self) -> float | None:
-        """The mean of the seconds until an answer; None without any."""
-        return fmean(self.response_latencies) if self.response_latencies else None
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def response_latency_p50(self) -> float | None:
-        """The seconds within which half of the answers came; likewise."""
-        return percentile(self.response_latencies, 0.5)
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def response_latency_p95(self) -> float | None:
-        """The seconds within which 95 % of the answers came; likewise."""
-        return percentile(self.response_latencies, 0.95)
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def response_timing(self) -> float | None:
-        """The mean of how well answers were timed, from 0 to 1 each; likewise."""
-        calls = set(self.after_calls)
-        scores = [timing(seconds, number in calls) for number, seconds in enumerate(self.response_latencies)]
-        return fmean(scores) if scores else None
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def yield_latency(self) -> float | None:
-        """The mean of the seconds until the agent was silent; likewise."""
-        return fmean(self.yield_latencies) if self.yield_latencies else None
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def entities_heard(self) -> float | None:
-        """The share of what the user has said of ids, names and the like that arrived; None without any."""
         said, heard = (sum(each[at] for each in self.entities.values()) for at in (0, 1))
-        return heard / said if said else None
+        timings = [timing(seconds, number in calls) for number, seconds in enumerate(latencies)]
+        return {
+            "totals": {name: total for name, (total, _) in self.events.items()} | {"entities": said},
+            "response_rate": self._right("response"),
+            "yield_rate": self._right("yield"),
+            "agent_interruption_rate": self.agent_interruptions / turns if turns else None,
+            **{f"selectivity_{name}": self._right(name) for name in ("backchannel", "vocal_tic", "non_directed")},
+            "response_latency": fmean(latencies) if latencies else None,
+            "response_latency_p50": percentile(latencies, 0.5),
+            "response_latency_p95": percentile(latencies, 0.95),
+            "response_timing": fmean(timings) if timings else None,
+            "yield_latency": fmean(self.yield_latencies) if self.yield_latencies else None,
+            "entities_heard": heard / said if said else None,
+        }
+
+    @model_serializer(mode="wrap")
+    def _with_metrics(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {**dump(self), **self.metrics}
 
     def _right(self, category: str) -> float | None:
         total, errors = self.events.get(category, (0, 0))
@@ -263,7 +210,6 @@ def pooled(conversations: Sequence[VoiceFacts]) -> VoiceFacts:
 
 
 def _sums(parts: Iterable[Mapping[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
-    """Return the sums of pairs, by name."""
     found: dict[str, tuple[int, int]] = {}
     for part in parts:
         for name, (one, other) in part.items():
@@ -333,13 +279,14 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
     if not found.events:
         return
     parts = [f"answered {_share(found, 'response')}"]
+    metrics = found.metrics
     if found.response_latencies:
-        half, most = found.response_latency_p50, found.response_latency_p95
-        parts[-1] += f" after {found.response_latency:.2f} s (p50 {half:.2f} s, p95 {most:.2f} s)"
-    if found.yield_rate is not None:
+        mean, half, most = (metrics[f"response_latency{part}"] for part in ("", "_p50", "_p95"))
+        parts[-1] += f" after {mean:.2f} s (p50 {half:.2f} s, p95 {most:.2f} s)"
+    if metrics["yield_rate"] is not None:
         parts.append(f"yielded to {_share(found, 'yield')}")
-    if found.agent_interruption_rate is not None:
-        parts.append(f"interrupted {found.agent_interruption_rate:.2f} times a turn")
+    if metrics["agent_interruption_rate"] is not None:
+        parts.append(f"interrupted {metrics['agent_interruption_rate']:.2f} times a turn")
     yield "; ".join(parts)
     names = {"backchannel": "backchannels", "vocal_tic": "sounds", "non_directed": "words to others"}
     if ignored := [f"{_share(found, name)} {text}" for name, text in names.items() if name in found.events]:
@@ -356,9 +303,9 @@ def _share(facts: VoiceFacts, category: str) -> str:
 
 def comparison(compared: Compared) -> Iterator[str]:
     """Yield each metric of two runs, over the events of all trials of each, if both have it."""
-    before, after = (pooled([each.facts for each in side]) for side in (compared.before, compared.after))
+    before, after = (pooled([each.facts for each in side]).metrics for side in (compared.before, compared.after))
     for name in _COMPARED:
-        one, other = getattr(before, name), getattr(after, name)
+        one, other = before[name], after[name]
         if one is not None and other is not None:
             yield f"{name} {one:.3f} -> {other:.3f}"
 

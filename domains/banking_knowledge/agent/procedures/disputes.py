@@ -32,11 +32,7 @@ _CATEGORIES = (
 
 
 def _purchase(session: Session, text: str, card: dict[str, str]) -> Talk[dict[str, str]]:
-    """Return the purchase that is meant, by its merchant or its amount.
-
-    Raises:
-        Declined: There is none.
-    """
+    """Return the purchase that is meant, by its merchant or its amount."""
     heard = yield from session.call("get_credit_card_transactions_by_user", user_id=session.user["user_id"])
     wanted = reading.amount(text)
     for one in reading.records(heard.text):

@@ -38,11 +38,7 @@ def open_account(session: Session, text: str) -> Talk[str]:
 def _check_opening(
     session: Session, kind: str, opened: list[dict[str, str]], accounts: list[dict[str, str]]
 ) -> Talk[None]:
-    """Check what an account of this kind asks for.
-
-    Raises:
-        Declined: Something is missing.
-    """
+    """Check what an account of this kind asks for."""
     checking = [one for one in opened if one.get("class") == "checking"]
     business = [one for one in opened if one.get("class") == "business_checking"]
     needed = {"savings": checking, "business_savings": business}.get(kind)
@@ -97,11 +93,7 @@ def _closing_fee(session: Session, account: dict[str, str], accounts: list[dict[
 
 
 def _other(session: Session, account: dict[str, str], accounts: list[dict[str, str]]) -> Talk[dict[str, str]]:
-    """Return the account that money is moved to.
-
-    Raises:
-        Declined: There is none, or it is not clear.
-    """
+    """Return the account that money is moved to."""
     others = [one for one in accounts if one is not account and one["status"] == "OPEN"]
     if not others:
         raise Declined("the account has to be empty, and there is no other account to move the money to")

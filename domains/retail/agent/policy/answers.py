@@ -140,7 +140,6 @@ def _money(session: Session, question: str, text: str) -> Talk[str]:
 
 
 def _statement(order: Order, user: User) -> str:
-    """Return all about an order."""
     items = ", ".join(f"{describe_item(item)} at {format_dollars(item.price)}" for item in order.items)
     parts = [f"Order {order.order_id} is {order.status} and holds: {items}."]
     for entry in order.payment_history:

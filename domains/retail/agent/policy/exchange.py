@@ -81,7 +81,6 @@ def _swaps(session: Session, text: str, order: Order) -> Talk[Swaps]:
 
 
 def _names_version(session: Session, text: str, item: OrderItem, goods: list[OrderItem]) -> Talk[bool]:
-    """Return whether the text says what the item should become."""
     if re.search(r"\b(?:cheapest|most expensive|dearest|exactly the same)\b", text.lower()):
         return True
     product = yield from session.product(item.product_id)

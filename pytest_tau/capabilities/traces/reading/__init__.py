@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from .conversations import Conversation, conversations_of
+from .conversations import conversations_of
 from .files import read_spans
+from .pairing import Conversation
 from .spans import log_of, span_of
 from .spool import Spool
 

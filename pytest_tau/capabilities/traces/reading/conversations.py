@@ -6,12 +6,12 @@ import copy
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ....text import plural
 from .conventions import SETTINGS, Step
 from .messages import REDACTED, Said, joined
-from .pairing import Pairing, Results, with_calls_of_agents
+from .pairing import Conversation, Pairing, Results, with_calls_of_agents
 from .spans import UNSURE
 from .spool import prefixes
 
@@ -20,64 +20,6 @@ if TYPE_CHECKING:
 
 #: Messages that two histories must have in common for one to continue the other, if its beginning is cut off.
 _OVERLAP: Final = 2
-
-
-@dataclass
-class Conversation:
-    """A conversation that was read.
-
-    Attributes:
-        key: What identifies it: a session, a thread; None if nothing does.
-        system: The instructions of the agent; of several agents, those of the last.
-        messages: The messages, oldest first, without those of the system.
-        agents: The name of the agent of each message; empty if it has none.
-        spans: The id of the span that each message comes from; empty if only histories have it.
-        traces: The ids of its traces.
-        scopes: The libraries that have recorded it.
-        files: The files that it is from.
-        tools: Definitions of tools.
-        notes: What is missing or was decided, each with the number of its message.
-        handoffs: The numbers of messages that hand the conversation over to another agent, and of their results.
-        usage: Model, calls, tokens, cost in USD, and seconds of the calls of models.
-        own: What our own export has added.
-        start: When it began, in nanoseconds; 0 if that is not known.
-        end: When it ended.
-        complete: Whether it ends with an answer of the agent.
-    """
-
-    key: str | None
-    system: str | None = None
-    messages: list[Said] = field(default_factory=list)
-    agents: list[str] = field(default_factory=list)
-    spans: list[str] = field(default_factory=list)
-    traces: list[str] = field(default_factory=list)
-    scopes: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
-    tools: list[Any] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    handoffs: list[int] = field(default_factory=list)
-    usage: dict[str, Any] = field(default_factory=dict)
-    own: dict[str, Any] = field(default_factory=dict)
-    start: int = 0
-    end: int = 0
-    complete: bool = True
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as ``tau import --json`` prints it."""
-        names = {call.id: call.name for said in self.messages for call in said.calls}
-        return {
-            "key": self.key,
-            "system": self.system,
-            "messages": [
-                {
-                    **_as_json(said, names),
-                    **({"handoff": True} if number in self.handoffs and said.role == "tool" else {}),
-                }
-                for number, said in enumerate(self.messages)
-            ],
-            "traces": self.traces,
-            "notes": self.notes,
-        }
 
 
 @dataclass
@@ -102,7 +44,6 @@ class _Thread:
 
     @property
     def traces(self) -> set[str]:
-        """The ids of its traces."""
         return {step.trace for step in self.steps}
 
 
@@ -267,7 +208,6 @@ def _replace(kept: _Thread, new: _Thread, messages: list[Said], *, discarded: bo
 
 
 def _is_answer(messages: list[Said]) -> bool:
-    """Return whether messages are no more than one answer of a model."""
     return not messages or (len(messages) == 1 and messages[0].role == "assistant")
 
 
@@ -324,7 +264,6 @@ def _finished(thread: _Thread, key: str | None, pool: Results) -> Conversation:
 
 
 def _describe(found: Conversation, thread: _Thread) -> None:
-    """Note where a conversation comes from, and what it took."""
     steps = thread.steps
     found.traces = list(dict.fromkeys(step.trace for step in steps))
     found.scopes = sorted({step.scope for step in steps if step.scope})
@@ -350,17 +289,3 @@ def _describe(found: Conversation, thread: _Thread) -> None:
     calls = int(sum(step.usage.get("calls", 1) for step in steps))
     found.usage = {**totals, "model": ", ".join(models), "calls": calls, "seconds": seconds}
     found.usage["unpriced_calls"] = calls - (calls if priced == len(steps) else priced)
-
-
-def _as_json(said: Said, names: dict[str, str]) -> dict[str, Any]:
-    if said.role == "tool":
-        name = names.get(said.call_id, said.name)
-        return {"role": "tool", "id": said.call_id, "name": name, "content": said.text, "error": said.error}
-    found: dict[str, Any] = {"role": said.role, "content": said.text}
-    if said.calls:
-        found["tool_calls"] = [
-            {"id": call.id, "name": call.name, "arguments": call.arguments}
-            | ({} if call.malformed is None else {"malformed": call.malformed})
-            for call in said.calls
-        ]
-    return found

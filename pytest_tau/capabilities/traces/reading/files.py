@@ -152,7 +152,6 @@ def _separate(text: JsonText, closing: str) -> None:
 
 
 def _inside(value: Any, around: dict[str, Any], line: int, depth: int) -> Iterator[Found]:
-    """Yield what is in a decoded value."""
     if isinstance(value, list):
         for each in value:
             yield from _inside(each, around, line, depth + 1)

@@ -227,7 +227,6 @@ def _role_of(value: Any) -> str:
 
 
 def _message(value: Mapping[str, Any]) -> list[Said]:
-    """Return what an object with a role, or the type of a message, says."""
     role = _role_of(value) or ROLES.get(str(value.get("type")).lower(), "user")
     inner = value.get("message")
     if isinstance(inner, dict) and "content" not in value:
@@ -265,7 +264,6 @@ def _call_fields(value: Any) -> dict[str, Any]:
 
 
 def _are_parts(values: list[Any]) -> bool:
-    """Return whether values are the parts of one message."""
     kinds = [_part_kind(each) for each in values]
     return all(kinds) and any(kind != "other" for kind in kinds) and not any(map(_role_of, values))
 

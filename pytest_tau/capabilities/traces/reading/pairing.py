@@ -1,10 +1,11 @@
-"""Calls with their results: of the history, which the model has read, and of the spans of tools."""
+"""A conversation that was read, and its calls with their results: of the history, and of the spans of tools."""
 
 from __future__ import annotations
 
 import copy
 import hashlib
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from .messages import Call, Said, decoded
 from .spans import UNSURE
@@ -13,13 +14,70 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from .conventions import Step
-    from .conversations import Conversation
 
 #: How ids of OpenAI's Responses begin that are of an entry of the history, not of the call in it.
 _ITEM: Final = "fc_"
 #: Results that frameworks give to calls that hand a conversation over to another agent.
 _HANDED_OVER: Final = ("transferred to ", "successfully transferred to ", "transferring to ", "handed off to ")
 _HANDOFFS: Final = ("transfer_to_", "handoff_to_", "transfer_back_to_", "delegate_to_")
+
+
+@dataclass
+class Conversation:
+    """A conversation that was read.
+
+    Attributes:
+        key: What identifies it: a session, a thread; None if nothing does.
+        system: The instructions of the agent; of several agents, those of the last.
+        messages: The messages, oldest first, without those of the system.
+        agents: The name of the agent of each message; empty if it has none.
+        spans: The id of the span that each message comes from; empty if only histories have it.
+        traces: The ids of its traces.
+        scopes: The libraries that have recorded it.
+        files: The files that it is from.
+        tools: Definitions of tools.
+        notes: What is missing or was decided, each with the number of its message.
+        handoffs: The numbers of messages that hand the conversation over to another agent, and of their results.
+        usage: Model, calls, tokens, cost in USD, and seconds of the calls of models.
+        own: What our own export has added.
+        start: When it began, in nanoseconds; 0 if that is not known.
+        end: When it ended.
+        complete: Whether it ends with an answer of the agent.
+    """
+
+    key: str | None
+    system: str | None = None
+    messages: list[Said] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)
+    spans: list[str] = field(default_factory=list)
+    traces: list[str] = field(default_factory=list)
+    scopes: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    tools: list[Any] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    handoffs: list[int] = field(default_factory=list)
+    usage: dict[str, Any] = field(default_factory=dict)
+    own: dict[str, Any] = field(default_factory=dict)
+    start: int = 0
+    end: int = 0
+    complete: bool = True
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as ``tau import --json`` prints it."""
+        names = {call.id: call.name for said in self.messages for call in said.calls}
+        return {
+            "key": self.key,
+            "system": self.system,
+            "messages": [
+                {
+                    **_as_json(said, names),
+                    **({"handoff": True} if number in self.handoffs and said.role == "tool" else {}),
+                }
+                for number, said in enumerate(self.messages)
+            ],
+            "traces": self.traces,
+            "notes": self.notes,
+        }
 
 
 class Results:
@@ -160,4 +218,18 @@ def _parallel(steps: Iterable[Step]) -> list[list[Step]]:
             found[-1].append(step)
         else:
             found.append([step])
+    return found
+
+
+def _as_json(said: Said, names: dict[str, str]) -> dict[str, Any]:
+    if said.role == "tool":
+        name = names.get(said.call_id, said.name)
+        return {"role": "tool", "id": said.call_id, "name": name, "content": said.text, "error": said.error}
+    found: dict[str, Any] = {"role": said.role, "content": said.text}
+    if said.calls:
+        found["tool_calls"] = [
+            {"id": call.id, "name": call.name, "arguments": call.arguments}
+            | ({} if call.malformed is None else {"malformed": call.malformed})
+            for call in said.calls
+        ]
     return found

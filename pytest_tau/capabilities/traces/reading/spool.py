@@ -329,7 +329,6 @@ class _Union:
         self._parents: dict[Any, Any] = {}
 
     def root(self, item: Any) -> Any:
-        """Return what stands for the set of an item."""
         path = []
         while (parent := self._parents.get(item, item)) != item:
             path.append(item)
@@ -339,7 +338,6 @@ class _Union:
         return item
 
     def join(self, one: Any, other: Any) -> None:
-        """Join the sets of two items."""
         first, second = self.root(one), self.root(other)
         if first != second:
             self._parents[second] = first

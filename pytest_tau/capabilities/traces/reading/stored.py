@@ -25,8 +25,8 @@ from ..facts import SourceFile, TraceFacts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .conversations import Conversation
     from .messages import Said
+    from .pairing import Conversation
 
 #: Why a conversation ends as it does, if its trace says nothing.
 _INCOMPLETE: Final = "the trace ends before the conversation does"

@@ -148,11 +148,7 @@ class _Own(NamedTuple):
 
 
 def _recorded(simulations: list[Simulation], target: Path, draft: Path) -> _Own:
-    """Return a domain of the tools that conversations have called, for a Python file next to the tasks.
-
-    Raises:
-        ConfigurationError: A file exists, or the names of the tools are none in Python.
-    """
+    """Return a domain of the tools that conversations have called, for a Python file next to the tasks."""
     from .recording import recording_of
 
     name = re.sub(r"\W+", "_", target.name.partition(".")[0]).strip("_").lower()
@@ -212,7 +208,6 @@ def _all_made(
 
 
 def _conversations(specs: Sequence[str]) -> Iterator[StoredTrial]:
-    """Yield the conversations that are named."""
     from ....runs.reader import open_run
 
     for spec in specs:

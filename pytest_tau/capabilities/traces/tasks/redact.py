@@ -205,7 +205,6 @@ def _luhn(text: str) -> bool:
 
 
 def _digits(text: str, number: int) -> str:
-    """Return a text with other digits, and nothing else changed."""
     made = []
     for each in text:
         number, digit = divmod(number * 7 + 3, 10)

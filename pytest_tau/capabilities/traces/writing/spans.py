@@ -281,7 +281,6 @@ def _nanoseconds(text: str | None) -> int:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    """Return a message in the form of the conventions."""
     if message.role == "tool":
         return {
             "role": "tool",

@@ -164,7 +164,6 @@ def speech_of(said: str, cache: Path | None) -> tuple[Sound, int]:
 
 
 def _recognised(sound: Sound) -> str:
-    """Return the words in a sound."""
     import numpy as np
 
     from .line import RATE, resampled

@@ -145,11 +145,9 @@ class _Pieces:
         self._theirs = _segments((each.heard for each in entries), width)
 
     def messages(self) -> list[Message]:
-        """Return the messages in order."""
         return [message for _, piece in sorted(self._found, key=lambda each: each[0]) for message in piece]
 
     def add_silences(self, threshold: int, tick_seconds: float) -> None:
-        """Add a note of each silence of at least so many ticks."""
         start = 0
         for index, each in enumerate([*self._entries, None]):
             if each is not None and each.heard is None and (each.said is None or each.calls):
@@ -160,7 +158,6 @@ class _Pieces:
             start = index + 1
 
     def add_speech(self) -> None:
-        """Add what both sides say."""
         inside_theirs = {each.start: _inside(each, self._mine) for each in self._theirs}
         placed = {each.start for found in inside_theirs.values() for each in found}
         inside_mine = {
@@ -205,7 +202,6 @@ class _Pieces:
                 self._say((theirs.start, _OTHER), self._other, list(theirs.chunks.values()))
 
     def add_tools(self) -> None:
-        """Add the calls, each message of them with its results."""
         waiting: dict[str, int] = {}
         results: dict[int, list[ToolMessage]] = {}
         for index, each in enumerate(self._entries):

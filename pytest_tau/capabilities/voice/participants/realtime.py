@@ -178,11 +178,7 @@ class RealtimeAgent:
         await self._socket.send_json({"type": kind, **fields})
 
     async def _receive(self, wanted: str | None = None) -> Mapping[str, Any]:
-        """Return the next event; with a type, the next one of that type.
-
-        Raises:
-            ParticipantError: The server has sent an error or something else than an event, or closed the connection.
-        """
+        """Return the next event; with a type, the next one of that type."""
         while True:
             received = await self._socket.receive()
             if received.type is not self._aiohttp.WSMsgType.TEXT:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .user import Spoken
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -38,14 +40,6 @@ class Patience(NamedTuple):
     def of(cls, tick: float) -> Patience:
         """Return the thresholds for a length of ticks in seconds."""
         return cls(*(int(seconds / tick) for seconds in (1.0, 5.0, 1.0, 5.0, 2.0)))
-
-
-class Spoken(NamedTuple):
-    """What the user says next: chunks of speech, calls, or a text that ends the conversation; nothing to listen on."""
-
-    chunks: Sequence[str] = ()
-    calls: Sequence[ToolCall] = ()
-    stop: str | None = None
 
 
 class Emitted(NamedTuple):

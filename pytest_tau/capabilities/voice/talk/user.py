@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import random
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ....models import AssistantMessage, UserMessage
-from .turns import Spoken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ....chat import TrialModel
+    from ....models import ToolCall
     from ....orchestrator import Conversation, Ending
     from ....participants import Incoming
     from ..ticks import SpeechInsert
@@ -44,6 +44,14 @@ _LISTEN = (
     "as 'uh-huh' now, to show that they listen? Only after two full sentences of this turn, not at a question, not if "
     "they did so lately, and about once in five sentences. If in doubt, answer NO. Answer with YES or NO only."
 )
+
+
+class Spoken(NamedTuple):
+    """What the user says next: chunks of speech, calls, or a text that ends the conversation; nothing to listen on."""
+
+    chunks: Sequence[str] = ()
+    calls: Sequence[ToolCall] = ()
+    stop: str | None = None
 
 
 class UserMind:
