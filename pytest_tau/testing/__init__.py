@@ -29,27 +29,13 @@ if TYPE_CHECKING:
 
 #: The module of each public name, imported at first use: a test of a client needs only the standard library.
 _HOMES = {
-    "ConnectionReset": "faults",
-    "ContentFiltered": "faults",
-    "ContextWindowExceeded": "faults",
-    "Fault": "faults",
-    "Faults": "faults",
-    "MalformedBody": "faults",
+    **dict.fromkeys(("ConnectionReset", "ContentFiltered", "ContextWindowExceeded", "Fault", "Faults"), "faults"),
+    **dict.fromkeys(("MalformedBody", "QuotaExceeded", "RateLimited", "ServerError", "Stall"), "faults"),
+    **dict.fromkeys(("TruncatedJSON", "Unauthorized", "UnknownModel", "WrongSchema"), "faults"),
+    **dict.fromkeys(("ScriptedJudge", "ScriptedParticipant", "call"), "scripted"),
+    **dict.fromkeys(("scripted_facts", "scripted_replies"), "scripted_users"),
     "ModelServer": "model_server",
-    "QuotaExceeded": "faults",
-    "RateLimited": "faults",
-    "ScriptedJudge": "scripted",
-    "ScriptedParticipant": "scripted",
-    "ServerError": "faults",
-    "Stall": "faults",
-    "TruncatedJSON": "faults",
-    "Unauthorized": "faults",
-    "UnknownModel": "faults",
-    "WrongSchema": "faults",
-    "call": "scripted",
     "rules_server": "rules_model",
-    "scripted_facts": "scripted_users",
-    "scripted_replies": "scripted_users",
 }
 
 __all__ = [

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ...capability.views import PageBlock, PageItem, TrialStages
-from ...text import one_line
+from ...text import listed, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ def failure(facts: dict[str, Any], _simulation: Simulation) -> Iterator[str]:
     if len(searches) > _SEARCHES:
         yield f"and {len(searches) - _SEARCHES} more"
     if unread := [each for each in required if each not in read]:
-        yield f"required and never read: {_listed(unread, _SEARCHES)}"
+        yield f"required and never read: {listed(unread, _SEARCHES)}"
 
 
 def page(facts: dict[str, Any], _simulation: Simulation) -> Iterator[PageBlock]:
@@ -97,9 +97,4 @@ def _hits(search: dict[str, Any], required: Sequence[str]) -> str:
     ranked = [(each, place) for place, each in enumerate(found, 1)]
     wanted = [f"{one_line(each, _QUERY)} (required, place {place})" for each, place in ranked if each in required]
     others = [one_line(each, _QUERY) for each in found if each not in required]
-    return _listed([*wanted, *others], max(_DOCUMENTS, len(wanted)))
-
-
-def _listed(texts: Sequence[str], most: int) -> str:
-    shown = ", ".join(texts[:most])
-    return f"{shown} and {len(texts) - most} more" if len(texts) > most else shown
+    return listed([*wanted, *others], max(_DOCUMENTS, len(wanted)))
