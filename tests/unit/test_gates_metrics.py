@@ -27,6 +27,7 @@ COLUMNS = [
     NamedColumn("made_up", FactColumn("answered", "answered", metric=True, most=1, events="asked")),
     NamedColumn("made_up", FactColumn("wait", "wait", metric=True, events="waits")),
     NamedColumn("made_up", FactColumn("wait.half", "wait", metric=True, events="waits", percent=50)),
+    NamedColumn("made_up", FactColumn("loud", "loud", metric=True)),
 ]
 EVENTS = {each.column.name: metric_named(each.column.name, COLUMNS) for each in COLUMNS}
 
@@ -122,6 +123,9 @@ class TestMeans:
     def test_why_there_is_no_value(self):
         assert METRICS["reward"].lacking(listed(records(a="e"))) == "no trial has a verdict"
         assert metric_named("pass^4").lacking([]) == "no trial has a verdict"
+        assert metric_named("loud", COLUMNS).lacking(listed(records(a="p"))) == "no trial has a value of 'made_up'"
+        open_ones = "0.333 to 1.000, as 2 tasks have fewer than 2 trials with a verdict and failed none"
+        assert metric_named("pass^2").lacking(listed(records(a="pp", b="p", c="p"))) == open_ones
 
 
 class TestEvents:

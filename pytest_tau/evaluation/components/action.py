@@ -101,7 +101,7 @@ def _assign(candidates: list[list[int]]) -> list[bool]:
     return [place(action, set()) for action in range(len(candidates))]
 
 
-def missing_lines(missing: Sequence[Action], calls: Sequence[Call], *, strict: bool = False) -> list[Line]:
+def missing_lines(missing: Sequence[Action], calls: Sequence[Call], *, strict: bool) -> list[Line]:
     """Return the lines about actions that are missing, each with the nearest call of its tool.
 
     Args:
