@@ -113,7 +113,7 @@ class BackgroundLoop:
         """Stop the loop, without warnings about open sessions and tasks."""
         if not thread.is_alive():
             return
-        with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
+        with contextlib.suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(self._end_tasks(), loop).result(_CLOSING_TIME)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_CLOSING_TIME)

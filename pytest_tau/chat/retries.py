@@ -51,10 +51,6 @@ class RetryClock:
         """Note that an attempt of a call has failed; ``since`` is when the first one began, by the monotonic clock."""
         self._since.setdefault(call, since)
 
-    def note_fault(self, error: ModelError) -> None:
-        """Count an attempt that has failed, if it has reached its time limit."""
-        self.timeouts += error.kind == "timeout"
-
     def note_end(self, call: object, answered_in: float = 0.0) -> None:
         """Note that a call is over; ``answered_in`` are the seconds of the attempt that succeeded."""
         since = self._since.pop(call, None)
@@ -152,7 +148,7 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
 
     def note(state: RetryCallState) -> None:
         clock.note_failure(call, began)
-        clock.note_fault(_fault(state))
+        clock.timeouts += _fault(state).kind == "timeout"
         _log_retry(state, policy, model)
 
     retrying = AsyncRetrying(
@@ -168,7 +164,7 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
     except ModelError as error:
         if not error.passing:
             raise
-        clock.note_fault(error)
+        clock.timeouts += error.kind == "timeout"
         made, seconds = retrying.statistics["attempt_number"], time.monotonic() - began
         first, _, rest = str(error).partition("\n")
         problem = f"{first} ({plural(made, 'attempt')} over {seconds:.3g} s)"

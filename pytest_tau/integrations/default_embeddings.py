@@ -1,18 +1,62 @@
-"""The embedding model of a run: over litellm, or on this machine."""
+"""The embedding model of a run: over litellm, or by sentence-transformers on this machine (extra ``embeddings``)."""
 
 from __future__ import annotations
 
+import asyncio
 import functools
+import importlib.util
+import json
+import sys
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError, install_extra
+from ..chat import ChatReply
+from ..errors import ConfigurationError, ModelError, install_extra
 from .default_model import check_model, has_litellm
-from .sentence_transformers import LOCAL, LocalEmbeddings, check as check_local
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..chat import ChatModel, ChatReply, ChatRequest
+    from ..chat import ChatModel, ChatRequest
+
+#: The beginning of the names of models that run here; the rest is a name or a folder for sentence-transformers.
+LOCAL = "local/"
+_LIBRARY = "sentence_transformers"
+
+
+class LocalEmbeddings:
+    """Answers a request with the embeddings of its messages: a JSON array with a list of numbers for each."""
+
+    def __init__(self) -> None:
+        self._models: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Return the embeddings; loading a model and computing take a thread.
+
+        Raises:
+            ModelError: The model cannot be loaded, or fails.
+        """
+        return await asyncio.to_thread(self._complete, request)
+
+    def _complete(self, request: ChatRequest) -> ChatReply:
+        _check_local(request.model)
+        began, texts = time.monotonic(), [message["content"] for message in request.messages]
+        try:
+            with self._lock:  # one model, one computation at a time
+                found = self._model(request.model).encode(texts, show_progress_bar=False)
+                vectors = [[float(number) for number in vector] for vector in found]
+        except Exception as error:
+            raise ModelError(f"{request.model}: {type(error).__name__}: {error}", kind="bad_request") from error
+        content = {"role": "assistant", "content": json.dumps(vectors)}
+        return ChatReply(message=content, cost=0.0, seconds=time.monotonic() - began)
+
+    def _model(self, name: str) -> Any:
+        if name not in self._models:
+            library = importlib.import_module(_LIBRARY)
+            self._models[name] = library.SentenceTransformer(name.removeprefix(LOCAL))
+        return self._models[name]
 
 
 class DefaultEmbeddings:
@@ -72,10 +116,17 @@ def check_embeddings(name: str, args: Mapping[str, Any]) -> None:
         ConfigurationError: A library or a key is missing, or there is no such provider.
     """
     if name.startswith(LOCAL):
-        check_local(name)
+        _check_local(name)
         return
     if not has_litellm():
         raise ConfigurationError(f"the embedding model {name!r} needs litellm: {install_extra('llm')}")
     from .litellm import check
 
     check(name, args)
+
+
+def _check_local(name: str) -> None:
+    installed = sys.modules[_LIBRARY] is not None if _LIBRARY in sys.modules else importlib.util.find_spec(_LIBRARY)
+    if not installed:
+        problem = f"the embedding model {name!r} needs sentence-transformers: {install_extra('embeddings')}"
+        raise ConfigurationError(problem)

@@ -41,6 +41,12 @@ def json_text(value: Any) -> str:
     return shorten(json.dumps(value, ensure_ascii=False, default=str))
 
 
+def first_problem(error: ValidationError, whole: str) -> str:
+    """Return the path of the first problem's field and pydantic's text; ``whole`` names the value without a path."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, problem['loc'])) or whole}: {problem['msg']}"
+
+
 def place_and_problems(
     error: ValidationError, separator: str = ".", model: type[BaseModel] | None = None
 ) -> tuple[str, str]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from .problems import first_problem
+
 if TYPE_CHECKING:
     from .simulations import Simulation
 
@@ -175,9 +177,7 @@ def review_of(simulation: Simulation, mode: ReviewMode) -> Review | None:
     try:
         return Review.model_validate(found)
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"])) or "the entry"
-        text = f"the stored review cannot be read: {where}: {problem['msg']}"
+        text = f"the stored review cannot be read: {first_problem(error, 'the entry')}"
         return Review(mode=mode, status="unusable", error=text)
 
 

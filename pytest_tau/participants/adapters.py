@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import inspect
+import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -207,22 +208,18 @@ class StatefulAdapter(Adapter):
         return await self._message(reply)
 
 
-def _offered_arguments(context: ParticipantContext) -> dict[str, Callable[[], Any]]:
-    """Return what a constructor can ask for, each made when it is asked for: an object of the participant's own."""
-    offered: dict[str, Callable[[], Any]] = {
-        name: functools.partial(getattr, context, name) for name in ("seed", "model", "llm", "llm_args")
-    }
-    offered["tools"] = lambda: [tool.copy() for tool in context.tools]
-    offered["task"] = lambda: own_copy(context.task)
-    offered["history"] = lambda: clone(visible_to(context.side, context.past))
-    names = ("policy", "domain_policy") if context.side == "agent" else ("instructions",)
-    return offered | dict.fromkeys(names, lambda: context.instructions)
-
-
+#: What a constructor can ask for, each made when it is asked for: an object of the participant's own.
+_MAKERS: dict[str, Callable[[ParticipantContext], Any]] = {
+    "tools": lambda context: [tool.copy() for tool in context.tools],
+    **dict.fromkeys(("policy", "domain_policy", "instructions"), lambda context: context.instructions),
+    "task": lambda context: own_copy(context.task),
+    **{name: operator.attrgetter(name) for name in ("seed", "model", "llm", "llm_args")},
+    "history": lambda context: clone(visible_to(context.side, context.past)),
+}
 #: Parameters that a constructor may have, by side.
 _OFFERED = {
-    "agent": ("tools", "policy", "domain_policy", "task", "seed", "model", "llm", "llm_args", "history"),
-    "user": ("tools", "instructions", "task", "seed", "model", "llm", "llm_args", "history"),
+    "agent": [name for name in _MAKERS if name != "instructions"],
+    "user": [name for name in _MAKERS if name not in ("policy", "domain_policy")],
 }
 
 
@@ -310,11 +307,10 @@ def _arguments(target: Any, context: ParticipantContext) -> dict[str, Any]:
     if context.model is None and needs_model(target):
         raise MissingModelError(lacks_model(context.side, _name_of(target)))
     bound = target.keywords if isinstance(target, functools.partial) else {}
-    offered = {name: make for name, make in _offered_arguments(context).items() if name not in bound}
     parameters = _parameters(target)
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return {name: make() for name, make in offered.items()}
-    return {parameter.name: offered[parameter.name]() for parameter in parameters if parameter.name in offered}
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+    asked = _OFFERED[context.side] if takes_any else [parameter.name for parameter in parameters]
+    return {name: _MAKERS[name](context) for name in asked if name in _OFFERED[context.side] and name not in bound}
 
 
 def _as_tau2(message: Any) -> Any:

@@ -5,19 +5,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import os
+import sysconfig
+import traceback
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..chat.masking import mask_secrets
 from ..errors import ConfigurationError, TaskFormatError, is_interrupt
 from ..models import writable
-from .tracebacks import place_of, traceback_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
+    from types import TracebackType
 
-#: Characters of an exception's text that are kept.
-_LONGEST_TEXT = 20_000
+#: Characters that are kept of the text of an exception, and of a traceback, half of which from its beginning.
+_LONGEST = 20_000
 #: The participant whose code is running; None for code of this package.
 _OWNER: contextvars.ContextVar[object | None] = contextvars.ContextVar("tau_owner", default=None)
+
+
+#: The folder of this package, whose code does not belong to a participant.
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 class ForeignError(Exception):
@@ -37,19 +47,62 @@ def describe(error: BaseException, *, place: bool = False) -> str:
     """
     raised = raised_by(error)
     text = str(raised)
-    text = text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
-    line = place_of(raised) if place else None
+    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    line = _place_of(raised) if place else None
     return writable(f"{type(raised).__name__}: {text}{f' ({line})' if line else ''}")
 
 
 def participant_traceback(error: BaseException) -> str | None:
-    """Return the traceback of an exception of a participant, without frames of this package above its code.
+    """Return the traceback of an exception from the participant's own code on; None if it has none of its frames.
 
-    Returns:
-        The text, with keys masked; None if no code of the participant was running.
+    Keys are masked: lines of code and texts of exceptions may have one.
     """
-    text = traceback_of(raised_by(error))
-    return None if text is None else writable(text)
+    raised = raised_by(error)
+    start = _first(raised.__traceback__, own=True) or _first(raised.__traceback__, own=False)
+    if start is None:
+        return None
+    try:
+        text = "".join(traceback.format_exception(type(raised), raised, start))
+    except BaseException:  # noqa: BLE001 - code of the participant: the text of an exception may raise anything
+        text = "".join(traceback.format_tb(start)) + type(raised).__name__
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]}\n…\n{text[-_LONGEST // 2 :]}"
+    return writable(mask_secrets(text.rstrip(), {}))
+
+
+def _place_of(raised: BaseException) -> str | None:
+    """Return the last line of the participant's own code in a traceback, else the last line; None without one.
+
+    Own is what belongs neither to Python's library nor to an installed package.
+    """
+    frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if not _is_ours(frame.filename)]
+    own = [frame for frame in frames if not _is_installed(frame.filename)]
+    found = (own or frames)[-1:]
+    return f"line {found[0].lineno} of {found[0].filename}" if found else None
+
+
+def _first(frames: TracebackType | None, *, own: bool) -> TracebackType | None:
+    """Return a traceback from the first frame on that is not of this package, and with ``own`` not installed."""
+    while frames is not None:
+        file = frames.tb_frame.f_code.co_filename
+        if not _is_ours(file) and not (own and _is_installed(file)):
+            return frames
+        frames = frames.tb_next
+    return None
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(_PACKAGE)
+
+
+def _is_installed(file: str) -> bool:
+    return file.startswith(("<frozen ", *_installed_folders()))
+
+
+@cache
+def _installed_folders() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    return tuple({paths[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def raised_by(error: BaseException) -> BaseException:

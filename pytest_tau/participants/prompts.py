@@ -67,17 +67,18 @@ def default_template(context: ParticipantContext, name: PromptName) -> str:
     Raises:
         ConfigurationError: The official texts lack it.
     """
-    texts = context.protocol.texts
-    if texts is None or context.prompting.prompt is not None:
-        return built_in(name)
-    return texts.prompt(name)
+    # The run's own prompt is used instead, so that the official texts need not have one.
+    return built_in(name) if context.prompting.prompt is not None else context.protocol.template(name, built_in(name))
 
 
 def chosen_template(context: ParticipantContext, default: str) -> str:
     """Return the template of a model's system message: the run's prompt, else the default."""
-    prompting = context.prompting
-    given = prompting.tools_prompt if context.tools and prompting.tools_prompt is not None else prompting.prompt
+    given = _own_template(context.prompting, tools=bool(context.tools))
     return default if given is None else given
+
+
+def _own_template(prompting: Prompting, *, tools: bool) -> str | None:
+    return prompting.tools_prompt if tools and prompting.tools_prompt is not None else prompting.prompt
 
 
 def system_message(context: ParticipantContext, template: str, values: Mapping[str, str]) -> str:
@@ -113,11 +114,11 @@ def user_templates(prompting: Prompting | None, protocol: ModelProtocol) -> dict
         ConfigurationError: The official texts lack one.
     """
     prompting = prompting or Prompting()
-    if prompting.prompt is not None:
-        with_tools = prompting.prompt if prompting.tools_prompt is None else prompting.tools_prompt
-        return {"user": prompting.prompt, "user_tools": with_tools}
     names: tuple[PromptName, ...] = ("user", "user_tools")
-    return {name: protocol.texts.prompt(name) if protocol.texts else built_in(name) for name in names}
+    return {
+        name: _own_template(prompting, tools=name == "user_tools") or protocol.template(name, built_in(name))
+        for name in names
+    }
 
 
 def has_ticket(context: ParticipantContext) -> bool:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
 from ..files import atomic_write, digest
+from ..models.problems import first_problem
 from .templates import check_template
 
 if TYPE_CHECKING:
@@ -199,9 +200,7 @@ def load_texts(path: Path) -> Texts:
     try:
         texts = Texts.model_validate(read_json(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        raise ConfigurationError(f"{path}: {field or 'document'}: {first['msg']}") from None
+        raise ConfigurationError(f"{path}: {first_problem(error, 'document')}") from None
     except (OSError, DocumentError) as error:
         problem = getattr(error, "strerror", None) or error
         raise ConfigurationError(f"{path}: expected a file of texts, as 'tau texts' writes it: {problem}") from None

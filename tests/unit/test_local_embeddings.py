@@ -11,7 +11,7 @@ import pytest
 
 from pytest_tau.chat import ChatRequest
 from pytest_tau.errors import ConfigurationError, ModelError
-from pytest_tau.integrations.sentence_transformers import LocalEmbeddings, check
+from pytest_tau.integrations.default_embeddings import LocalEmbeddings, check_embeddings
 
 pytestmark = pytest.mark.exhaustive
 
@@ -58,7 +58,7 @@ def test_a_model_that_cannot_be_loaded_is_named():
 
 
 def test_the_library_is_named_if_it_is_missing(monkeypatch):
-    check("local/small")
+    check_embeddings("local/small")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ConfigurationError, match=r"pip install './pytest-tau\[embeddings\]'"):
-        check("local/small")
+        check_embeddings("local/small")

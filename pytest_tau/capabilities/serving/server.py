@@ -70,7 +70,7 @@ class EnvironmentServer:
         self._listening.close()
         self._forgetting.cancel()
         await self._http.shutdown(_CLOSING_TIME)
-        with contextlib.suppress(asyncio.TimeoutError, TimeoutError):
+        with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._store.close(), _CLOSING_TIME)
 
     async def _serve(self, request: Any) -> Any:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
 from ...errors import ReplayError
 from ...files import atomic_write
 from ...models import TerminationReason  # noqa: TC001 - pydantic reads it
+from ...models.problems import first_problem
 from .codec import Call, CallValue, Codec, canonical
 from .json_stream import CutOffError, UnreadableError, dump, last_line, objects_in
 
@@ -280,7 +281,7 @@ def _call(codec: Codec, line: int, value: dict[str, Any], seconds: float | None 
     try:
         return codec.decode(fitting if seconds is None else fitting.model_copy(update={"seconds": seconds}))
     except ValidationError as error:
-        raise UnreadableError(line, f"call {fitting.call}: {_format_validation_error(error)}") from None
+        raise UnreadableError(line, f"call {fitting.call}: {first_problem(error, '')}") from None
     except ValueError as error:
         raise UnreadableError(line, f"call {fitting.call}: {error}") from None
 
@@ -293,9 +294,4 @@ def _validate(model: type[_Model], line: int, value: dict[str, Any]) -> _Model:
         return model.model_validate(value)
     except ValidationError as error:
         where = f"call {value['call']}: " if isinstance(value.get("call"), int) else ""
-        raise UnreadableError(line, where + _format_validation_error(error)) from None
-
-
-def _format_validation_error(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise UnreadableError(line, where + first_problem(error, "")) from None

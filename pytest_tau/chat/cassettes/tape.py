@@ -60,7 +60,9 @@ class Recorder:
         self._over, self._empty = False, not self._left
         self._numbers = itertools.count(max([call.number for call in self._left], default=0) + 1)
         try:
-            _make_place(self._path)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             self._codec = start_part(self._part, identity, self._left)
         except OSError as error:
             problem = f"{path}: the cassette cannot be written: {error.strerror or error}"
@@ -255,12 +257,6 @@ class Player:
     def _error(self, first: str, *more: str, differences: Sequence[str] = ()) -> ReplayError:
         changes = _changes(self._cassette.identity, self._identity)
         return replay_error(first, *more, *changes, *differences, rerun_command=self._rerun_command)
-
-
-def _make_place(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
 def _normalize(values: RequestInterner, role: Role, request: ChatRequest, rerun_command: str) -> NormalizedRequest:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from .env import TauAgentEnv, TauUserEnv
+from .env import TauAgentEnv, TauEnv, TauUserEnv
 from .vector import TauAgentVectorEnv, TauUserVectorEnv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 #: The model of the other side, if none is named. Source: τ²-bench v1.0.1.
 _MODEL, _MODEL_ARGS = "openai/gpt-4.1-2025-04-14", {"temperature": 0.0}
@@ -28,8 +29,8 @@ def register(*, compat: bool = False) -> None:
     _add("tau-agent-v0", TauAgentEnv, TauAgentVectorEnv)
     _add("tau-user-v0", TauUserEnv, TauUserVectorEnv)
     if compat:
-        _add("tau-bench-v0", agent_env, None)
-        _add("tau-bench-user-v0", user_env, None)
+        _add("tau-bench-v0", functools.partial(_tau2_env, TauAgentEnv), None)
+        _add("tau-bench-user-v0", functools.partial(_tau2_env, TauUserEnv), None)
 
 
 def _add(name: str, entry_point: Callable[..., Any], vector: Callable[..., Any] | None) -> None:
@@ -37,44 +38,21 @@ def _add(name: str, entry_point: Callable[..., Any], vector: Callable[..., Any] 
         gymnasium.register(name, entry_point=entry_point, vector_entry_point=vector, nondeterministic=True)
 
 
-def agent_env(
+def _tau2_env(
+    kind: type[TauEnv],
     domain: str,
     task_id: str,
     max_steps: int = 100,
     solo_mode: bool = False,
-    user_llm: str | None = None,
-    user_llm_args: Mapping[str, Any] | None = None,
     all_messages_as_observation: bool = False,
     **arguments: Any,
-) -> TauAgentEnv:
-    """Make an agent's environment by the reference's arguments."""
-    if not solo_mode:
-        arguments |= _other_side("user", user_llm, user_llm_args, arguments)
+) -> TauEnv:
+    """Make an environment by the reference's arguments: with its model for the other side, if nothing else is named."""
+    other = "user" if kind.side == "agent" else "agent"
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if not solo_mode and (other not in given or f"{other}_llm" in given):
+        given = {f"{other}_llm": _MODEL, f"{other}_llm_args": _MODEL_ARGS, **given}
     observation = "all" if all_messages_as_observation else "new"
-    return TauAgentEnv(
-        **{"observation": observation, **arguments}, domain=domain, task=task_id, max_steps=max_steps, solo=solo_mode
+    return kind(
+        **{"observation": observation, **given}, domain=domain, task=task_id, max_steps=max_steps, solo=solo_mode
     )
-
-
-def user_env(
-    domain: str,
-    task_id: str,
-    max_steps: int = 100,
-    agent_llm: str | None = None,
-    agent_llm_args: Mapping[str, Any] | None = None,
-    all_messages_as_observation: bool = False,
-    **arguments: Any,
-) -> TauUserEnv:
-    """Make a user's environment by the reference's arguments."""
-    arguments |= _other_side("agent", agent_llm, agent_llm_args, arguments)
-    observation = "all" if all_messages_as_observation else "new"
-    return TauUserEnv(**{"observation": observation, **arguments}, domain=domain, task=task_id, max_steps=max_steps)
-
-
-def _other_side(
-    side: str, llm: str | None, args: Mapping[str, Any] | None, arguments: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the arguments of the other side: the model that was named, and the reference's if nothing was."""
-    if llm is None and arguments.get(side) is not None:
-        return {}
-    return {f"{side}_llm": llm or _MODEL, f"{side}_llm_args": _MODEL_ARGS if args is None else args}

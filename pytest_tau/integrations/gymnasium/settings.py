@@ -94,10 +94,10 @@ class EnvSettings:
     def __post_init__(self) -> None:
         _check_choice("observation", self.observation, get_args(Observation))
         _check_choice("reward", self.reward, get_args(Reward))
-        for name, least in (("max_steps", 1), ("max_errors", 1)):
+        for name in ("max_steps", "max_errors"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ConfigurationError(f"{name}: expected a whole number from {least}, got {value!r}")
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ConfigurationError(f"{name}: expected a whole number from 1, got {value!r}")
         if self.timeout is not None and not self.timeout > 0:
             raise ConfigurationError(f"timeout: expected seconds above 0, got {self.timeout!r}")
         other, spec = ("user", self.user) if self.side == "agent" else ("agent", self.agent)

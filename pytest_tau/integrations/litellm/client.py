@@ -59,11 +59,6 @@ def _import() -> Any:
     return litellm
 
 
-def is_loaded() -> bool:
-    """Return whether ``load`` returns at once."""
-    return _import.cache_info().currsize > 0
-
-
 async def _close_clients() -> None:
     litellm = sys.modules.get("litellm")
     if litellm is not None:

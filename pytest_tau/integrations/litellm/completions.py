@@ -150,11 +150,9 @@ async def acompletion(model: str, messages: list[Any], **kwargs: Any) -> Complet
     request = _request(model, messages, kwargs)
     trial = current_attribution()
     if trial is None:
-        reply = await shared().complete(request)
-    else:
-        models, role = trial
-        reply = await models.call(role, request, _chat(models))
-    return completion_of(reply, model)
+        return completion_of(await shared().complete(request), model)
+    models, role = trial
+    return completion_of(await models.call(role, request, _chat(models)), model)
 
 
 def completion(model: str, messages: list[Any], **kwargs: Any) -> Completion:

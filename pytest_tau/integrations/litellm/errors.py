@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -64,7 +63,7 @@ def to_model_error(error: BaseException, request: ChatRequest, limit: float) -> 
         limit: The call's time limit in seconds.
     """
     facts = _facts(error)
-    kind = _kind(facts)
+    kind = fault_of(facts.names, facts.message, facts.status) or _kind_without_answer(facts)
     return build_model_error(
         kind,
         request,
@@ -110,12 +109,10 @@ def _facts(error: BaseException) -> _Facts:
     )
 
 
-def _kind(facts: _Facts) -> ModelFault:
-    return fault_of(facts.names, facts.message, facts.status) or _kind_without_answer(facts)
-
-
 def _kind_without_answer(facts: _Facts) -> ModelFault:
-    if facts.names & {"APITimeoutError", "Timeout", "TimeoutError"} or any(map(_is_timeout, facts.errors)):
+    if facts.names & {"APITimeoutError", "Timeout", "TimeoutError"} or any(
+        isinstance(one, TimeoutError) for one in facts.errors
+    ):
         return "timeout"
     # litellm also uses its class of connection errors for anything unexpected.
     if any(isinstance(one, OSError) or type(one).__module__.startswith(_NETWORK) for one in facts.errors):
@@ -127,10 +124,6 @@ def _kind_without_answer(facts: _Facts) -> ModelFault:
         return "bad_request"
     first = [_BY_CLASS[base.__name__] for base in type(facts.errors[0]).__mro__ if base.__name__ in _BY_CLASS]
     return first[0] if first else "bad_answer"
-
-
-def _is_timeout(error: BaseException) -> bool:
-    return isinstance(error, (TimeoutError, asyncio.TimeoutError))
 
 
 def _without_classes(text: str) -> str:

@@ -16,7 +16,7 @@ from ...chat.refusals import broken_off
 from ...chat.requests import as_sent, filled_message, read_usage
 from ...models import clone
 from .anthropic import mark_for_cache, without_temperature
-from .client import LOOP, is_loaded, load, mcp_workaround_args
+from .client import LOOP, load, mcp_workaround_args
 from .credentials import connection_arguments, provider_of, speaks_openai
 from .errors import missing_package, to_model_error
 from .prices import cost
@@ -37,8 +37,6 @@ class LiteLLM(LimitedModel):
         return LOOP
 
     async def _prepare(self, request: ChatRequest) -> dict[str, Any]:
-        if is_loaded():
-            return connection_arguments(request.model, request.args)
         # In a thread: importing litellm takes seconds.
         return await asyncio.to_thread(connection_arguments, request.model, request.args)
 

@@ -79,7 +79,7 @@ class OpenAIServer(LimitedModel):
             return _Response(response.status, response.headers, await response.read())
 
     def _failure(self, error: Exception, request: ChatRequest, limit: float) -> ModelError:
-        timed_out = isinstance(error, (TimeoutError, asyncio.TimeoutError))
+        timed_out = isinstance(error, TimeoutError)
         if isinstance(error, (TypeError, ValueError)):  # such as a malformed address
             return build_model_error("bad_request", request, message=str(error))
         message = "" if timed_out else str(error) or type(error).__name__

@@ -138,7 +138,7 @@ class Bridge:
                 f"tool {name!r}: call() blocks the event loop that must answer it: use 'await acall()', or a run() "
                 "that is not async, which has a thread of its own"
             )
-            self._refuse(problem)
+            self._note_misuse(problem)
             raise RuntimeError(problem)
         return self._submit(name, arguments).result()
 
@@ -278,11 +278,6 @@ class Bridge:
         self.unmade += (self._missed - self._others).total()
         self._missed.clear()
         self._others.clear()
-
-    def _refuse(self, problem: str) -> None:
-        loop = self._loop
-        if loop is not None:
-            loop.call_soon_threadsafe(self._note_misuse, problem)
 
     def _note_misuse(self, problem: str) -> None:
         self.misuse = self.misuse or ParticipantError(problem, side="agent")

@@ -71,7 +71,8 @@ def check_factory(target: Any, name: str, side: str) -> None:
         inspect.signature(target).bind(None)
     except TypeError:
         problem = "it must accept one argument, the trial, as in 'def Agent(trial):'"
-        other = "; if its method run answers a message, name the method respond" if _has_run(target) else ""
+        has_run = inspect.isclass(target) and callable(getattr(target, "run", None))
+        other = "; if its method run answers a message, name the method respond" if has_run else ""
         raise ConfigurationError(f"{name} is not a valid agent: {problem}{other}") from None
     except ValueError:  # some built-in callables have no signature
         return
@@ -80,7 +81,3 @@ def check_factory(target: Any, name: str, side: str) -> None:
 def is_factory(target: Any) -> bool:
     """Return whether a target of this form is called with the trial; otherwise it is itself the object with ``run``."""
     return inspect.isclass(target) or not callable(getattr(target, "run", None))
-
-
-def _has_run(target: Any) -> bool:
-    return inspect.isclass(target) and callable(getattr(target, "run", None))

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -106,7 +106,7 @@ class A2AAgent:
             if self._interface is not None and (self._working or self._task):
                 request = cancel_request(self._interface, self._working or self._task)
                 # The answer does not matter: the task may have ended meanwhile.
-                with contextlib.suppress(ParticipantError, ConfigurationError, asyncio.TimeoutError):
+                with contextlib.suppress(ParticipantError, ConfigurationError, TimeoutError):
                     await asyncio.wait_for(self._call(self._http, self._interface, *request), _CANCELLING)
         finally:
             await self._http.close()
@@ -172,24 +172,14 @@ def check_server(spec: str) -> None:
     Raises:
         ConfigurationError: It does not, or its card cannot be read.
     """
-    failures: list[Exception] = []
 
     async def fetch() -> None:
         async with _http() as http:
             await _fetch_interface(http, spec)
 
-    def check() -> None:
-        try:
-            asyncio.run(fetch())
-        except Exception as error:  # noqa: BLE001 - raised by the caller's thread
-            failures.append(error)
-
     # In a thread of its own: an event loop may be running in this one.
-    thread = threading.Thread(target=check, name="tau-a2a")
-    thread.start()
-    thread.join()
-    if failures:
-        raise failures[0]
+    with ThreadPoolExecutor(1, "tau-a2a") as pool:
+        pool.submit(asyncio.run, fetch()).result()
 
 
 def _http() -> aiohttp.ClientSession:
@@ -302,7 +292,7 @@ def _parsed(content: bytes) -> Answer:
 
 
 def _described(error: BaseException) -> str:
-    if isinstance(error, asyncio.TimeoutError):
+    if isinstance(error, TimeoutError):
         return f"no answer within {_CONNECTING:g} s"
     cause = getattr(error, "os_error", error)  # aiohttp's texts have the details of its connection
     text = os.strerror(cause.errno) if isinstance(cause, OSError) and cause.errno else str(error)

@@ -238,28 +238,10 @@ def describe_call(tool: str, result: str, *, error: bool) -> str:
 GAP = 2
 #: Words before an instruction: "please open …", "you can open …", "and then open …".
 _BEFORE = frozenset(
-    [
-        "please",
-        "kindly",
-        "you",
-        "to",
-        "then",
-        "and",
-        "now",
-        "first",
-        "next",
-        "also",
-        "just",
-        "can",
-        "could",
-        "should",
-        "must",
-        "need",
-        "i'd",
-        "like",
-        "try",
-        "again",
-    ]
+    (
+        *("please", "kindly", "you", "to", "then", "and", "now", "first", "next", "also", "just", "can", "could"),
+        *("should", "must", "need", "i'd", "like", "try", "again"),
+    )
 )
 #: Beginnings of a condition: "If it leaks, close …"
 _CONDITIONS = frozenset(("if", "when", "once", "after", "should"))
