@@ -9,7 +9,6 @@ from ..chat.answers import AnswerError, NoAnswerError, Question, entry, last_obj
 from ..errors import ConfigurationError, JudgeError
 from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text, writable
 from .judge import Verdict
-from .official_judge import OfficialJudge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from ..chat import TrialModel
     from ..models import Message
     from ..protocol import JudgeTexts
+    from .official_judge import OfficialJudge
 
 #: The parts of a verdict. The reason comes first, so that it is generated before the outcome.
 _FIELDS: dict[str, tuple[type, str]] = {
@@ -77,7 +77,11 @@ class LazyJudge:
         """
         if model is None:
             raise ConfigurationError(f"judge {self.name!r} needs a model: add --tau-judge-llm MODEL")
-        return LLMJudge(model, self.name) if self._texts is None else OfficialJudge(model, self.name, self._texts)
+        if self._texts is None:
+            return LLMJudge(model, self.name)
+        from .official_judge import OfficialJudge
+
+        return OfficialJudge(model, self.name, self._texts)
 
     def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
         """Judge nothing: only what ``bind`` returns can ask a model.

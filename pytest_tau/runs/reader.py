@@ -23,7 +23,6 @@ from .layout import (
     latest_last,
     simulation_files,
 )
-from .make_record import make_record
 from .manifest import read_manifest
 from .record import TrialRecord
 from .results.entries import Unreadable
@@ -119,6 +118,8 @@ class Run:
         file = self.path / RECORDS
         if self._own and file.is_file():
             return [_record(line, str(place)) for place, line in read_lines(file)]
+        from .make_record import make_record
+
         with without_collections():
             return [make_record(each.simulation, each.task, each.domain, each.test) for each in self.trials()]
 

@@ -7,10 +7,7 @@ from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...analysis.gates.metrics import by_task
-from ...analysis.paired import FEWEST_TASKS
 from ...analysis.statistics import difference_interval, mean_interval, share_interval
-from ...analysis.variants import records_by_variant
 from ...capability.views import Detail, LateDetail, PageBlock, TrialStages
 from ...evaluation.partial import COUNTS, SHARES, partial_text
 from ...text import distinct_lines
@@ -64,6 +61,8 @@ class PartialStages(TrialStages):
 
 def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
     """Return the mean of each number that any trial with a verdict has, in the order in which they are shown."""
+    from ...analysis.gates.metrics import by_task
+
     tasks = by_task(each.record for each in trials)
     found = []
     for name in (*SHARES, *COUNTS):
@@ -81,6 +80,8 @@ def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
 
 def summary(trials: Sequence[Measured]) -> Iterator[LateDetail]:
     """Yield the means, of each variant."""
+    from ...analysis.variants import records_by_variant
+
     by_record = {id(each.record): each for each in trials}
     split = records_by_variant([each.record for each in trials])
     for name, records in zip(distinct_lines([*split], _LONGEST), split.values(), strict=True):
@@ -109,6 +110,8 @@ def comparison(compared: Compared) -> list[str]:
 
     There is no line if nothing differs, or if there are variants.
     """
+    from ...analysis.paired import FEWEST_TASKS
+
     if compared.variants:
         return []
     measured = [tuple([each.facts for each in side if each.record.ran] for side in pair) for pair in compared.tasks]
@@ -117,9 +120,11 @@ def comparison(compared: Compared) -> list[str]:
     if not tasks:
         return []
     before, after = _overall(tasks)
-    interval = _interval(tasks)
-    reach = f" (95 % interval {interval.low:+.3f} to {interval.high:+.3f})" if interval else ""
-    reach = f" (no interval with fewer than {FEWEST_TASKS} tasks)" if len(tasks) < FEWEST_TASKS else reach
+    if len(tasks) < FEWEST_TASKS:
+        reach = f" (no interval with fewer than {FEWEST_TASKS} tasks)"
+    else:
+        interval = difference_interval([after - before for before, after in tasks])
+        reach = f" (95 % interval {interval.low:+.3f} to {interval.high:+.3f})" if interval else ""
     line = f"progress {before:.3f} -> {after:.3f}: {after - before:+.3f}{reach}"
     means = {name: [f"{each:.3f}" for each in _overall(both)] for name, both in found.items() if both}
     others = [f"{name} {one} -> {other}" for name, (one, other) in means.items() if one != other]
@@ -137,11 +142,6 @@ def _means_of_both(name: str, tasks: Iterable[tuple[list[_Partial], ...]]) -> li
 def _overall(tasks: Collection[tuple[float, float]]) -> tuple[float, float]:
     """Return the means over tasks, in both runs."""
     return fmean(before for before, _ in tasks), fmean(after for _, after in tasks)
-
-
-def _interval(tasks: Collection[tuple[float, float]]) -> Interval | None:
-    """Return the interval of the difference, by resampling tasks; None with few tasks, or if all differ alike."""
-    return difference_interval([after - before for before, after in tasks]) if len(tasks) >= FEWEST_TASKS else None
 
 
 def _mean(name: str, trials: Iterable[_Partial]) -> float | None:

@@ -49,10 +49,10 @@ def run(args: argparse.Namespace) -> int:
     from ...terminal import print_paged
 
     opened = open_run(args.run_name)
-    records = opened.records()
+    records = opened.records() if args.task is not None or args.all_failed else []
     if args.task is not None:
         _check_task(records, args.task, opened)
-    chosen = _chosen(records, args)
+    chosen = _failed(records) if args.all_failed else None
     print_paged(_lines(opened, args, chosen))
     return 0
 
@@ -72,10 +72,8 @@ def _matches(pattern: str, task: str) -> bool:
     return pattern == task or fnmatchcase(task, pattern)  # ids may have brackets, as those of τ²-bench's telecom do
 
 
-def _chosen(records: list[TrialRecord], args: argparse.Namespace) -> set[tuple[str, str]] | None:
-    """Return the tasks, by domain and id, that failed in each of their trials; None if that does not matter."""
-    if not args.all_failed:
-        return None
+def _failed(records: list[TrialRecord]) -> set[tuple[str, str]]:
+    """Return the tasks, by domain and id, that failed in each of their trials."""
     passed = {(record.domain, record.task_id) for record in records if record.outcome == "passed"}
     return {(record.domain, record.task_id) for record in records} - passed
 
