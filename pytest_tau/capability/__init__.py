@@ -82,7 +82,8 @@ class Command(NamedTuple):
         name: The name.
         group: The title under which ``tau --help`` lists it.
         help: What it does, for that list.
-        add_parser: Declares it on the subparsers of ``argparse``; the default of its argument ``run`` carries it out.
+        add_parser: Declares it on the subparsers of ``argparse``; the default of its argument ``run`` carries it out,
+            and returns the exit status. It raises a ``TauError`` or an ``OSError`` if it cannot.
         runs_pytest: Whether arguments after ``--`` are for pytest; they are its argument ``pytest``.
     """
 

@@ -38,13 +38,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no such run, or it has no trials, or the folder is of another kind, or the run is
-            worse than the baseline.
-        OSError: A file cannot be opened or written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ..analysis.metrics import given_reference
     from ..chat import without_secrets
     from ..reports.html.overview import agent_name

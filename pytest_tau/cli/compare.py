@@ -43,12 +43,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no such run, a run is named twice, or there is no page to open.
-        OSError: A file cannot be opened or written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ..garbage import without_collections
     from ..runs.reader import open_run
 

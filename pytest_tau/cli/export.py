@@ -15,8 +15,8 @@ from ..errors import ConfigurationError, unknown_name
 from ..files import ambiguous_names, atomic_open, file_name_of
 from ..text import plural, printable
 from .options import OPTIONS, add_options
-from .project import Project, add_project_options
-from .settings import RUN_HELP, data_dir
+from .project import Project, add_project_options, data_dir
+from .settings import RUN_HELP
 
 if TYPE_CHECKING:
     import argparse
@@ -77,12 +77,7 @@ def _further_formats() -> dict[str, ExportFormat]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: A run that cannot be read, or not be written in this format.
-        OSError: A file cannot be opened or written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ..runs.reader import open_run
 
     opened = open_run(args.run_name)
@@ -113,6 +108,7 @@ def _files(
 ) -> Iterator[tuple[Path | None, Callable[[Path | None], int]]]:
     """Yield the files to be written, None for standard output, each with the function that writes it."""
     from ..reports.export import write_csv, write_jsonl
+    from ..reports.export_tau2 import check_content
 
     out = Path(args.out) if args.out else None
     if args.format == "metrics":
@@ -132,7 +128,8 @@ def _files(
         raise ConfigurationError(
             f"a τ²-bench file has one domain, and the run has {names}; give one with --domain, or --out FILE"
         )
-    _check_domains(chosen)
+    for name, content in chosen.items():
+        check_content(name, content)  # before any file is written
     alike = ambiguous_names(chosen)
     for name, content in chosen.items():
         target = _with_domain(out, name, ambiguous=name in alike) if out and len(chosen) > 1 else out
@@ -179,14 +176,6 @@ def _tool_kinds(domain: str, project: Project | None) -> dict[str, str]:
         return {}
     sides = (spec.agent_tools, spec.user_tools) if spec else ()
     return {name: info.kind for side in sides if side for name, info in side.tool_infos.items()}
-
-
-def _check_domains(chosen: dict[str, DomainContent]) -> None:
-    """Check that the format can represent each domain, before any file is written."""
-    from ..reports.export_tau2 import check_content
-
-    for name, content in chosen.items():
-        check_content(name, content)
 
 
 def _tau2_writer(

@@ -90,12 +90,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: A file exists; nothing was written.
-        OSError: A file cannot be written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     folder = Path(args.folder)
     files = project_files(folder, args.agent, args.install_from)
     ignored = files.pop(folder / _IGNORE) if (folder / _IGNORE).exists() else ""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import ConfigurationError
 from ..text import plural
 from .options import add_options
-from .project import Project, add_project_options
-from .settings import Printer, data_dir, print_json
+from .project import Project, add_project_options, project_of
+from .settings import Printer, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -56,15 +56,11 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        TauError: A domain, a split, data or a task file that cannot be used.
-    """
+    """Carry out the subcommand; returns the exit status."""
     import asyncio
 
     files = [given for given in args.targets if _is_file(given)]
-    project = Project(data_dir(args.data), args.plugins, args.rootdir, files)
+    project = project_of(args, files)
     targets = list(dict.fromkeys(args.targets)) or project.own_names() or project.selected_names()
     if not targets:
         raise ConfigurationError(

@@ -44,11 +44,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no address, or it is not a URL.
-    """
+    """Carry out the subcommand; returns the exit status."""
     url = args.url or os.environ.get(_VARIABLE, "")
     if not url:
         raise ConfigurationError(

@@ -52,12 +52,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: Files that cannot be read or joined, or a result that already exists.
-        OSError: A file cannot be opened or written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ..runs.fetch import temporary_folder, write_joined
 
     result = Path(args.out) / SIMULATIONS if args.out else None

@@ -37,6 +37,38 @@ def add_project_options(parser: argparse.ArgumentParser) -> None:
     add_options(group, "plugin", "rootdir", "data")
 
 
+def project_of(args: argparse.Namespace, files: Sequence[str] = ()) -> Project:
+    """Return the project that the options name.
+
+    Args:
+        args: The options of :func:`add_project_options`.
+        files: As :class:`Project` takes them.
+
+    Raises:
+        ConfigurationError: A folder is missing or has another layout.
+    """
+    return Project(data_dir(args.data), args.plugins, args.rootdir, files)
+
+
+def data_dir(given: str | None) -> Path | None:
+    """Return the folder of official data; None for the bundled data.
+
+    Raises:
+        ConfigurationError: The folder is missing or has another layout.
+    """
+    source = "--data" if given is not None else "$TAU_DATA"
+    given = given if given is not None else os.environ.get("TAU_DATA")
+    if not given:
+        return None
+    from ..protocol import data_folder
+
+    path = Path(given).resolve()
+    found = data_folder(path)
+    if found is None:
+        raise ConfigurationError(f"{source}: expected a folder with domains/<name>/ in it, got {path}")
+    return found
+
+
 class Provided(NamedTuple):
     """What the plugins of a project provide.
 
@@ -133,11 +165,7 @@ def _load(arguments: list[str]) -> Provided:
     Raises:
         ConfigurationError: They cannot be loaded, or a hook fails.
     """
-
-    def ask(config: Any) -> Provided:
-        return Provided(*config.hook.pytest_tau_provided(config=config))
-
-    return _ask(arguments, ask)
+    return _ask(arguments, lambda config: Provided(*config.hook.pytest_tau_provided(config=config)))
 
 
 def options_schema() -> dict[str, Any]:
@@ -146,12 +174,7 @@ def options_schema() -> dict[str, Any]:
     Raises:
         ConfigurationError: pytest cannot load its plugins.
     """
-
-    def ask(config: Any) -> dict[str, Any]:
-        found: dict[str, Any] = config.hook.pytest_tau_options_schema(config=config)
-        return found
-
-    return _ask(_NO_PROJECT, ask)
+    return _ask(_NO_PROJECT, lambda config: config.hook.pytest_tau_options_schema(config=config))
 
 
 def option_groups() -> dict[str, list[Option]]:
@@ -160,12 +183,7 @@ def option_groups() -> dict[str, list[Option]]:
     Raises:
         ConfigurationError: pytest cannot load its plugins.
     """
-
-    def ask(config: Any) -> dict[str, list[Option]]:
-        found: dict[str, list[Option]] = config.hook.pytest_tau_option_groups(config=config)
-        return found
-
-    return _ask(_NO_PROJECT, ask)
+    return _ask(_NO_PROJECT, lambda config: config.hook.pytest_tau_option_groups(config=config))
 
 
 def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:

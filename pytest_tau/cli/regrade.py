@@ -9,7 +9,7 @@ from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
 from ..runs.layout import RESULTS_INDEX, simulation_files
 from .options import add_options
-from .project import add_project_options
+from .project import add_project_options, project_of
 from .regrade_output import TextReport, json_document, print_rewritten
 from .settings import print_json
 
@@ -58,13 +58,9 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: An option or a run that cannot be used, or a run that was made on other data.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ..runs.reader import find_run
-    from .regrade_jobs import project_of, reports_of, settings_of
+    from .regrade_jobs import reports_of, settings_of
 
     domains = project_of(args)
     settings = settings_of(args, domains, judge_of)
@@ -135,7 +131,13 @@ def judge_of(args: argparse.Namespace) -> Judge | None:
         ConfigurationError: It cannot be loaded, or its model cannot be called.
     """
     if args.judge_llm is not None:
-        return _llm_judge(args)
+        from ..chat import TrialModels
+        from ..evaluation import LazyJudge
+
+        if args.judge not in (None, "llm"):
+            raise ConfigurationError(f"--judge-llm is the model of --judge llm; remove it, or --judge {args.judge}")
+        models = TrialModels({"judge": judge_llm(args)})
+        return LazyJudge(args.judge_llm).bind(models.get("judge"))
     if args.judge == "llm":
         raise ConfigurationError("judge 'llm' needs a model: add --judge-llm MODEL")
     if args.judge is None:
@@ -143,21 +145,6 @@ def judge_of(args: argparse.Namespace) -> Judge | None:
     from ..runner import load_judge
 
     return load_judge(args.judge, Path.cwd())
-
-
-def _llm_judge(args: argparse.Namespace) -> Judge:
-    """Return the judge that is a model.
-
-    Raises:
-        ConfigurationError: It cannot be called.
-    """
-    from ..chat import TrialModels
-    from ..evaluation import LazyJudge
-
-    if args.judge not in (None, "llm"):
-        raise ConfigurationError(f"--judge-llm is the model of --judge llm; remove it, or --judge {args.judge}")
-    models = TrialModels({"judge": judge_llm(args)})
-    return LazyJudge(args.judge_llm).bind(models.get("judge"))
 
 
 def judge_llm(args: argparse.Namespace, *, priced: bool = False) -> LLM:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
 from ..garbage import rare_collections
 from ..regrade.regrade import WHOLE, Part, RegradeSettings, regrade_file
-from .project import Project
-from .settings import data_dir
+from .project import Project, data_dir, project_of
 
 if TYPE_CHECKING:
     import argparse
@@ -47,11 +43,6 @@ def settings_of(args: argparse.Namespace, domains: Project, judge_of: _JudgeOf) 
     )
 
 
-def project_of(args: argparse.Namespace) -> Project:
-    """Return the project that the options name."""
-    return Project(data_dir(args.data), args.plugins, args.rootdir)
-
-
 def reports_of(
     paths: Sequence[Path], args: argparse.Namespace, settings: RegradeSettings, domains: Project, judge_of: _JudgeOf
 ) -> Iterator[FileReport]:
@@ -71,6 +62,10 @@ def reports_of(
         for path in paths:
             yield _regraded(path, settings, domains, WHOLE)
         return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
     # Processes start anew: a copy of this one would have the threads and event loops of a judge in it.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(args.jobs, context) as pool:

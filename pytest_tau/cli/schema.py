@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError
 from ..files import atomic_write
 from .options import add_options
-from .project import Project, add_project_options, options_schema
-from .settings import data_dir
+from .project import add_project_options, options_schema, project_of
 
 if TYPE_CHECKING:
     import argparse
@@ -55,12 +54,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: An unknown domain, or a domain for something that has none.
-        OSError: A file cannot be written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     if args.domain is not None and args.kind not in (None, "task"):
         raise ConfigurationError(f"--domain applies to the schema of tasks, not to that of {args.kind}")
     kinds: Sequence[str] = _KINDS if args.kind is None else (args.kind,)
@@ -93,7 +87,7 @@ def _task_schema(args: argparse.Namespace) -> dict[str, Any]:
 
     if args.domain is None:
         return task_file_schema()
-    project = Project(data_dir(args.data), args.plugins, args.rootdir)
+    project = project_of(args)
     return task_file_schema(project.load(args.domain).spec, known_components(project.evaluators))
 
 

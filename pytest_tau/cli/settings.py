@@ -1,20 +1,18 @@
-"""Common parts of the subcommands: the folder of data, rates, lines of a terminal."""
+"""Common parts of the subcommands: rates, lines of a terminal, JSON documents."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError
 from ..text import printable, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from ..runs.record import TrialRecord
 
@@ -25,25 +23,6 @@ _COMMAND = re.compile(r"(##\w*)\[")
 RUN_HELP = "the run: its folder, its name below .tau/runs, a result file, or a URL of one of these"
 #: The same for a command that needs no conversations, of which a baseline has none.
 RECORDS_HELP = "the run: its folder, its name below .tau/runs, a result file, a URL of one of these, or baseline"
-
-
-def data_dir(given: str | None) -> Path | None:
-    """Return the folder of official data; None for the bundled data.
-
-    Raises:
-        ConfigurationError: The folder is missing or has another layout.
-    """
-    source = "--data" if given is not None else "$TAU_DATA"
-    given = given if given is not None else os.environ.get("TAU_DATA")
-    if not given:
-        return None
-    from ..protocol import data_folder
-
-    path = Path(given).resolve()
-    found = data_folder(path)
-    if found is None:
-        raise ConfigurationError(f"{source}: expected a folder with domains/<name>/ in it, got {path}")
-    return found
 
 
 def pass_rates(records: Sequence[TrialRecord]) -> list[str]:

@@ -29,12 +29,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: It is not a folder, or has no tools.
-        OSError: The file cannot be written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ..protocol import read_checkout, write_texts
 
     checkout = Path(args.checkout)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..text import plural, printable
 from .options import add_options
-from .project import Project, add_project_options
-from .settings import RECORDS_HELP, Printer, data_dir, open_page
+from .project import Project, add_project_options, data_dir
+from .settings import RECORDS_HELP, Printer, open_page
 
 if TYPE_CHECKING:
     import argparse
@@ -43,12 +43,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no such run, or it cannot be read.
-        OSError: A file cannot be opened or written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ..garbage import rare_collections
     from ..reports.html import write_report
     from ..runs.reader import open_run

@@ -10,7 +10,7 @@ from ..evaluation import BUILT_IN_JUDGES, Evaluation, known_components, passes_w
 from ..evaluation.evaluate import grade
 from ..models import GREETING, AssistantMessage, NLAssertionCheck, ToolCall, UserMessage, call_as_text
 from ..orchestrator import Limits
-from ..regrade.reward_diff import reward_differences
+from ..regrade.comparing import reward_differences
 from ..runner.config import SimulationSettings
 from ..runner.simulate import asimulate
 from .findings import Finding

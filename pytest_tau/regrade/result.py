@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from ..analysis.metrics import PassRate, fewer_trials, pass_hat_k
 from ..runs.groups import split_variants
 from ..runs.results.entries import Unreadable
-from .comparing import OTHER_ACTIONS, OTHER_ASSERTIONS
-from .reward_diff import reward_differences
+from .comparing import OTHER_ACTIONS, OTHER_ASSERTIONS, reward_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -14,10 +14,10 @@ from pytest_tau.environment import tool
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, OFFICIAL, STRICT, Grading
 from pytest_tau.models import RewardInfo
+from pytest_tau.regrade.comparing import reward_differences
 from pytest_tau.regrade.recognition import recognise_domain
 from pytest_tau.regrade.regrade import TOGETHER, Part, RegradeSettings, differing_rules, regrade_file
 from pytest_tau.regrade.result import FileReport, Regraded
-from pytest_tau.regrade.reward_diff import reward_differences
 from pytest_tau.reports.regraded_files import Rewritten, rewrite, targets
 from pytest_tau.testing import ScriptedJudge
 

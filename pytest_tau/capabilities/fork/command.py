@@ -79,12 +79,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no such run, task or trial.
-        OSError: A file cannot be opened.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ...runs.reader import open_run
     from .turns import chosen_turns, read_turns
 

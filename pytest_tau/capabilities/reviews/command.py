@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...cli.options import Option, add_option, add_options
-from ...cli.project import Project, add_project_options
+from ...cli.project import Project, add_project_options, data_dir
 from ...cli.regrade import judge_llm
-from ...cli.settings import RUN_HELP, Printer, data_dir, print_json
+from ...cli.settings import RUN_HELP, Printer, print_json
 from ...errors import ConfigurationError
 from ...text import plural
 
@@ -89,12 +89,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no such run, the reviewer cannot be used, or reviews cannot be stored.
-        OSError: A file cannot be opened or written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ...runs.reader import open_run
 
     opened = open_run(args.run_name)

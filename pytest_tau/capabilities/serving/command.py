@@ -11,9 +11,8 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from ...cli.options import Option, add_option, add_options
-from ...cli.project import Project, add_project_options
+from ...cli.project import add_project_options, project_of
 from ...cli.regrade import judge_of
-from ...cli.settings import data_dir
 from ...errors import ConfigurationError
 from ...text import printable
 
@@ -91,19 +90,14 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: An option that cannot be used, an unknown domain or task, or a port in use.
-        TaskFormatError: A task file does not follow the format.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ...evaluation import Evaluation, profile_named
     from .server import serve
     from .settings import ServingSettings, is_loopback
 
     _check_numbers(args)
     token, is_new = _token(required=args.token or not is_loopback(args.host))
-    project = Project(data_dir(args.data), args.plugins, args.rootdir)
+    project = project_of(args)
     settings = ServingSettings(
         domain=project.load(args.name),
         task=args.task,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...capability import installed
 from ...capability.calls import columns_of
 from ...cli.options import add_options
-from ...cli.project import Project
-from ...cli.settings import Printer, data_dir, print_json
+from ...cli.project import project_of
+from ...cli.settings import Printer, print_json
 from ...errors import ConfigurationError
 from ...text import plural
 
@@ -86,12 +86,7 @@ class _Plan(NamedTuple):
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no such run or domain, or a number is missing or cannot be used.
-        OSError: A file cannot be opened.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ...runs.reader import open_run
 
     _check(args)
@@ -150,7 +145,7 @@ def _plan(args: argparse.Namespace, earlier: Run | None, records: list[TrialReco
 
 
 def _domain_tasks(args: argparse.Namespace) -> int:
-    domain = Project(data_dir(args.data), args.plugins, args.rootdir).load(args.domain)
+    domain = project_of(args).load(args.domain)
     return len(domain.tasks(None if args.split == "full" else args.split))
 
 

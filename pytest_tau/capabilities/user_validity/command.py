@@ -6,8 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ...cli.options import add_options
-from ...cli.project import Project, add_project_options
-from ...cli.settings import RUN_HELP, Printer, data_dir, print_json
+from ...cli.project import add_project_options, project_of
+from ...cli.settings import RUN_HELP, Printer, print_json
 from ...errors import TauError
 from ...text import one_line, plural, printable
 
@@ -49,16 +49,11 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no such run, or it cannot be read.
-        OSError: A file cannot be opened.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ...runs.reader import open_run
     from .profile import UserProfile
 
-    project = Project(data_dir(args.data), args.plugins, args.rootdir)
+    project = project_of(args)
     unknown: dict[str, str] = {}
 
     @cache

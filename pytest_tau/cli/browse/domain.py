@@ -10,8 +10,8 @@ from ...files import atomic_open
 from ...terminal import print_paged
 from ...text import printable
 from ..options import add_options
-from ..project import Project, add_project_options
-from ..settings import data_dir, open_page, print_json
+from ..project import add_project_options, project_of
+from ..settings import open_page, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -43,16 +43,11 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        TauError: There is no such domain, or its data, policies or tasks cannot be read.
-        OSError: The file cannot be written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     kind = args.format or _FORMATS.get(Path(args.out).suffix, "html") if args.out else args.format or "markdown"
     if args.open and (args.out is None or kind != "html"):
         raise ConfigurationError("--open shows the page: expected -o FILE.html with it")
-    domain = Project(data_dir(args.data), args.plugins, args.rootdir).load(args.name)
+    domain = project_of(args).load(args.name)
     from ...reports.domain import describe_domain, domain_markdown, domain_page
 
     found = describe_domain(domain)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import TauError
 from ...text import plural
-from ..project import Project, add_project_options
-from ..settings import data_dir
+from ..project import Project, add_project_options, project_of
 from .lists import Row, add_word, matching, show_rows
 
 if TYPE_CHECKING:
@@ -28,12 +27,8 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: The plugins of the project cannot be loaded.
-    """
-    project = Project(data_dir(args.data), args.plugins, args.rootdir)
+    """Carry out the subcommand; returns the exit status."""
+    project = project_of(args)
     rows = matching([Row(name, _facts(project, name)) for name in project.names()], args.word)
     show_rows(rows, f"{plural(len(rows), 'domain')}; 'tau domain NAME' describes one")
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...terminal import has_colours, print_paged, screen_lines, terminal_width
-from ...text import one_line
+from ...text import one_line, plural
 
 if TYPE_CHECKING:
     import argparse
@@ -40,6 +40,12 @@ def matching(rows: Iterable[Row], word: str | None) -> list[Row]:
     """Return the rows that contain a text, in upper or lower case."""
     wanted = (word or "").casefold()
     return [row for row in rows if wanted in "\n".join(row).casefold()]
+
+
+def show_matching(rows: list[Row], word: str | None, noun: str, more: str) -> None:
+    """Print the rows that contain a text, and below them their number, that of all rows, and more."""
+    found, number = matching(rows, word), plural(len(rows), noun)
+    show_rows(found, (number if word is None else f"{len(found):,} of {number}") + more)
 
 
 def show_rows(rows: list[Row], summary: str, *, below: bool = False) -> None:

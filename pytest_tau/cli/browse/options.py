@@ -37,11 +37,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no such group or option.
-    """
+    """Carry out the subcommand; returns the exit status."""
     print_paged(_text(_chosen(option_groups(), " ".join(args.word))).splitlines())
     return 0
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError, unknown_name
 from ..options import add_options
-from ..project import Project, add_project_options
-from ..settings import data_dir
+from ..project import Project, add_project_options, project_of
 
 if TYPE_CHECKING:
     import argparse
@@ -55,15 +54,10 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        TauError: A domain, task, participant or model that cannot be used.
-        OSError: The conversation cannot be stored.
-    """
+    """Carry out the subcommand; returns the exit status."""
     side = getattr(args, "as")
     _check(args, side)
-    project = Project(data_dir(args.data), args.plugins, args.rootdir)
+    project = project_of(args)
     settings = _settings(project, args)
     domain = project.load(args.domain_name)
     domain.check_mode(solo=args.solo, policy=args.policy_variant)

@@ -63,12 +63,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no run, or the options cannot be used.
-        OSError: A run cannot be read or removed.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ...runs.layout import RUNS
     from ...runs.store import is_url, public_url
 

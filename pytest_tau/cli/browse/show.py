@@ -39,12 +39,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: There is no such run or task, or the run cannot be read.
-        OSError: A file cannot be opened.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ...runs.reader import open_run
     from ...terminal import print_paged
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...text import plural
 from ..options import add_options
-from ..project import Project, add_project_options
-from ..settings import data_dir
-from .lists import Row, add_word, matching, show_rows
+from ..project import add_project_options, project_of
+from .lists import Row, add_word, show_matching
 
 if TYPE_CHECKING:
     import argparse
@@ -33,17 +31,11 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        TauError: There is no such domain or split, or its tasks cannot be read.
-    """
-    domain = Project(data_dir(args.data), args.plugins, args.rootdir).load(args.name)
-    tasks = domain.tasks(args.split)
-    rows = matching(map(task_row, tasks), args.word)
-    number = plural(len(tasks), "task") if args.word is None else f"{len(rows):,} of {plural(len(tasks), 'task')}"
+    """Carry out the subcommand; returns the exit status."""
+    domain = project_of(args).load(args.name)
+    rows = [task_row(task) for task in domain.tasks(args.split)]
     splits = f" (split {args.split}; the domain has {', '.join(domain.splits)})" if domain.splits else ""
-    show_rows(rows, number + splits)
+    show_matching(rows, args.word, "task", splits)
     return 0
 
 

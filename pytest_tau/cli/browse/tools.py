@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...text import plural
-from ..project import Project, add_project_options
-from ..settings import data_dir
-from .lists import Row, add_word, matching, show_rows
+from ..project import add_project_options, project_of
+from .lists import Row, add_word, show_matching
 
 if TYPE_CHECKING:
     import argparse
@@ -29,14 +27,10 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        TauError: There is no such domain, or its data cannot be read.
-    """
+    """Carry out the subcommand; returns the exit status."""
     from ...reports.domain.describe import SIDES, signature
 
-    domain = Project(data_dir(args.data), args.plugins, args.rootdir).load(args.name)
+    domain = project_of(args).load(args.name)
     environment = domain.environment()
     rows = []
     for side, requestor in SIDES:
@@ -44,7 +38,5 @@ def run(args: argparse.Namespace) -> int:
             first, _, rest = tool.description.partition("\n")
             rows.append(Row(signature(tool), f"{side}, {tool.kind}: {first}", rest))
     environment.close()
-    shown = matching(rows, args.word)
-    number = plural(len(rows), "tool") if args.word is None else f"{len(shown):,} of {plural(len(rows), 'tool')}"
-    show_rows(shown, f"{number}; 'tau domain {args.name}' shows an example call of each")
+    show_matching(rows, args.word, "tool", f"; 'tau domain {args.name}' shows an example call of each")
     return 0

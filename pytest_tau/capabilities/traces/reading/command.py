@@ -50,12 +50,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: The folder exists, or there is no conversation.
-        OSError: A file cannot be read or written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     for file in args.files:
         if not file.is_file():
             raise ConfigurationError(f"{file}: {'a folder' if file.is_dir() else 'there is no such file'}")

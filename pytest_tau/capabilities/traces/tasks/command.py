@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....cli.options import add_options
-from ....cli.project import Project, add_project_options
-from ....cli.settings import data_dir
+from ....cli.project import Project, add_project_options, project_of
 from ....errors import ConfigurationError
 from ....files import atomic_write, digest
 from ....text import plural, printable, shorten
@@ -90,14 +89,9 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the subcommand; returns the exit status.
-
-    Raises:
-        ConfigurationError: A run, a conversation or a domain that there is not; a file that exists.
-        OSError: A file cannot be read or written.
-    """
+    """Carry out the subcommand; returns the exit status."""
     target = _target(args)
-    project = Project(data_dir(args.data), args.plugins, args.rootdir)
+    project = project_of(args)
     trials, replaced = _redacted(list(_conversations(args.runs)), args, project)
     nameless = [] if args.domain else [each.simulation for each in trials if not each.domain]
     with tempfile.TemporaryDirectory() as draft:
