@@ -21,7 +21,7 @@ from .settings import RUN_HELP
 if TYPE_CHECKING:
     import argparse
     from collections import Counter
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from ..capability import ExportFormat
     from ..reports.export import DomainContent
@@ -130,9 +130,7 @@ def _files(
         )
     for name, content in chosen.items():
         check_content(name, content)  # before any file is written
-    alike = ambiguous_names(chosen)
-    for name, content in chosen.items():
-        target = _with_domain(out, name, ambiguous=name in alike) if out and len(chosen) > 1 else out
+    for (name, content), target in zip(chosen.items(), _targets(out, chosen), strict=True):
         yield target, _tau2_writer(args, opened, project, name, content)
 
 
@@ -153,19 +151,15 @@ def _metrics_files(
         raise ConfigurationError(
             f"metrics are of one domain, and the run has {names}; give one with --domain, or --out FILE"
         )
-    alike = ambiguous_names(chosen)
-    for name, content in chosen.items():
+    for (name, content), target in zip(chosen.items(), _targets(out, chosen), strict=True):
         if variants := find_variants(content.groups):
             raise ConfigurationError(
                 f"the trials of domain {name!r} are of {len(variants)} variants ({', '.join(variants.values())}), "
                 "which metrics would pool; --format csv keeps them apart"
             )
-        target = _with_domain(out, name, ambiguous=name in alike) if out and len(chosen) > 1 else out
         kinds = _tool_kinds(name, project)
-        yield (
-            target,
-            partial(_write, opened=opened, write=partial(write_metrics, opened, domain=name, tool_kind=kinds.get)),
-        )
+        write = partial(write_metrics, opened, domain=name, tool_kind=kinds.get)
+        yield target, partial(_write, opened=opened, write=write)
 
 
 def _tool_kinds(domain: str, project: Project | None) -> dict[str, str]:
@@ -224,9 +218,13 @@ def _project(args: argparse.Namespace, opened: Run) -> Project | None:
         return None
 
 
-def _with_domain(out: Path, domain: str, *, ambiguous: bool) -> Path:
-    stem, dot, suffix = out.name.partition(".")
-    return out.with_name(f"{stem}-{file_name_of(domain or 'unknown', ambiguous=ambiguous)}{dot}{suffix}")
+def _targets(out: Path | None, domains: Collection[str]) -> list[Path | None]:
+    """Return the file for each domain: of several, each has its domain's name in the file's."""
+    if out is None or len(domains) < 2:
+        return [out] * len(domains)
+    alike, (stem, dot, suffix) = ambiguous_names(domains), out.name.partition(".")
+    names = [file_name_of(each or "unknown", ambiguous=each in alike) for each in domains]
+    return [out.with_name(f"{stem}-{name}{dot}{suffix}") for name in names]
 
 
 def _write(out: Path | None, *, opened: Run, write: Callable[[IO[str]], int]) -> int:

@@ -124,11 +124,6 @@ class Tally:
     broken: Counter[str] = field(default_factory=Counter)
     problems: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def agreeing(self) -> int:
-        """Return the number of simulations with equal rewards."""
-        return self.counts["agree"]
-
     def add(self, result: Regraded) -> None:
         """Count a simulation."""
         lost = result.termination_reason == "infrastructure_error"
@@ -242,7 +237,7 @@ class FileReport:
     @property
     def agreeing(self) -> int:
         """Return the number of simulations with equal rewards."""
-        return self.tally.agreeing
+        return self.tally.counts["agree"]
 
     @property
     def about_others(self) -> list[Regraded]:
