@@ -34,7 +34,7 @@ class Table(MutableMapping[str, R], Generic[R]):
         self.notes = notes  #: A text about the table, which is part of the state.
         self._base: dict[str, R] = base if base is not None else {}
         self._own: dict[str, R] = {}
-        self._dropped: set[str] = set()
+        self._dropped: frozenset[str] = frozenset()
 
     def fork(self) -> Table[R]:
         """Return an independent table with the same content, which shares every untouched record."""
@@ -42,7 +42,7 @@ class Table(MutableMapping[str, R], Generic[R]):
         table: Table[R] = Table.__new__(Table)
         table.ordered, table.notes, table._base = self.ordered, self.notes, self._base
         table._own = {key: clone(record) for key, record in self._own.items()} if self._own else {}
-        table._dropped = set(self._dropped)
+        table._dropped = self._dropped
         return table
 
     def peek(self, key: str) -> R | None:
@@ -97,7 +97,7 @@ class Table(MutableMapping[str, R], Generic[R]):
             raise KeyError(key)
         self._own.pop(key, None)
         if key in self._base:
-            self._dropped.add(key)
+            self._dropped |= {key}
 
     def __contains__(self, key: object) -> bool:
         return key in self._own or (key in self._base and key not in self._dropped)

@@ -76,7 +76,10 @@ def _load_task_file(path: Path) -> TaskFileContent:
         document = [{key: value for key, value in document.items() if key != "$schema"}]
     if not isinstance(document, list):
         raise TaskFormatError("expected a task, an array of tasks, or an object with 'tasks'", file=path)
-    tasks = [parse_task(entry, position, path) for position, entry in enumerate(document)]
+    tasks: list[Task] = []
+    document.reverse()  # each entry is freed once it is a task: both for all of a large file would take much memory
+    while document:
+        tasks.append(parse_task(document.pop(), len(tasks), path))
     seen: set[str] = set()
     for task in tasks:
         if task.id in seen:

@@ -25,9 +25,19 @@ RewardType: TypeAlias = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", 
 REWARD_TYPES: tuple[str, ...] = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION")
 
 
+#: The sets of names of fields that parts of tasks have, each once: a set for each part takes half of a task's memory.
+_FIELD_SETS: dict[frozenset[str], set[str]] = {}
+
+
 class _TaskPart(BaseModel):
     # A number that JSON lacks, such as NaN, stays what it is: as null, two tasks would have one reference state.
     model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="constants")
+
+    def model_post_init(self, context: Any) -> None:
+        """Share the set of the fields that are given with other parts: as this part is frozen, none is added to it."""
+        del context
+        given = self.__pydantic_fields_set__
+        object.__setattr__(self, "__pydantic_fields_set__", _FIELD_SETS.setdefault(frozenset(given), given))
 
 
 def _without(model: type[Any], value: Any, validate: Callable[[Any], Any], ignorable: Callable[[Any], bool]) -> Any:

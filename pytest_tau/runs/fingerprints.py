@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 _DATABASES = ("db.json", "db.toml", "user_db.json", "user_db.toml")
 
 
-def task_hash(domain: Domain, task: Task) -> str:
+def task_hash(task: Task) -> str:
     """Return the fingerprint of a task."""
-    return domain.once_per_task(task, "hash", lambda task: digest(task_text(domain, task)))
+    return digest(task_text(task))
 
 
 def domain_hashes(domain: Domain, settings: SimulationSettings) -> dict[str, str]:
@@ -78,7 +78,7 @@ def hashes(cases: Iterable[tuple[Domain, Task]], settings: SimulationSettings) -
             domains[domain.name] = domain_hashes(domain, settings)
             parts[domain.name] = domain_parts(domain, settings)
         known = tasks.setdefault(domain.name, {})
-        known[task.id] = join_hashes(known.get(task.id, ""), task_hash(domain, task))
+        known[task.id] = join_hashes(known.get(task.id, ""), task_hash(task))
     found: dict[str, Any] = {"grader": grader(settings.evaluation), "domains": domains, "tasks": tasks}
     if parts:
         found["parts"] = parts

@@ -52,7 +52,7 @@ def simulation_line(test: str, domain: Domain, task: Task, simulation: Simulatio
         ValueError: It contains something that is not a JSON value.
     """
     head = f'{TEST_PREFIX}{json.dumps(test)}, "domain": {json.dumps(domain.name)}'
-    return f'{head}, {model_text(simulation)[1:-1]}, "task": {task_text(domain, task)}}}\n'
+    return f'{head}, {model_text(simulation)[1:-1]}, "task": {task_text(task)}}}\n'
 
 
 def append_simulation(path: Path, domain: Domain, task: Task, simulation: Simulation) -> Path:
@@ -79,14 +79,9 @@ def append_simulation(path: Path, domain: Domain, task: Task, simulation: Simula
     return file
 
 
-def task_text(domain: Domain, task: Task) -> str:
-    """Return a task as JSON; made once for each process."""
-    return domain.once_per_task(task, "text", lambda task: model_text(task, exclude_none=True))
-
-
-def task_data(domain: Domain, task: Task) -> dict[str, Any]:
-    """Return a task as the line of a simulation has it, for reading only; made once for each process."""
-    return domain.once_per_task(task, "data", lambda task: json.loads(task_text(domain, task)))
+def task_text(task: Task) -> str:
+    """Return a task as JSON, as the line of a simulation has it."""
+    return model_text(task, exclude_none=True)
 
 
 def model_text(model: Any, *, exclude_none: bool = False) -> str:

@@ -61,8 +61,8 @@ class TestHashes:
 
     def test_hash_of_a_task_covers_all_of_its_fields(self, mock):
         task = mock.tasks()[0]
-        assert task_hash(mock, task) == task_hash(mock, task.model_copy())
-        assert task_hash(mock, task.model_copy(update={"ticket": "Do."})) != task_hash(mock, task)
+        assert task_hash(task) == task_hash(task.model_copy())
+        assert task_hash(task.model_copy(update={"ticket": "Do."})) != task_hash(task)
 
     def test_another_grading_profile_is_another_grader(self, mock):
         from pytest_tau.evaluation import PROFILES, Evaluation

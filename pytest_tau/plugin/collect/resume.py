@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -114,12 +115,12 @@ def _exchanged_tasks(facts: Mapping[pytest.Item, Mapping[str, Any]]) -> list[str
     Args:
         facts: The facts of each item's simulation in the previous run.
     """
-    from ...runs.jsonl import task_data
+    from ...runs.jsonl import task_text
 
     found: dict[str, None] = {}
     for item, then in facts.items():
         spec = spec_of(item)
-        if spec is not None and then["task"] not in (None, task_data(spec.domain, spec.task)):
+        if spec is not None and then["task"] not in (None, json.loads(task_text(spec.task))):
             file = item.nodeid.partition("::")[0]
             found[f"task {spec.task.id!r} of {file}: another task had this id in the earlier run"] = None
     return list(found)
