@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..documents import DocumentError, parse_json
+from ..documents import json_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -113,10 +113,7 @@ def read_refusal(answer: Any) -> Refusal:
 def _read_raw(raw: Any) -> Refusal:
     """Return the error of the provider, as a router hands it on: an object, its text, or a message."""
     if isinstance(raw, str):
-        try:
-            parsed = parse_json(raw)
-        except DocumentError:
-            parsed = raw
+        parsed = json_or_none(raw)
         raw = parsed if isinstance(parsed, dict | list) else raw
     return read_refusal(raw)
 

@@ -309,7 +309,7 @@ class Listener:
 
 
 async def body_of(request: Any, limit: int) -> bytes | None:
-    """Return the body of a request; None if it has more bytes than the limit."""
+    """Return the body of a request or a response; None if it has more bytes than the limit."""
     if (request.content_length or 0) > limit:
         return None
     body = bytearray()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..documents import DocumentError, parse_json
+from ..documents import json_or_none
 from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -159,10 +159,7 @@ def _openai_agents(trial_tools: Sequence[TrialTool]) -> list[Any]:
 
     def called(tool: TrialTool) -> Callable[[Any, str], Any]:
         async def call(_context: Any, text: str) -> str:
-            try:
-                arguments = parse_json(text) if text.strip() else {}
-            except DocumentError:
-                arguments = None
+            arguments = json_or_none(text) if text.strip() else {}
             if not isinstance(arguments, dict):
                 return f"Error: arguments of '{tool.name}' must be a JSON object, got {text[:80]}"
             return await tool.acall(**arguments)

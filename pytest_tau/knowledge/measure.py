@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..models import AssistantMessage, calls_in
+from ..text import shorten
 from .variants import FULL, REQUIRED
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _search(made: Call, documents: Documents) -> dict[str, Any]:
         found = list(dict.fromkeys([*named, *read]))
     else:
         found = read = [each for each in _HIT.findall(answer) if each in documents]
-    query = text if len(text) <= _LONGEST_QUERY else f"{text[: _LONGEST_QUERY - 1]}…"
+    query = shorten(text, _LONGEST_QUERY)
     return {"message_idx": made.message_idx, "tool": made.call.name, "query": query, "found": found, "read": read}
 
 

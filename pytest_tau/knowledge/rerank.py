@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..chat import ChatRequest
-from ..documents import DocumentError, parse_json
+from ..documents import json_or_none
 from ..errors import ModelError
 from .indexes import Hit
 
@@ -82,10 +82,7 @@ async def reranked(
 
 def _rating(text: str) -> int:
     """Return the rating in a reply."""
-    try:
-        found = parse_json(text)
-    except DocumentError:
-        found = None
+    found = json_or_none(text)
     rating = found.get("relevance_score") if isinstance(found, dict) else None
     if not isinstance(rating, int) or isinstance(rating, bool):
         raise ModelError(f"expected a relevance_score, got {json.dumps(text)[:80]}", kind="bad_answer")

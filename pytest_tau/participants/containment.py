@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..chat.masking import mask_secrets
 from ..errors import ConfigurationError, TaskFormatError, is_interrupt
 from ..models import writable
+from ..text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -46,8 +47,7 @@ def describe(error: BaseException, *, place: bool = False) -> str:
         place: Add the line of the participant's own code that raised it.
     """
     raised = raised_by(error)
-    text = str(raised)
-    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    text = shorten(str(raised), _LONGEST)
     line = _place_of(raised) if place else None
     return writable(f"{type(raised).__name__}: {text}{f' ({line})' if line else ''}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from ..chat.context_window import fit, token_counter
 from ..chat.requests import text_of
 from ..chat.text_tools import TextTools
-from ..documents import DocumentError, parse_json
+from ..documents import json_or_none
 from ..errors import ConfigurationError, ContextWindowError, ParticipantError, UnusableReplyError
 from ..models import json_copy, not_json
 from ..text import shorten
@@ -231,10 +231,7 @@ def _arguments_to_send(arguments: Any) -> str:
     Providers refuse a conversation with a call whose arguments are not a JSON object, so such a call is sent back
     without any. The call's result says what was wrong with them, and how they began.
     """
-    try:
-        found = parse_json(arguments) if isinstance(arguments, str) else arguments
-    except DocumentError:
-        found = None
+    found = json_or_none(arguments) if isinstance(arguments, str) else arguments
     if not isinstance(found, dict) or not_json(found):
         return "{}"
     return arguments if isinstance(arguments, str) else json.dumps(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ...documents import DocumentError, parse_json
+from ...documents import json_or_none
 from .common import (
     EndpointRequest,
     Tokens,
@@ -196,10 +196,7 @@ def _thinking_blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _input(arguments: str) -> dict[str, Any]:
     """Return the arguments of a call as an object. The format has no place for a text that is not one."""
-    try:
-        value = parse_json(arguments or "{}")
-    except DocumentError:
-        value = None
+    value = json_or_none(arguments or "{}")
     return value if isinstance(value, dict) else {"INVALID_JSON": arguments}
 
 

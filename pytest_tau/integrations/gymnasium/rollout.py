@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...background import BackgroundLoop
-from ...documents import DocumentError, parse_json
+from ...documents import json_or_none
 from ...errors import ConfigurationError, EpisodeError
 
 if TYPE_CHECKING:
@@ -153,10 +153,7 @@ def _content(chat: dict[str, Any]) -> str:
 
 def _call(name: str, arguments: str) -> str:
     """Return a call in Python's syntax; an action that was no call as it was written."""
-    try:
-        given = parse_json(arguments)
-    except DocumentError:
-        return arguments
+    given = json_or_none(arguments)
     if not isinstance(given, dict):
         return arguments
     return f"{name}({', '.join(f'{key}={given[key]!r}' for key in sorted(given))})"

@@ -16,7 +16,7 @@ from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES, cost_without_list
 from ...chat.refusals import broken_off, fault_of, read_refusal
 from ...chat.requests import filled_message, read_usage
-from ...documents import DocumentError, parse_json
+from ...documents import json_or_none
 from ...errors import ConfigurationError
 from .prices import listed_price
 from .route import WITHOUT_CLIENT, Route, describe_key, lacks_key, route
@@ -86,10 +86,7 @@ class OpenAIServer(LimitedModel):
         return build_model_error("timeout" if timed_out else "unavailable", request, limit=limit, message=message)
 
     def _reply(self, response: _Response, request: ChatRequest, seconds: float) -> ChatReply:
-        try:
-            answer = parse_json(response.body)
-        except DocumentError:
-            answer = None
+        answer = json_or_none(response.body)
         if response.status != 200 or not isinstance(answer, dict) or answer.get("error"):
             raise _refusal(response, answer, request)
         message = _message(answer)

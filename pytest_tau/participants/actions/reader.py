@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...documents import DocumentError, parse_json
 from ...errors import EpisodeError, ParticipantError
 from ...models import AssistantMessage, ToolCall, UserMessage, writable
+from ...text import shorten
 from ..agents.gold import DONE
 from ..replies import as_message, short_repr
 from .call_syntax import WrittenCall, read_call_syntax
@@ -209,7 +210,7 @@ def _as_text(action: Any) -> str:
         text = json.dumps(action, default=repr)
     except (ValueError, TypeError, RecursionError):
         text = short_repr(action)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return shorten(text, _LONGEST)
 
 
 def _as_dict(call: WrittenCall, text: str) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import json
 import random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import ValidationError
 
-from ...documents import DocumentError, parse_json, read_text
+from ...documents import DocumentError, json_or_none, read_text
 from ...errors import ConfigurationError
 from ...models import AssistantMessage, ToolMessage, UserMessage, parse_messages
 from ...text import listed, plural
@@ -92,10 +92,7 @@ def leak_warning(path: Path, task_ids: Collection[str]) -> str | None:
 
 def _example(line: str, where: str) -> Example | None:
     """Return the example of a line; None for a simulation that did not pass."""
-    try:
-        found: Any = parse_json(line, is_line=True)
-    except DocumentError:
-        found = None
+    found = json_or_none(line)
     if not isinstance(found, dict):
         raise ConfigurationError(f"{where}: expected a JSON object")
     task_id = found.get("task_id")

@@ -12,7 +12,7 @@ import random
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ...documents import DocumentError, parse_json
+from ...documents import DocumentError, json_or_none, parse_json
 from ...models import AssistantMessage, MultiToolMessage, ToolCall, ToolMessage, UserMessage
 from ..base import BuiltIn
 
@@ -259,10 +259,7 @@ def _ids_in(text: str) -> Iterator[str]:
 
 def _object_in(value: Any) -> dict[str, Any]:
     """Return the JSON object that a value is the text of; else an empty one."""
-    try:
-        found = parse_json(value) if isinstance(value, str) and value.startswith("{") else None
-    except DocumentError:
-        return {}
+    found = json_or_none(value) if isinstance(value, str) and value.startswith("{") else None
     return found if isinstance(found, dict) else {}
 
 

@@ -14,6 +14,7 @@ from ...carried import carried
 from ...chat import without_login
 from ...chat.masking import mask_secrets
 from ...documents import DocumentError, parse_json
+from ...endpoint.listener import body_of
 from ...errors import ConfigurationError, ModelError, ParticipantError
 from ...text import one_line
 from .a2a_protocol import (
@@ -266,12 +267,10 @@ def _hint(status: int) -> str:
 async def _read(response: aiohttp.ClientResponse) -> bytes:
     import aiohttp
 
-    content = bytearray()
-    async for chunk in response.content.iter_chunked(1 << 16):
-        content += chunk
-        if len(content) > _MOST_BYTES:
-            raise aiohttp.ClientPayloadError(f"the answer has more than {_MOST_BYTES:,} bytes")
-    return bytes(content)
+    content = await body_of(response, _MOST_BYTES)
+    if content is None:
+        raise aiohttp.ClientPayloadError(f"the answer has more than {_MOST_BYTES:,} bytes")
+    return content
 
 
 def _parsed(content: bytes) -> Answer:
