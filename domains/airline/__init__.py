@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 def _generate(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
     # Imported now, so that to know the domain costs nothing.
-    from .tasks.sampler import generate
+    from .tasks.sampler import AirlineSampler
 
-    yield from generate(cast("AirlineDB", domain.load().environment().agent_db), count, seed, difficulty)
+    database = cast("AirlineDB", domain.load().environment().agent_db)
+    yield from AirlineSampler(database, difficulty).tasks(count, seed)
 
 
 domain = DomainSpec(

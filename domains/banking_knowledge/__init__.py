@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 
 def _generate(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
-    from .tasks.sampler import generate
+    from .tasks.sampler import BankSampler
 
-    yield from generate(cast("BankDB", domain.load().environment().agent_db), count, seed, difficulty)
+    database = cast("BankDB", domain.load().environment().agent_db)
+    yield from BankSampler(database, difficulty).tasks(count, seed)
 
 
 domain = DomainSpec(

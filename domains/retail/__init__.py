@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 def _generate(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
-    from .tasks.sampler import generate
+    from .tasks.sampler import RetailSampler
 
-    yield from generate(cast("RetailDB", domain.load().environment().agent_db), count, seed, difficulty)
+    database = cast("RetailDB", domain.load().environment().agent_db)
+    yield from RetailSampler(database, difficulty).tasks(count, seed)
 
 
 domain = DomainSpec(

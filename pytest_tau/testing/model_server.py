@@ -210,14 +210,7 @@ class ModelServer:
     def _answer(
         self, path: str, sent: dict[str, Any], request: dict[str, Any], number: int
     ) -> tuple[Reply | Fault, float]:
-        """Return the answer, and the seconds before it.
-
-        Args:
-            path: The path of the request.
-            sent: Its body.
-            request: Its body as that of a chat completion.
-            number: Its number, from 1.
-        """
+        """Return the answer, and the seconds before it; ``request`` is the body as that of a chat completion."""
         try:
             seconds = self._latency(request) if callable(self._latency) else self._latency
             answer: Any = self._faults.get(number) if self._faults else None

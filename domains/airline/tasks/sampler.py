@@ -16,7 +16,6 @@ from .scenarios import SCENARIOS
 from .verify import environment_of, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from random import Random
 
     from pytest_tau.environment import Difficulty
@@ -58,22 +57,7 @@ _REMARKS: Final = (
 _PERSONAS: Final = (None, *PERSONAS.values())
 
 
-def generate(db: AirlineDB, count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
-    """Yield tasks of a seed, each verified; see :class:`TaskSampler`.
-
-    Args:
-        db: The people, reservations and flights that the tasks are about.
-        count: How many.
-        seed: The first tasks of a seed are the same, however many are made.
-        difficulty: Matters and remarks in a conversation.
-
-    Raises:
-        ConfigurationError: No user has so many matters.
-    """
-    yield from _AirlineSampler(db, difficulty).tasks(count, seed)
-
-
-class _AirlineSampler(TaskSampler["Draft[User]"]):
+class AirlineSampler(TaskSampler["Draft[User]"]):
     """Draws tasks about a database."""
 
     domain: ClassVar[str] = "airline"
@@ -85,6 +69,7 @@ class _AirlineSampler(TaskSampler["Draft[User]"]):
         self._db = db
 
     def draw(self, rng: Random) -> tuple[str, Draft[User]] | None:
+        """Draw some matters of one user."""
         try:
             drafts = self._matters(rng, self.difficulty.requests)
         except (ConfigurationError, TaskFormatError):
@@ -95,6 +80,7 @@ class _AirlineSampler(TaskSampler["Draft[User]"]):
         return str(build_task(draft).user_scenario), draft
 
     def finish(self, drawn: Draft[User], rng: Random, suffix: str) -> Task | None:
+        """Verify the task, and give it its id, remarks and a persona."""
         try:
             verify(build_task(drawn), self._db)
         except TaskFormatError:

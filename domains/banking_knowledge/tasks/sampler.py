@@ -16,7 +16,6 @@ from .verify import verify
 from .world import World, records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from random import Random
 
     from pytest_tau.environment import Difficulty
@@ -30,27 +29,12 @@ _PERSONAS = (
 )  # fmt: skip
 
 
-def generate(db: BankDB, count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
-    """Yield tasks of a seed, each verified; see :class:`TaskSampler`.
-
-    Args:
-        db: The customers and accounts that the tasks are about.
-        count: How many.
-        seed: The first tasks of a seed are the same, however many are made.
-        difficulty: Matters and remarks in a conversation.
-
-    Raises:
-        ConfigurationError: No customer has so many matters.
-    """
-    yield from _BankSampler(db, difficulty).tasks(count, seed)
-
-
 class _Drawn(NamedTuple):
     scenario: Scenario
     draft: Draft
 
 
-class _BankSampler(TaskSampler[_Drawn]):
+class BankSampler(TaskSampler[_Drawn]):
     """Draws tasks about a database."""
 
     domain: ClassVar[str] = "banking_knowledge"
@@ -63,10 +47,12 @@ class _BankSampler(TaskSampler[_Drawn]):
         self._pool = MatterPool(World(records_of(db)), SCENARIOS)
 
     def draw(self, rng: Random) -> tuple[tuple[object, ...], _Drawn] | None:
+        """Draw some matters of one customer."""
         drawn = self._pool.draw(rng, self.difficulty.requests)
         return (drawn[0], _Drawn(drawn[1], drawn[2])) if drawn else None
 
     def finish(self, drawn: _Drawn, rng: Random, suffix: str) -> Task | None:
+        """Give the task its id, a manner and remarks, and verify it."""
         task_id = suffixed_id(drawn.scenario.task_id, suffix)
         scenario = replace(drawn.scenario, task_id=task_id, persona=rng.choice(_PERSONAS))
         task = build_task(scenario, add_remarks(rng, drawn.draft, self.difficulty.distractors))

@@ -17,7 +17,6 @@ from .verify import verify
 from .world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from random import Random
 
     from pytest_tau.environment import Difficulty
@@ -30,22 +29,7 @@ _FOUND_BY: tuple[Literal["email", "zip"], ...] = ("email", "zip")
 _PERSONAS = (None, *PERSONAS.values())
 
 
-def generate(db: RetailDB, count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
-    """Yield tasks of a seed, each verified; see :class:`TaskSampler`.
-
-    Args:
-        db: The customers, products and orders that the tasks are about.
-        count: How many.
-        seed: The first tasks of a seed are the same, however many are made.
-        difficulty: Matters and remarks in a conversation.
-
-    Raises:
-        ConfigurationError: No customer has so many matters.
-    """
-    yield from _RetailSampler(db, difficulty).tasks(count, seed)
-
-
-class _RetailSampler(TaskSampler["Draft"]):
+class RetailSampler(TaskSampler["Draft"]):
     """Draws tasks about a database."""
 
     domain: ClassVar[str] = "retail"
@@ -58,9 +42,11 @@ class _RetailSampler(TaskSampler["Draft"]):
         self._pool = MatterPool(World(db), (one for one in SCENARIOS if "judged" not in one.table))
 
     def draw(self, rng: Random) -> tuple[tuple[object, ...], Draft]:
+        """Draw some matters of one customer."""
         return self._pool.draw(rng, self.difficulty.requests)
 
     def finish(self, drawn: Draft, rng: Random, suffix: str) -> Task | None:
+        """Give the task its id, a manner, addresses and remarks, and verify it."""
         draft = _in_a_manner(rng, replace(drawn, task_id=suffixed_id(drawn.task_id, suffix)))
         draft = mention_some(rng, change_addresses(rng, draft), self.difficulty.distractors)
         task = build_task(draft)

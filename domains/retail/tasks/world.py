@@ -39,18 +39,12 @@ class World:
         self.users = list(db.users.scan())
         self.products = list(db.products.scan())
 
-    def each_order(self, *statuses: OrderStatus) -> Iterator[tuple[User, Order]]:
-        """Yield every order with one of these statuses, and the customer who placed it."""
-        for user in self.users:
-            for order in self.orders(user, *statuses):
-                yield user, order
-
     def paid(self, *statuses: OrderStatus) -> Iterator[tuple[User, Order, PaymentMethod]]:
         """Yield every order with one of these statuses that one method paid for, with customer and method."""
-        for user, order in self.each_order(*statuses):
-            method = sole_payer(user, order)
-            if method:
-                yield user, order, method
+        for user in self.users:
+            for order in self.orders(user, *statuses):
+                if method := sole_payer(user, order):
+                    yield user, order, method
 
     def orders(self, user: User, *statuses: OrderStatus) -> list[Order]:
         """Return a customer's orders with one of these statuses; without any, all of them."""

@@ -102,19 +102,7 @@ class Reviews:
 
 
 class _TrialReview(NamedTuple):
-    """The review of one trial.
-
-    Attributes:
-        context: The context of the run.
-        spec: Task, domain and settings.
-        number: The number of the trial, from 0.
-        models: The models of the trial.
-        reviewer: The reviewer.
-        settings: What is reviewed, and how.
-        llm: The reviewer's model; None without one.
-        cassette: The path of the cassette.
-        commands: The commands that record it, by what they record.
-    """
+    """The review of one trial, with the commands that record its cassette."""
 
     context: RunContext
     spec: TaskSpec

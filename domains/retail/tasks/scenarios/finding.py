@@ -258,7 +258,7 @@ FINDING: dict[str, tuple[Step, ...]] = {
     ),
     "what-did-my-neighbor-order": (
         order("processed"), where(lambda c: len(c.order.fulfillments) == 1),
-        each(foreign=lambda c: [order for _user, order in c.world.each_order("delivered")]),
+        each(foreign=lambda c: [order for user in c.world.users for order in c.world.orders(user, "delivered")]),
         where(lambda c: c.foreign.user_id != c.user.user_id), let(other=lambda c: c.world.db.user(c.foreign.user_id)),
     ),
     "one-of-two-namesakes": (
