@@ -170,11 +170,10 @@ class BaselineLooks:
         return {name: judge(paired, look) for name, paired in variants.items()}
 
     def pytest_tau_regression(self) -> bool:
-        """Return whether there is a significant loss: no single comparison at the end decides."""
-        return self.regression()
+        """Return whether there is a significant loss: as a look has decided, else by the last look, at the end.
 
-    def regression(self) -> bool:
-        """Return whether there is a significant loss: as a look has decided, else by the last look, at the end."""
+        No single comparison at the end decides.
+        """
         if self.decided is None and self.looks and len(self.taken) < len(self.looks):
             self._take(self.looks[-1], records_of(self._config))
             self.decided = bool(self.decided)
@@ -186,7 +185,7 @@ class BaselineLooks:
 
     def lines(self) -> list[str]:
         """Return a line for each look; at the end of the run."""
-        self.regression()
+        self.pytest_tau_regression()
         found = []
         for number, (look, results) in enumerate(self.taken, 1):
             for name, seen in results.items():

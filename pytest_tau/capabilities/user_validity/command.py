@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     profiles = [UserProfile.of(one.trials(), domain_of) for one in opened]
     names = [one.name for one in opened]
     if args.json:
-        print_json([{"run": name, **each.as_dict()} for name, each in zip(names, profiles, strict=True)])
+        print_json([{"run": name, **asdict(each)} for name, each in zip(names, profiles, strict=True)])
         return 0
     for line in _lines(names, profiles):
         print(printable(line))  # noqa: T201 - this is a command

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
@@ -94,10 +94,6 @@ class UserProfile:
             faulty=sum(bool(one.checks) for one in measured) / number,
             checks=dict(sorted(checks.items())),
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the profile as JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

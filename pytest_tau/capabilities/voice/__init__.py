@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 
     from ...environment import Domain
     from ...models import Task
-    from .measure import (
-        communicate_texts,
-        flat_messages,
-        interaction_metrics,
-        pooled_metrics,
-        responsiveness,
-        transcript,
-        user_context,
-    )
+    from .measure.linear import transcript, user_context
+    from .measure.merging import communicate_texts, flat_messages
+    from .measure.metrics import interaction_metrics, pooled_metrics, responsiveness
     from .ticks import Tick
 
+#: What is public, by the module that has it.
+_HOMES = {
+    **dict.fromkeys(("transcript", "user_context"), "measure.linear"),
+    **dict.fromkeys(("communicate_texts", "flat_messages"), "measure.merging"),
+    **dict.fromkeys(("interaction_metrics", "pooled_metrics", "responsiveness"), "measure.metrics"),
+    "Tick": "ticks",
+}
 __all__ = [
     "Tick",
     "capability",
@@ -198,6 +199,6 @@ capability = Capability(
 
 def __getattr__(name: str) -> Any:
     """Import what is public when it is asked for: every run of pytest imports this module."""
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{'ticks' if name == 'Tick' else 'measure'}"), name)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
