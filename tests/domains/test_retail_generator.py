@@ -111,7 +111,7 @@ def test_missing_faker_is_reported_with_the_extra(monkeypatch: pytest.MonkeyPatc
 
 
 def test_scenario_without_a_fitting_customer_is_reported() -> None:
-    nobody = replace(SCENARIOS[0], steps=[lambda world, cases: iter(())])
+    nobody = replace(SCENARIOS[0], steps=[lambda cases: iter(())])
     with pytest.raises(ConfigurationError, match=f"scenario '{nobody.task_id}'"):
         build_tasks([nobody], World(DB))
 
