@@ -53,6 +53,7 @@ inner_runs, forked_processes = _provide("tests/inner_runs.py"), _provide("tests/
 warm_process = _provide("tests/warm_process.py")
 _provide("tests/warm_tool_servers.py")
 _provide("tests/talks.py")
+_provide("tests/for_each.py")
 
 
 # Next to nothing of what importing and collecting make is garbage, and the collector would look at it again and again.

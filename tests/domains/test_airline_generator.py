@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from for_each import for_each
 
 import pytest_tau
 from pytest_tau.errors import ConfigurationError, TaskFormatError
@@ -49,6 +50,7 @@ IDS = [task.id for task in TASKS]
 TRIPS = [Trip(DB, reservation, DB.user(reservation.user_id)) for reservation in DB.reservations.scan()]
 WRITING = {name for name, info in AirlineTools(DB.fork()).tool_infos.items() if info.mutates}
 TRANSFER = "transfer_to_human_agents"
+every_task = for_each({task.id: task for task in TASKS})
 
 
 def faker_version() -> str | None:
@@ -305,7 +307,7 @@ def test_some_tasks_ask_for_several_things_and_some_for_a_word() -> None:
 # Each task
 
 
-@pytest.mark.parametrize("task", TASKS, ids=IDS)
+@every_task
 def test_task_is_sound(task: Task) -> None:
     verify(task, DB, GREETING)
     assert set(task.criteria.reward_basis) <= set(REWARD_TYPES)
@@ -317,7 +319,7 @@ def test_task_is_sound(task: Task) -> None:
     assert task.description.purpose
 
 
-@pytest.mark.parametrize("task", TASKS, ids=IDS)
+@every_task
 def test_gold_passes_and_every_action_succeeds(task: Task) -> None:
     simulation = gold(task.id)
     assert simulation.reward == 1
@@ -325,7 +327,7 @@ def test_gold_passes_and_every_action_succeeds(task: Task) -> None:
     assert len(simulation.calls) == len(actions(task))
 
 
-@pytest.mark.parametrize("task", TASKS, ids=IDS)
+@every_task
 def test_gold_passes_strictly(task: Task) -> None:
     settings = SimulationSettings(evaluation=Evaluation(grading=STRICT))
     simulation = pytest_tau.simulate(task, domain=DOMAIN, agent="gold", settings=settings)
@@ -334,12 +336,12 @@ def test_gold_passes_strictly(task: Task) -> None:
     assert "passes_without_agent" not in (simulation.reward_info.info or {})
 
 
-@pytest.mark.parametrize("task", TASKS, ids=IDS)
+@every_task
 def test_doing_nothing_fails(task: Task) -> None:
     assert pytest_tau.simulate(task, domain=DOMAIN, agent="noop").reward == 0
 
 
-@pytest.mark.parametrize("task", TASKS, ids=IDS)
+@every_task
 def test_what_must_be_done_and_said_counts(task: Task) -> None:
     decisive = [action for action in actions(task) if action.name in WRITING or action.name == TRANSFER]
     for action in decisive:
@@ -351,7 +353,7 @@ def test_what_must_be_done_and_said_counts(task: Task) -> None:
         assert pytest_tau.evaluate(task, messages, domain=DOMAIN).reward == 0
 
 
-@pytest.mark.parametrize("task", TASKS, ids=IDS)
+@every_task
 def test_reference_follows_what_the_policy_says_in_figures(task: Task) -> None:
     environment = DOMAIN.environment()
     for action in actions(task):

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from for_each import for_each
 
 from pytest_tau import simulate
 from pytest_tau.errors import ConfigurationError, TaskFormatError
@@ -56,7 +57,7 @@ needs_that_faker = pytest.mark.skipif(
     installed_faker() != FAKER_VERSION,
     reason=f"the bundled names are those of Faker {FAKER_VERSION}, installed: {installed_faker()}",
 )
-every_task = pytest.mark.parametrize("task", ALL, ids=list(TASKS))
+every_task = for_each(TASKS)
 
 
 def actions(task: Task) -> list[Action]:

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from for_each import for_each
 
 from pytest_tau import simulate
 from pytest_tau.errors import ConfigurationError, TaskFormatError
@@ -71,7 +72,7 @@ def instructions_of(task: Task) -> Instructions:
     return cast("Instructions", task.user_scenario.instructions)
 
 
-every_task = pytest.mark.parametrize("task", ALL, ids=list(TASKS))
+every_task = for_each(TASKS)
 
 
 # The files
@@ -163,7 +164,7 @@ def test_ids_are_unique_and_of_their_shape() -> None:
     assert len(set(parcels)) == len(parcels)
 
 
-@pytest.mark.parametrize("product", list(DB.products.scan()), ids=lambda product: product.name)
+@for_each({product.name: product for product in DB.products.scan()})
 def test_variants_differ(product: Any) -> None:
     variants = list(product.variants.values())
     assert 6 <= len(variants) <= 10
@@ -194,7 +195,7 @@ def test_orders_and_customers_refer_to_each_other() -> None:
     assert sorted(owned) == sorted((order.user_id, order.order_id) for order in DB.orders.scan())
 
 
-@pytest.mark.parametrize("order", list(DB.orders.scan()), ids=lambda order: order.order_id)
+@for_each({order.order_id: order for order in DB.orders.scan()})
 def test_an_order_agrees_with_itself(order: Any) -> None:
     for item in order.items:
         variant = DB.variant(item.product_id, item.item_id)

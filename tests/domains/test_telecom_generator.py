@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from for_each import for_each
 
 from pytest_tau.errors import TaskFormatError
 from pytest_tau_domains.telecom import domain as spec
@@ -236,7 +237,7 @@ def test_verify_finds_a_fault_that_does_not_show() -> None:
 # The texts
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.task_id)
+@for_each({case.task_id: case for case in CASES})
 def test_texts_give_the_facts_that_the_task_needs(case: FaultScenario) -> None:
     task, subject = TASKS[case.task_id], case.subject
     told = cast("Instructions", task.user_scenario.instructions)
@@ -253,7 +254,7 @@ def test_texts_give_the_facts_that_the_task_needs(case: FaultScenario) -> None:
     assert not re.search(r"[{}]|\bNone\b", texts)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.intent is MOBILE_DATA], ids=lambda case: case.task_id)
+@for_each({case.task_id: case for case in CASES if case.intent is MOBILE_DATA})
 def test_data_is_called_slow_when_it_flows_and_dead_when_it_does_not(case: FaultScenario) -> None:
     task = TASKS[case.task_id]
     environment = DOMAIN.environment(task)
