@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from for_each import for_each
 
 from .sources import tree_of
 
@@ -45,15 +46,16 @@ def packages(folder: Path) -> list[str]:
     return sorted(path.parent.name for path in folder.glob("*/__init__.py"))
 
 
-@pytest.mark.parametrize(("path", "name"), REFERENCES, ids=["::".join(filter(None, each)) for each in REFERENCES])
-def test_every_path_and_name_exists(path: str, name: str) -> None:
+@for_each({"::".join(filter(None, each)): each for each in REFERENCES})
+def test_every_path_and_name_exists(place: tuple[str, str]) -> None:
+    path, name = place
     target = ROOT / path
     assert target.is_dir() if path.endswith("/") else target.exists()
     if name:
         assert name in definitions(target)
 
 
-@pytest.mark.parametrize("path", sorted(set(INNER.findall(PAGE))))
+@for_each(sorted(set(INNER.findall(PAGE))))
 def test_every_path_inside_the_package_exists(path: str) -> None:
     assert (ROOT / "pytest_tau" / path).exists()
 

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-import pytest
+from for_each import for_each
 
 from pytest_tau.capability import bundled_options
 from pytest_tau.evaluation import PROFILES
@@ -32,7 +32,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 PLUGIN = [file for file in FILES if file.is_relative_to(PACKAGE / "plugin")]
 
 
-@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
+@for_each(OPTIONS)
 def test_a_row_is_complete(option: Option) -> None:
     assert callable(option.type)
     assert option.affects in get_args(Affects)
@@ -41,7 +41,7 @@ def test_a_row_is_complete(option: Option) -> None:
     assert "%" not in option.full_help
 
 
-@pytest.mark.parametrize("option", [each for each in OPTIONS.values() if each.choices], ids=lambda option: option.name)
+@for_each({option.name: option for option in OPTIONS.values() if option.choices})
 def test_choices_have_the_default_and_the_bare_value(option: Option) -> None:
     assert {option.default, option.bare, option.example} - {None} <= set(option.choices)
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from for_each import for_each
 from inner_runs import quick_options
 
 import pytest_tau
@@ -64,7 +65,7 @@ def test_the_types_of_public_names_are_known_to_type_checkers() -> None:
     assert (Path(inspect.getfile(pytest_tau)).parent / "py.typed").is_file()
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@for_each(PACKAGES)
 def test_each_package_s_all_resolves(name: str) -> None:
     package = importlib.import_module(name)
     names = getattr(package, "__all__", [])

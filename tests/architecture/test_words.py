@@ -9,7 +9,7 @@ import tokenize
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
+from for_each import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,13 +81,13 @@ def tracked(*patterns: str) -> list[str]:
     return [name for name in names if name and not name.startswith(SPEECH)]
 
 
-@pytest.mark.parametrize("name", tracked("pytest_tau/*.py"))
+@for_each(tracked("pytest_tau/*.py"))
 def test_the_package_is_in_plain_words(name: str) -> None:
     source = (ROOT / name).read_text(encoding="utf-8")
     assert list(found_in(texts_of(source))) == []
 
 
-@pytest.mark.parametrize("name", tracked("docs/*.md", "README.md", "pytest_tau/*.md", "pytest_tau/*.js"))
+@for_each(tracked("docs/*.md", "README.md", "pytest_tau/*.md", "pytest_tau/*.js"))
 def test_the_documentation_and_the_report_are_in_plain_words(name: str) -> None:
     # In code the name of a class or a value may have any words.
     text = re.sub(r"class: \"[^\"]*\"", "", (ROOT / name).read_text(encoding="utf-8"))
