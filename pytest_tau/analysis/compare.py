@@ -229,7 +229,7 @@ class Comparison:
 
     def warnings(self) -> list[str]:
         """Return what makes the comparison doubtful."""
-        changed = [f"not the same in both runs: {', '.join(self.changed)}"] if self.changed else []
+        changed = [f"not the same in both runs: {', '.join(found)}"] if (found := self.changed) else []
         return [*changed, *unrecorded([self.before, self.after])]
 
     def _compared(self) -> str:

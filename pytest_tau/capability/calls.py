@@ -33,13 +33,14 @@ def summary_lines(
         terminal: Whether the terminal shows them.
     """
     for each in capabilities:
-        measured = measured_by(each, records)
+        having = [record for record in records if each.name in record.facts]
+        measured = measured_by(each, having)
         if each.summary is not None and measured:
             detailed = everything or each.name in asked
             shown = (line for line in each.summary(measured) if detailed or not isinstance(line, Detail | LateDetail))
             texts = (line.make() if isinstance(line, LateDetail) else line for line in shown)
             yield from ((each.label, text) for text in texts if text and (terminal or not text.startswith(" ")))
-        problems = [found[PROBLEM] for record in records if PROBLEM in (found := record.facts.get(each.name) or {})]
+        problems = [found[PROBLEM] for record in having if PROBLEM in (found := record.facts[each.name] or {})]
         if problems:
             yield each.label, f"no facts of {len(problems)} of {len(records)} trials: {problems[0]}"
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...capability.calls import NamedColumn
+    from ...capability.views import Measured
     from ...runs.record import TrialRecord
 
 
@@ -49,7 +50,8 @@ def fact_lines(
     for each in own:
         earlier, later = measured_by(each, before.records), measured_by(each, after.records)
         if each.comparison is not None and earlier and later:
-            pairs = [(measured_by(each, one), measured_by(each, two)) for one, two in tasks]
+            known = {id(trial.record): trial for trial in (*earlier, *later)}
+            pairs = [(_known(known, one), _known(known, two)) for one, two in tasks]
             lines += each.comparison(Compared(earlier, later, pairs, variants))
     for named in columns_in(after.info):
         if named.capability in {each.name for each in own}:
@@ -58,6 +60,10 @@ def fact_lines(
         if named.column.metric and None not in means:
             lines.append(f"{named.column.name} {means[0]:.3f} -> {means[1]:.3f}")
     return lines
+
+
+def _known(known: Mapping[int, Measured], records: Sequence[TrialRecord]) -> list[Measured]:
+    return [known[id(record)] for record in records if id(record) in known]
 
 
 def _mean(named: NamedColumn, records: Sequence[TrialRecord]) -> float | None:
