@@ -10,7 +10,7 @@ from ..runs.groups import count_tasks, distinguish, match_groups, split_variants
 from ..runs.manifest import why_incomplete
 from ..text import listed, one_line, plural
 from .comparability import conditions_of_run, differing_conditions
-from .measures.facts import fact_lines, rates_name
+from .facts import fact_lines, rates_name
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
 from .power import POWER
 from .scores import persona_lines

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from ...analysis.comparability import comparability
-from ...analysis.measures.facts import changed_settings
+from ...analysis.facts import changed_settings
 from ...analysis.metrics import Range, given_reference
 from ...analysis.scores import Scores, outcomes_by_group
 from ...analysis.unseen import unseen_agents, unseen_line

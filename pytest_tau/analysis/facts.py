@@ -5,17 +5,17 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...capability import installed
-from ...capability.calls import columns_in, measured_by
-from ...capability.views import Compared
-from ...settings import as_text
+from ..capability import installed
+from ..capability.calls import columns_in, measured_by
+from ..capability.views import Compared
+from ..settings import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...capability.calls import NamedColumn
-    from ...capability.views import Measured
-    from ...runs.record import TrialRecord
+    from ..capability.calls import NamedColumn
+    from ..capability.views import Measured
+    from ..runs.record import TrialRecord
 
 
 class ComparedRun(Protocol):

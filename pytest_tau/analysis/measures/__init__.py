@@ -1,1 +1,0 @@
-"""Numbers next to the reward: partial credit, rules of the policy, searches, reviews, and faults of tools."""
