@@ -17,7 +17,7 @@ from ..files import digest
 from .adapters import adapt, built_class, check_form, name_of, takes_model
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .base import BuiltIn
-from .clients import asks_for_endpoint, imported_names
+from .clients import imported_names
 from .containment import describe
 from .own_loop.form import is_own_loop
 from .programs import PROGRAMS, is_program, program_factory
@@ -186,10 +186,7 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
 
 def _of_form(name: str, target: Any, side: Side) -> ParticipantSource:
     check_form(target, side)
-    source = ParticipantSource(name, target)
-    if source.runs_own_loop and asks_for_endpoint(target):
-        source.check_endpoint()
-    return source
+    return ParticipantSource(name, target)
 
 
 def _outside(spec: str, side: Side, folder: Path) -> ParticipantSource:

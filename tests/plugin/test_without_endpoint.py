@@ -7,7 +7,7 @@ import sys
 import pytest
 
 NEEDED = "the endpoint for models needs aiohttp: pip install './pytest-tau[endpoint]'"
-#: An agent that asks for its address such that its source does not show it.
+#: An agent that asks for its address, and catches the error.
 HIDDEN = """
 import pytest_tau
 
@@ -15,7 +15,7 @@ import pytest_tau
 def it(trial):
     def run(text):
         try:
-            getattr(trial, "base_" + "url")
+            trial.base_url
         except Exception:
             pass
         return "Hello."
@@ -27,7 +27,7 @@ import pytest_tau
 
 @pytest_tau.own_loop
 def it(trial):
-    getattr(trial, "base_" + "url")
+    trial.base_url
 """
 
 
@@ -38,42 +38,6 @@ def without_aiohttp(monkeypatch):
     monkeypatch.setitem(sys.modules, "aiohttp", None)
     # An earlier test may have opened the listener of this process.
     monkeypatch.setattr("pytest_tau.endpoint.listener._LISTENERS", {})
-
-
-def own_loop(use):
-    return f"""
-import pytest_tau
-
-class Base:
-    def __init__(self, trial):
-        self._trial = trial
-
-@pytest_tau.own_loop
-def it(trial):
-    def run(text):
-        return str({use})
-    return run
-
-class Class(Base):
-    async def run(self, text):
-        return self._trial.mcp_url
-"""
-
-
-@pytest.mark.parametrize(
-    ("source", "name"),
-    [
-        (own_loop("trial.base_url"), "it"),
-        (own_loop("trial.environ"), "it"),
-        (own_loop("text"), "Class"),
-    ],
-    ids=["base_url", "environ", "class"],
-)
-def test_an_agent_that_asks_for_an_address_is_refused_before_the_run(project, a_task, source, name):
-    project.tasks("mock/t.tau.json", [a_task()])
-    project.write("parts.py", source)
-    run = project.run("--tau-agent", f"parts.py:{name}")
-    run.usage_error(f"agent parts.py:{name} uses the endpoint of the trial: {NEEDED}")
 
 
 def test_a_model_for_an_agent_on_its_own_loop_is_refused_before_the_run(project, a_task):
