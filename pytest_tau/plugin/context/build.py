@@ -138,5 +138,5 @@ def _share_of_calls(config: pytest.Config, calls: int) -> int:
     given = worker_input(config)
     if given is None:
         return calls
-    # More workers than calls are refused if the number is given (``distributed.setup``); else each gets one.
+    # More workers than calls are refused if the number is given (``distributed.controller``); else each gets one.
     return max(1, calls // given.workers + (given.place < calls % given.workers))

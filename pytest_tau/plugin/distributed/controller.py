@@ -28,36 +28,54 @@ if TYPE_CHECKING:
     from ..wire import TrialReport
 
 
-def register(config: pytest.Config, sharers: int) -> None:
+def register(config: pytest.Config) -> None:
     """Register what the controller needs.
 
-    Args:
-        config: The controller's configuration.
-        sharers: The number of workers that have an equal share of the budget each; 1 if they share all of it.
+    Raises:
+        pytest.UsageError: There are more workers than concurrent model calls, or workers on other machines cannot
+            read the previous run.
     """
-    spent: dict[int, float] = {}
-    config.pluginmanager.register(Controller(config, sharers, spent), "tau-controller")
-    config.pluginmanager.register(ResultMerger(config, spent), "tau-results")
+    specs, paths = compat.worker_specs(config), run_state(config).paths
+    local = all(map(_on_this_machine, specs))
+    _check_calls(config, len(specs))
+    if paths.resumes and not local:
+        raise pytest.UsageError(f"{paths.resume_label}: workers on other machines cannot read {paths.results}")
+    config.pluginmanager.register(Controller(config, 1 if local else len(specs)), "tau-controller")
     config.pluginmanager.register(CrashReporter(config), "tau-crashes")
 
 
+def _check_calls(config: pytest.Config, workers: int) -> None:
+    values = OptionValues(config)
+    limits = {"llm_concurrency": [values.get("llm_concurrency")] if values.given("llm_concurrency") else []}
+    limits["provider_limit"] = list(values.get("provider_limit").values())
+    for name, calls in limits.items():
+        if calls and min(calls) < workers:
+            problem = f"expected at least {workers}, one call for each worker, got {min(calls)}"
+            raise pytest.UsageError(f"{values.label(name)}: {problem}")
+
+
 class Controller:
-    """Gives each worker its input.
+    """Gives each worker its input, and merges the results of all workers.
 
     Args:
         config: The controller's configuration.
         sharers: The number of workers that have an equal share of the budget each; 1 if they share all of it.
-        spent: USD that were spent so far, by the number of the worker.
     """
 
-    def __init__(self, config: pytest.Config, sharers: int, spent: dict[int, float]) -> None:
-        self._config, self._sharers, self._spent = config, sharers, spent
+    def __init__(self, config: pytest.Config, sharers: int) -> None:
+        self._config, self._sharers = config, sharers
+        #: USD that were spent so far, by the number of the worker.
+        self._spent: dict[int, float] = {}
+        #: The worker whose report of a test counted, by node id.
+        self._reported: dict[str, str] = {}
+        self._problems: dict[str, None] = {}
+        self._files: dict[str, SimulationFile] = {}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Give a worker its input before it starts; it may replace a lost one."""
         state = run_state(self._config)
-        here, paths = on_this_machine(node.gateway.spec), state.paths
+        here, paths = _on_this_machine(node.gateway.spec), state.paths
         # Compared by identity, because specifications may be equal. A worker that replaces another has the same one.
         place = [spec is node.gateway.spec for spec in node.nodemanager.specs].index(True)
         given = WorkerInput(
@@ -104,8 +122,13 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
-        """Return a scheduler whose queues are long enough to prefetch from."""
-        return make_scheduler(config, log)
+        """Return a scheduler whose queues are long enough to prefetch from; None if xdist's own will do."""
+        dist, concurrency = config.getvalue("dist"), _concurrency(config)
+        if dist == "load" and concurrency > 1:
+            return DeepScheduling(config, log, concurrency)
+        if dist in SCOPED and (concurrency > 1 or get_context(config) is not None):
+            return SCOPED[dist](config, log)
+        return None
 
     def pytest_report_header(self) -> list[str]:
         """Show how the budget is shared."""
@@ -130,21 +153,6 @@ class Controller:
             # Settings that only the worker can use depend on something that is missing here.
             with contextlib.suppress(pytest.UsageError):
                 ensure_context(self._config)
-
-
-class ResultMerger:
-    """Merges the simulations of all workers into one file; writes attachments from other machines.
-
-    Args:
-        config: The controller's configuration.
-        spent: USD that were spent so far, by the number of the worker; updated here.
-    """
-
-    def __init__(self, config: pytest.Config, spent: dict[int, float]) -> None:
-        self._config, self._spent = config, spent
-        self._reported: dict[str, str] = {}
-        self._problems: dict[str, None] = {}
-        self._files: dict[str, SimulationFile] = {}
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
         """Write attachments; record which worker has run a trial, and its cost."""
@@ -201,7 +209,7 @@ class ResultMerger:
             self._add_problem(_refused(home, name, worker) or _written(home / name, content))
 
 
-def on_this_machine(spec: Any) -> bool:
+def _on_this_machine(spec: Any) -> bool:
     """Return whether a worker of this specification runs here, and in the controller's own folder."""
     return bool(spec.popen and not spec.chdir and not spec.via)
 
@@ -225,16 +233,6 @@ def _written(path: Path, content: bytes) -> str | None:
             Path(f"{path}.part").unlink(missing_ok=True)  # it was the incomplete form of this one
     except OSError as error:
         return f"the cassette {path} cannot be written: {error.strerror}"
-    return None
-
-
-def make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Return the scheduler of a run of tasks; None if xdist's own will do."""
-    dist, concurrency = config.getvalue("dist"), _concurrency(config)
-    if dist == "load" and concurrency > 1:
-        return DeepScheduling(config, log, concurrency)
-    if dist in SCOPED and (concurrency > 1 or get_context(config) is not None):
-        return SCOPED[dist](config, log)
     return None
 
 
