@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 #: A part of every run that has begun.
-_PART = "tau-records"
+_PART = "tau-reports"
 
 
 # The start of pytest
@@ -136,12 +136,9 @@ def _begin(config: pytest.Config) -> None:
     check_terminal(config)
     run_state.register(config)
     _register_if_given(config, "report.dry_run", "dry_run")
-    _register(config, "collect.part")
-    _register(config, "distributed.setup")
-    _register(config, "run.setup", "collect.collectors", "report.records", "report.exit_status", "report.terminal")
-    _register(config, "report.junit")
-    _register(config, "collect.participants", "report.trial_notes")
-    _register(config, "report.summary")
+    _register(config, "collect.part", "distributed", "run.setup", "collect.collectors")
+    _register(config, "report.trial_reports", "report.exit_status", "report.terminal", "report.junit")
+    _register(config, "collect.participants", "report.trial_notes", "report.summary")
     _register_if_given(config, "report.markdown_page", "markdown")
     _register(config, "report.run_counts", "report.progress.plugin", "report.verdicts.test_gates")
     state = run_state.run_state(config)

@@ -15,7 +15,7 @@ from ...analysis.paired import FEWEST_TASKS
 from ...analysis.power import LEVEL
 from ...errors import TauError
 from ...plugin.context.run_state import run_state
-from ...plugin.report.records import records_of
+from ...plugin.report.trial_reports import records_of
 from ...text import plural
 from .planned import noted
 from .spending import bounds, spent

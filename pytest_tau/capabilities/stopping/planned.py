@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...plugin.context.run_state import get_context, run_state
 from ...plugin.items import group_of, trial_of
-from ...plugin.report.records import records_of
+from ...plugin.report.trial_reports import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ import pytest
 from ...plugin.context.run_state import get_context, run_state, will_be_restored
 from ...plugin.items import is_task_item, item_state
 from ...plugin.options import OptionValues
-from ...plugin.report.records import records_of
+from ...plugin.report.trial_reports import records_of
 from ...plugin.seams import SummaryBlock, SummaryLine
 from ...plugin.store.manifest import record_note
 from ...plugin.wire import TrialReport, is_worker

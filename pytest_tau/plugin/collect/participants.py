@@ -13,7 +13,7 @@ from ..context.run_state import get_context
 from ..makers import SIDES, maker
 from ..options import OptionValues
 from ..report.header import chosen_participants, is_undecided, participant_lines
-from ..report.records import records_of
+from ..report.trial_reports import records_of
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, is_worker, output_of
 

@@ -14,7 +14,7 @@ from ..context.run_state import get_context, open_named_run, run_state
 from ..options import OptionValues
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import is_worker
-from .records import records_of
+from .trial_reports import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

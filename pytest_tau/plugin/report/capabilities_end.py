@@ -9,7 +9,7 @@ import pytest
 from ..capabilities import active_capabilities
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import is_worker
-from .records import records_of
+from .trial_reports import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

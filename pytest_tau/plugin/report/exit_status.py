@@ -11,7 +11,7 @@ from ..context.run_state import get_context, run_state
 from ..options import options_given, runs_no_test
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import is_worker, trial_report
-from .records import records_of
+from .trial_reports import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

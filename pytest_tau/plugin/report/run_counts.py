@@ -14,7 +14,7 @@ from ..options import OptionValues
 from ..seams import SummaryBlock, SummaryLine
 from ..store.manifest import build_manifest
 from ..wire import give_output, is_worker, output_of, read_planned, write_planned
-from .records import records_of
+from .trial_reports import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -15,7 +15,7 @@ from ..seams import FinishedRun, SummaryBlock, SummaryLine
 from ..wire import add_facts, is_worker
 from .costs import ModelTotals
 from .header import examples_warning
-from .records import records_of
+from .trial_reports import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence

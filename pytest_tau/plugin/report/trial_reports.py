@@ -1,27 +1,91 @@
-"""pytest's reports on trials: explained failures, and their form on the way from an xdist worker to the controller."""
+"""pytest's reports on trials: what is known of a trial, its explained failure, and their way from a worker.
+
+As reports arrive in the process that reports, the facts are passed to the hooks of the plugin.
+"""
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from ...text import printable
-from ..context.run_state import require_context
-from ..items import get_item_state, is_task_item
-from ..wire import from_data, to_data, trial_report
+from ..context.run_state import require_context, run_state
+from ..items import is_task_item, item_state, spec_of
+from ..wire import add_facts, from_data, is_worker, to_data, trial_report
+from .junit import add_user_properties
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    import pytest
-
     from ...models import Simulation
+    from ...runs.record import TrialRecord
+    from ..items import ItemState
 
 #: The title of the section about the simulation of a failed test function.
 SIMULATION = "tau simulation"
 #: Keys of the data of a report: JSON in one text, as execnet calls several functions for each value that it sends, and
 #: the attachments, which have bytes.
 _OWN, _ATTACHMENTS = "tau", "tau_attachments"
+
+
+def register(config: pytest.Config) -> None:
+    """Register what passes the facts on."""
+    config.pluginmanager.register(TrialReports(config), "tau-reports")
+
+
+def records_of(config: pytest.Config) -> list[TrialRecord]:
+    """Return the records of the trials that were reported so far, in order; none in a worker."""
+    return list(run_state(config).counts.records.values())
+
+
+class TrialReports:
+    """Passes the facts of trials to the plugin's hooks; of a test that is run again, the last record counts."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._last: Any = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Pass the facts of a trial on, before pytest counts the report."""
+        trial = trial_report(report)
+        if trial is not None and not is_worker(self._config):
+            self._last = report
+            self._pass_on(report)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Count the trial of a test that the end of the run has interrupted, as ``q`` in ``--pdb`` does.
+
+        Such a test has no report on its teardown.
+        """
+        try:
+            return (yield)
+        except BaseException:
+            self._count_interrupted(item)
+            raise
+
+    def _count_interrupted(self, item: pytest.Item) -> None:
+        trial = trial_report(self._last)
+        record = item_state(item).record if spec_of(item) is not None else None
+        if record is None or trial is None or trial.record is not None or self._last.nodeid != item.nodeid:
+            return
+        report = copy.copy(self._last)
+        report.when = "teardown"
+        add_facts(report, record=record)
+        self._pass_on(report)
+        add_user_properties(self._config, report)
+
+    def _pass_on(self, report: Any) -> None:
+        trial, hook = report.tau, self._config.hook
+        if trial.record is not None:
+            run_state(self._config).counts.records[report.nodeid] = trial.record
+        hook.pytest_tau_phase_reported(report=report, trial=trial)
+        if trial.record is not None:
+            hook.pytest_tau_trial_reported(report=report, trial=trial, record=trial.record)
 
 
 def pytest_runtest_makereport(
@@ -35,9 +99,9 @@ def pytest_runtest_makereport(
 
         explained = represent(item, call.excinfo)
         report.longrepr = explained or report.longrepr
-    state = get_item_state(item)
-    if state is None:
+    if spec_of(item) is None:
         return report
+    state = item_state(item)
     simulation, elapsed = state.simulation, state.elapsed
     if report.when == "setup" and elapsed is not None:
         report.duration = elapsed  # the trial started before the setup in which the item waits for it
@@ -62,7 +126,17 @@ def pytest_runtest_makereport(
         evaluators, capabilities = require_context(item.config).evaluators, capabilities_of(item.config)
         lines = explain(simulation, evaluators=evaluators, capabilities=capabilities)
         report.sections.append((SIMULATION, printable(plain_text(lines))))
+    _add_facts(state, report)
     return report
+
+
+def _add_facts(state: ItemState, report: Any) -> None:
+    """Add the facts of a trial that are known by now; to the last report of a test also the record."""
+    facts = {name: value for name, value in vars(state.report).items() if value is not None}
+    if state.simulation is not None:
+        facts |= {"simulated": True, "replay_differences": len(state.simulation.replay_differences or ())}
+        facts["record"] = state.record if report.when == "teardown" else None
+    add_facts(report, **facts)
 
 
 def _capability_section(config: pytest.Config, simulation: Simulation) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ...runs.groups import Group
+    from ...runs.record import TrialRecord
 
 
 @dataclass
@@ -21,7 +22,7 @@ class RunCounts:
         whole: The group of each trial of the whole run, of which those in other parts are not planned here; empty if
             there are no other parts.
         reasons: The reasons why trials were not run.
-        ran: The trials that were reported with a result.
+        records: The records of the trials that were reported so far, in order; of a test that is run again, the last.
         deselected: The number of deselected trials, including those in other parts.
         in_other_shards: The number of trials in other shards, or that are not on the list of selected ones.
         empty_shard: Whether there are trials, but none in this part.
@@ -35,7 +36,7 @@ class RunCounts:
     selection: list[str] | None = None
     whole: dict[str, Group] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
-    ran: set[str] = field(default_factory=set)
+    records: dict[str, TrialRecord] = field(default_factory=dict)
     deselected: int = 0
     in_other_shards: int = 0
     empty_shard: bool = False
@@ -64,5 +65,5 @@ class RunCounts:
     def excluded(self) -> dict[str, int]:
         """Return how many trials were not run so far, by reason: those excluded at collection, and planned ones."""
         # A test that only uses ``tau_env`` is not planned.
-        reasons = [why for test, why in self.reasons.items() if test in self.planned and test not in self.ran]
+        reasons = [why for test, why in self.reasons.items() if test in self.planned and test not in self.records]
         return {**self.not_collected, **Counter(reasons)}

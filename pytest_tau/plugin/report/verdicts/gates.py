@@ -12,8 +12,8 @@ from ...context.run_state import get_context, run_state
 from ...items import TRIAL_ID, group_of, spec_of
 from ...options import OptionValues, repetitions
 from ...wire import add_facts, is_worker, trial_report, worker_input
-from ..records import records_of
 from ..terminal import write_wrapped
+from ..trial_reports import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
