@@ -140,7 +140,7 @@ def _begin(config: pytest.Config) -> None:
     _register(config, "report.trial_reports", "report.exit_status", "report.terminal", "report.junit")
     _register(config, "collect.participants", "report.trial_notes", "report.summary")
     _register_if_given(config, "report.markdown_page", "markdown")
-    _register(config, "report.run_counts", "report.progress.plugin", "report.verdicts.test_gates")
+    _register(config, "report.run_counts", "report.progress", "report.verdicts.test_gates")
     state = run_state.run_state(config)
     publish.register(config, state.paths.publisher, state.paths.used_results)
     if not is_worker(config):  # a worker's controller completes the manifest

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from pytest_tau.plugin.report.progress import display
-from pytest_tau.plugin.report.progress.display import LogThrottle, ProgressCounts, WaitThrottle
+from pytest_tau.plugin.report import progress
+from pytest_tau.plugin.report.progress import LogThrottle, ProgressCounts, WaitThrottle
 
 from .conftest import _QUICK
 from .test_concurrency import Screen, _read
@@ -88,7 +88,7 @@ class TestInALog:
 
     @pytest.fixture(autouse=True)
     def _at_once(self, monkeypatch):
-        monkeypatch.setattr(display, "_QUIET", 0.0)
+        monkeypatch.setattr(progress, "_QUIET", 0.0)
 
     def test_lines_of_their_own(self, project, tasks):
         run = project.run(*tasks)
@@ -156,14 +156,14 @@ class TestWaiting:
     @pytest.mark.exhaustive
     @pytest.mark.parametrize("options", [[], ["--tau-concurrency=2"]], ids=["alone", "concurrent"])
     def test_if_no_test_ends_for_long(self, project, slow, monkeypatch, options):
-        monkeypatch.setattr(display, "_QUIET", 2.0)
+        monkeypatch.setattr(progress, "_QUIET", 2.0)
         run = project.run(*slow, *options)
         run.line("tau: waiting for mock/t.tau.json::slow[trial-0] (2 s)")
 
     @pytest.mark.exhaustive
     def test_not_in_a_run_that_is_not_slow_and_not_with_q(self, project, slow, monkeypatch):
         project.run(*slow).lacks("waiting for")
-        monkeypatch.setattr(display, "_QUIET", 2.0)
+        monkeypatch.setattr(progress, "_QUIET", 2.0)
         project.run("-q", *slow).lacks("waiting for")
 
     @pytest.mark.exhaustive
