@@ -28,11 +28,11 @@ from .clock import Clock
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from ..capability.calls import StageCalls
     from ..environment import Environment
     from ..models import Message, Task, TerminationReason, ToolCall, ToolMessage
     from ..participants import Incoming, Participant, Reply, Side
     from ..run_settings import Limits
-    from ..stages import StageCalls
 
 _T = TypeVar("_T")
 

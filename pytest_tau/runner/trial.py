@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..background import in_thread
+from ..capability.calls import StageCalls
 from ..capability.views import TrialView
 from ..diagnosis.attribution import annotate_failure
 from ..errors import (
@@ -29,7 +30,6 @@ from ..models import FAULTS, GREETING, AssistantMessage, Simulation, clone, simu
 from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
-from ..stages import StageCalls
 from . import continuing
 from .conditions import conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded

@@ -27,7 +27,6 @@ _LAYERS = {
     "models",
     "environment",
     "capability",
-    "stages",
     "chat",
     "knowledge",
     "endpoint",
@@ -53,7 +52,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "environment": {*_GROUND, "models"},
     # What a capability is, not which there are: the core loops over them.
     "capability": {*_GROUND, "models", "environment"},
-    "stages": {"errors", "capability", "models"},
     "chat": {*_GROUND, "models"},
     # The tools of searches are tools of an environment; some of them call models.
     "knowledge": {*_GROUND, "models", "environment", "chat"},
@@ -62,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "participants": {*_GROUND, "models", "environment", "chat", "endpoint", "protocol"},
     # Types of options ask what there is, such as personas.
     "run_settings": {*_GROUND, "environment", "participants"},
-    "orchestrator": {*_GROUND, "models", "environment", "capability", "stages", "participants", "run_settings"},
+    "orchestrator": {*_GROUND, "models", "environment", "capability", "participants", "run_settings"},
     "evaluation": {*_GROUND, "models", "environment", "chat", "protocol"},
     # Rules look at a conversation and its state, never at a verdict.
     "policy": {*_GROUND, "models", "environment"},
