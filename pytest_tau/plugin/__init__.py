@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from . import capabilities
-from .options import MARKER, OptionValues, add_options, asks_for_trials, check_names, hide_from_help, repetitions
+from .options import (
+    MARKER,
+    OptionValues,
+    add_options,
+    asks_for_trials,
+    check_names,
+    hide_from_help,
+    named_domains,
+    option_groups,
+    repetitions,
+    run_options,
+)
 from .run.fixtures import (
     _tau_models,
     _tau_spec,
@@ -344,20 +355,18 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 def pytest_tau_provided(config: pytest.Config) -> Any:
     """Return the domains by name, the evaluators, and the names of the selected domains."""
-    from . import for_commands
+    from .hook_calls import domains_of_plugins, evaluators_of_plugins
 
-    return for_commands.pytest_tau_provided(config)
+    return domains_of_plugins(config), evaluators_of_plugins(config), named_domains(config)
 
 
 def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any]:
     """Return the JSON Schema of the options."""
-    from . import for_commands
+    from .options_schema import options_schema
 
-    return for_commands.pytest_tau_options_schema(config)
+    return options_schema(run_options(config).values())
 
 
 def pytest_tau_option_groups(config: pytest.Config) -> dict[str, list[Option]]:
     """Return the options by the title of their group."""
-    from . import for_commands
-
-    return for_commands.pytest_tau_option_groups(config)
+    return option_groups(capabilities.capabilities_of(config))

@@ -144,14 +144,11 @@ def gates_of(config: pytest.Config) -> list[Gate]:
     """
     from ..analysis.gates import Gate
     from ..capability.calls import columns_of
-    from ..errors import ConfigurationError
 
     values = OptionValues(config)
     columns = columns_of(capabilities_of(config))
-    try:
+    with values.naming("gate"):
         return [Gate.parse(text, columns) for text in values.get("gate")]
-    except ConfigurationError as error:
-        raise pytest.UsageError(f"{values.label('gate')}: {error}") from None
 
 
 def _settings(capability: Capability, values: OptionValues) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import traceback
 from dataclasses import replace
@@ -20,30 +19,7 @@ if TYPE_CHECKING:
 
 #: ``ReprFileLocation`` and ``TerminalRepr`` are what pytest accepts as a report's ``longrepr`` if not text, and
 #: ``TerminalWriter`` is what they write to. They can go once pytest exports base classes of its representations.
-__all__ = [
-    "ReprFileLocation",
-    "TerminalRepr",
-    "TerminalWriter",
-    "active_fixtures",
-    "default_collect_report",
-    "expand_parameters",
-    "fixture_info",
-    "hide_ini_keys",
-    "ini_keys",
-    "is_of_junit_file",
-    "junit_xml",
-    "load_conftests",
-    "log_handlers",
-    "mark_last_failed",
-    "native_ini",
-    "note_fixture_error",
-    "root_without",
-    "set_node_id",
-    "set_root",
-    "terminal_writer",
-    "with_whole_trial",
-    "write_past",
-]
+__all__ = ["ReprFileLocation", "TerminalRepr", "TerminalWriter"]
 
 
 def junit_xml(config: pytest.Config) -> Any:
@@ -172,13 +148,12 @@ def log_handlers(config: pytest.Config) -> list[logging.Handler]:
     return [plugin.caplog_handler, plugin.report_handler] if plugin is not None else []
 
 
-def ini_keys(config: pytest.Config) -> Iterable[str]:
-    """Return the keys in the ini file and in ``-o``, known or not.
+def ini_keys(config: pytest.Config) -> Any:
+    """Return what the ini file and ``-o`` have, by key, known or not.
 
-    It can go once there is a public way to ask whether a key is set.
+    It can go once there is a public way to ask whether a key is set. pytest 9.0.0 has the other name.
     """
-    keys: Iterable[str] = config._inicfg if hasattr(config, "_inicfg") else config.inicfg  # noqa: SLF001
-    return keys
+    return config._inicfg if hasattr(config, "_inicfg") else config.inicfg  # noqa: SLF001
 
 
 def native_ini(config: pytest.Config, name: str) -> Any:
@@ -186,8 +161,8 @@ def native_ini(config: pytest.Config, name: str) -> Any:
 
     ``getini`` accepts one type for each key. It can go once the oldest supported pytest has union types for keys (9.2).
     """
-    found: Any = getattr(config, "_inicfg", {}).get(name)
-    return found.value if getattr(found, "mode", None) == "toml" else None
+    found = ini_keys(config).get(name)
+    return found.value if found is not None and found.mode == "toml" else None
 
 
 def set_node_id(item: Any) -> None:
@@ -244,15 +219,13 @@ def root_without(config: Any, without: list[str]) -> tuple[Path, Path | None]:
     from _pytest.config.findpaths import determine_setup
 
     known = config.known_args_namespace
-    offered = {
-        "inifile": known.inifilename,
-        "override_ini": known.override_ini,
-        "args": [arg for arg in known.file_or_dir if arg not in without],
-        "rootdir_cmd_arg": known.rootdir or None,
-        "invocation_dir": config.invocation_params.dir,
-    }
-    accepted = inspect.signature(determine_setup).parameters
-    found = determine_setup(**{name: value for name, value in offered.items() if name in accepted})
+    found = determine_setup(
+        inifile=known.inifilename,
+        override_ini=known.override_ini,
+        args=[arg for arg in known.file_or_dir if arg not in without],
+        rootdir_cmd_arg=known.rootdir or None,
+        invocation_dir=config.invocation_params.dir,
+    )
     return found[0], found[1]
 
 

@@ -106,19 +106,12 @@ def _retrieval(values: OptionValues) -> Retrieval | None:
 
 
 def _agent_prompting(values: OptionValues) -> Prompting:
-    """Return the prompting of the agent, with examples that can be read.
-
-    Raises:
-        pytest.UsageError: The examples cannot be read.
-    """
     examples = values.get("agent_examples").resolve() if values.given("agent_examples") else None
     if examples is not None:
         from ..participants.agents.examples import read_examples
 
-        try:
+        with values.naming("agent_examples"):
             read_examples(examples)
-        except ConfigurationError as error:
-            raise pytest.UsageError(f"{values.label('agent_examples')}: {error}") from error
     elif values.get("agent") == "few-shot":
         raise pytest.UsageError(
             f"{values.label('agent')}: few-shot needs examples: add --tau-agent-examples FILE (JSON lines or a run)"
@@ -137,19 +130,16 @@ def _user_prompting(values: OptionValues, data_dir: Path | None) -> Prompting:
 
 
 def _prompting(values: OptionValues, side: Side, data_dir: Path | None) -> Prompting:
-    name = f"{side}_prompt"
-    given = values.given(name)
-    tokens = values.get("agent_context") if side == "agent" else None
-    text_tools = values.get(f"{side}_tool_calls") == "text"
     from ..participants.prompts import load_prompt, official_guidelines
 
-    try:
-        official = official_guidelines(data_dir) if data_dir and not given else None
-        if given:
+    name = f"{side}_prompt"
+    tokens = values.get("agent_context") if side == "agent" else None
+    text_tools = values.get(f"{side}_tool_calls") == "text"
+    with values.naming(name):
+        if values.given(name):
             path = values.get(name)
             return Prompting(path.name, load_prompt(path, side), None, tokens, text_tools)
-    except ConfigurationError as error:
-        raise pytest.UsageError(f"{values.label(name)}: {error}") from error
+        official = official_guidelines(data_dir) if data_dir else None
     if official is not None:
         return Prompting(official.name, official.prompt, official.tools_prompt, tokens, text_tools)
     return Prompting(context_tokens=tokens, text_tools=text_tools)
@@ -193,22 +183,18 @@ def _cassettes(values: OptionValues) -> Path | None:
         return folder.resolve()
     from ..runs.fetch import fetch_folder
 
-    label = values.label("cassettes")
     if values.given("record") is not None:
+        label = values.label("cassettes")
         raise pytest.UsageError(f"{label}: a URL is only read: record into a folder, and copy that to the store")
-    try:
+    with values.naming("cassettes"):
         return fetch_folder(given)
-    except ConfigurationError as error:
-        raise pytest.UsageError(f"{label}: {error}") from None
 
 
 def _prices(values: OptionValues) -> PriceList:
     if not values.given("prices"):
         return {}
-    try:
+    with values.naming("prices"):
         return read_prices(values.get("prices"))
-    except ConfigurationError as error:
-        raise pytest.UsageError(f"{values.label('prices')}: {error}") from None
 
 
 def _tape(values: OptionValues) -> TapeMode | None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ..capability import bundled_options
+from ..run_settings.types import difficulty, json_object, model_arguments, persona, provider_limits
 from ..settings import flag, options_of
 from .compat import hide_ini_keys, ini_keys, native_ini
-from .option_types import as_written
-from .options_table import OPTIONS, OPTIONS_OF_GROUPS
+from .options_table import OPTIONS, OPTIONS_OF_GROUPS, outcome_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..capability import Capability
     from ..settings import Option
@@ -38,6 +40,8 @@ INI_KEYS = {
 }
 #: Patterns of files that are collected as tasks wherever they are found.
 DEFAULT_FILES = ("*.tau.json",)
+#: Types whose values TOML has as tables: of JSON, or of names and numbers; and as lists.
+JSON_TABLES, PAIRS, LISTS = (model_arguments, json_object, persona), (difficulty, provider_limits), (outcome_names,)
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -134,18 +138,7 @@ class OptionValues:
         if written is not None:
             return written
         native = native_ini(self._config, option.dest)
-        return (self._config.getini(option.dest) if native is None else self._as_written(option, native)) or None
-
-    def _as_written(self, option: Option, value: Any) -> Any:
-        """Return a native value of a TOML file as it is written on the command line.
-
-        Raises:
-            pytest.UsageError: The option does not take such a value.
-        """
-        try:
-            return as_written(value, option.type, repeat=option.repeat, bare=option.bare)
-        except ValueError as error:
-            raise pytest.UsageError(f"{option.dest}: {error}") from None
+        return (self._config.getini(option.dest) if native is None else _as_written(option, native)) or None
 
     def get(self, name: str) -> Any:
         """Return the value of an option, of the type that the table has for it, else its default.
@@ -175,6 +168,20 @@ class OptionValues:
         """
         return {each.field: self.get(each.key) for each in options_of(settings) if self.has(each.key)}
 
+    @contextlib.contextmanager
+    def naming(self, name: str) -> Iterator[None]:
+        """Make an error about what an option names a usage error that begins with the option.
+
+        Raises:
+            pytest.UsageError: There was a ``ConfigurationError``.
+        """
+        from ..errors import ConfigurationError
+
+        try:
+            yield
+        except ConfigurationError as error:
+            raise pytest.UsageError(f"{self.label(name)}: {error}") from None
+
     def _choice(self, option: Option, written: str) -> str:
         if written in option.choices:
             return written
@@ -198,6 +205,37 @@ class OptionValues:
         if self.from_ini(name):
             return self._config.inipath.parent if self._config.inipath else self._config.rootpath
         return Path(self._config.invocation_params.dir)
+
+
+def _as_written(option: Option, value: Any) -> Any:
+    """Return a native value of a TOML file in the form in which the command line has it.
+
+    Raises:
+        pytest.UsageError: The option does not take such a value.
+    """
+    if option.type is flag:
+        if not isinstance(value, bool):
+            raise pytest.UsageError(f"{option.dest}: expected true or false, got {value!r}")
+        return value
+    if option.repeat:
+        return [_text_of(option, each) for each in (value if isinstance(value, list) else [value])]
+    if isinstance(value, bool) and option.bare is not None:
+        return option.bare if value else None
+    return _text_of(option, value)
+
+
+def _text_of(option: Option, value: Any) -> str:
+    if isinstance(value, dict) and option.type in JSON_TABLES:
+        return json.dumps(value, default=str)
+    if isinstance(value, dict) and option.type in PAIRS:
+        return ",".join(f"{name}={number}" for name, number in value.items())
+    if isinstance(value, list) and option.type in LISTS:
+        return ",".join(map(str, value))
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        kinds = {bool: "a boolean", list: "a list", dict: "a table"}
+        kind = kinds.get(type(value), type(value).__name__)
+        raise pytest.UsageError(f"{option.dest}: expected a string or a number, got {kind}")
+    return str(value)
 
 
 def path_options() -> frozenset[str]:

@@ -6,15 +6,46 @@ The settings that a trial depends on are in ``pytest_tau.run_settings``; those o
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .. import run_settings
-from ..settings import Option, declared, flag, option, options_of, text, texts
-from .option_types import (
-    group_names,
-    outcome_names,
-    run_name,
-)
+from ..settings import Option, declared, flag, names, option, options_of, quoted, text, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_OUTCOMES = ("failed", "error")
+
+
+def group_names(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of what trials can be grouped by, in comma-separated lists."""
+    from ..errors import unknown_name
+    from ..runs.record import GROUPS
+
+    found = names(values)
+    for name in found:
+        if name not in GROUPS:
+            raise ValueError(unknown_name("group", name, GROUPS))
+    return found
+
+
+def outcome_names(value: str) -> frozenset[str]:
+    """Return the outcomes in a comma-separated list."""
+    found = names([value])
+    for name in found:
+        if name not in _OUTCOMES:
+            raise ValueError(f"expected 'failed', 'error' or 'failed,error', got {name!r}")
+    return frozenset(found)
+
+
+def run_name(value: str) -> str:
+    """Return the name of a run's folder."""
+    from ..files import file_name_of
+
+    if not value or file_name_of(value) != value:
+        raise ValueError(f"expected letters, digits and _.+-[], got {quoted(value)}")
+    return value
+
 
 # Formatted by hand: a field is what the option is, and below it the help.
 # fmt: off

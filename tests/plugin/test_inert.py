@@ -21,7 +21,6 @@ IMPORTED = [
     "pytest_tau.plugin.capabilities",
     "pytest_tau.plugin.compat",
     "pytest_tau.plugin.hookspecs",
-    "pytest_tau.plugin.option_types",
     "pytest_tau.plugin.options",
     "pytest_tau.plugin.options_table",
     "pytest_tau.plugin.run",

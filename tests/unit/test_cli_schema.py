@@ -21,7 +21,7 @@ from pytest_tau.domains import domain_names
 from pytest_tau.environment.arguments import misfits
 from pytest_tau.environment.task_schema import task_file_schema
 from pytest_tau.models import load_task_file
-from pytest_tau.plugin.for_commands import options_schema
+from pytest_tau.plugin.options_schema import options_schema
 from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.runs.schemas import manifest_schema, simulation_schema
 
@@ -259,6 +259,7 @@ def test_the_manifest_of_a_run_with_an_agent_of_a_fixture_is_valid(pytester: pyt
         '[tool.pytest.ini_options]\ntau_domain = "retail"\ntau_trials = 4\ntau_timeout = 2.5\ntau_solo = true\n',
         '[tool.pytest]\ntau_grading = "strict"\ntau_seed = "7"\n[tool.ruff]\nline-length = 100\n',
         '[pytest]\ntau_record = true\ntau_agent_llm_args = {temperature = 0.5}\ntau_rerun = ["failed", "error"]\n',
+        '[pytest]\ntau_user_persona = {verbosity = "minimal"}\ntau_provider_limit = {openai = 4}\n',
         '[project]\nname = "x"\n',
     ],
 )

@@ -11,7 +11,7 @@ import pytest_tau
 from pytest_tau import SimulationSettings
 from pytest_tau.analysis.comparability import comparability
 from pytest_tau.participants.personas import draw_persona, persona_line, persona_text, without_pleasantries
-from pytest_tau.plugin.option_types import persona
+from pytest_tau.run_settings.types import persona
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.testing import ScriptedParticipant as Script
 

@@ -1,49 +1,19 @@
-"""The answers of the plugin to the command ``tau``: domains and evaluators of plugins, the schema of the options."""
+"""The JSON Schema of the options in ``pytest.toml`` and ``pyproject.toml``, for ``tau schema``."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from ..run_settings.types import difficulty, json_object, model_arguments
 from ..settings import flag
-from .capabilities import capabilities_of
-from .hook_calls import domains_of_plugins, evaluators_of_plugins
-from .option_types import outcome_names
-from .options import INI_KEYS, named_domains, option_groups, run_options
+from .options import INI_KEYS, JSON_TABLES, LISTS, PAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..environment import DomainSpec
-    from ..evaluation import Evaluator
     from ..settings import Option
 
-    _Provided = tuple[dict[str, DomainSpec], tuple[Evaluator, ...], tuple[str, ...]]
-
 _STRINGS = {"type": ["string", "array"], "items": {"type": "string"}}
-#: What TOML has for the values of some types; on the command line they are texts.
-_TABLES = {model_arguments: "object", json_object: "object", difficulty: "object", outcome_names: "array"}
-
-
-@pytest.hookimpl
-def pytest_tau_provided(config: pytest.Config) -> _Provided:
-    """Return the domains by name, the evaluators, and the names of the selected domains."""
-    return domains_of_plugins(config), evaluators_of_plugins(config), named_domains(config)
-
-
-@pytest.hookimpl
-def pytest_tau_options_schema(config: pytest.Config) -> dict[str, Any]:
-    """Return the schema of the options that the plugins of a configuration have."""
-    return options_schema(run_options(config).values())
-
-
-@pytest.hookimpl
-def pytest_tau_option_groups(config: pytest.Config) -> dict[str, list[Option]]:
-    """Return the options that the plugins of a configuration have, by the title of their group."""
-    return option_groups(capabilities_of(config))
 
 
 def options_schema(options: Iterable[Option]) -> dict[str, Any]:
@@ -78,8 +48,10 @@ def _types(option: Option) -> str | list[str]:
     """Return the JSON types of an option's value. Each may be written as text, as in other ini files."""
     if option.type is flag:
         return "boolean"
-    if option.type in _TABLES:
-        return [_TABLES[option.type], "string"]
+    if option.type in JSON_TABLES + PAIRS:
+        return ["object", "string"]
+    if option.type in LISTS:
+        return ["array", "string"]
     if option.bare:  # the option without a value
         return ["string", "boolean"]
     # The type of an option is a function; what it makes of a number says what it is for.
