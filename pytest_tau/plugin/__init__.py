@@ -140,7 +140,6 @@ def _begin(config: pytest.Config) -> None:
         return
     from .context import run_state
     from .person import check_terminal
-    from .store import publish
     from .store.manifest import ManifestEnd
     from .wire import is_worker
 
@@ -149,21 +148,19 @@ def _begin(config: pytest.Config) -> None:
     _register_if_given(config, "report.dry_run", "dry_run")
     _register(config, "collect.part", "distributed", "run.setup", "collect.collectors")
     _register(config, "report.trial_reports", "report.exit_status", "report.terminal", "report.junit")
-    _register(config, "collect.participants", "report.trial_notes", "report.summary")
+    _register(config, "collect.participants", "report.summary")
     _register_if_given(config, "report.markdown_page", "markdown")
-    _register(config, "report.run_counts", "report.progress", "report.verdicts.test_gates")
+    _register(config, "report.run_counts", "report.progress", "report.test_gates")
     state = run_state.run_state(config)
-    publish.register(config, state.paths.publisher, state.paths.used_results)
+    if (publisher := state.paths.publisher) is not None:
+        config.pluginmanager.register(publisher, "tau-store")
     if not is_worker(config):  # a worker's controller completes the manifest
         config.pluginmanager.register(ManifestEnd(config, state.paths, state.counts), "tau-manifest")
-    if config.getoption("usepdb", False):
-        _register(config, "report.debugger")
     _register(config, "collect.unchecked")
     capabilities.register_hooks(config)
-    _register(config, "report.capabilities_end")
-    _register(config, "collect.selection")
+    _register(config, "report.notes", "collect.selection")
     # Registered after the selection, which some of them read in a run that names a domain.
-    _register_if_given(config, "report.verdicts.gates", "gate", "fail_on")
+    _register_if_given(config, "report.gates", "gate", "fail_on")
     _register_if_given(config, "report.baseline", "baseline")
     _register_if_given(config, "collect.resume", "resume")
     _register_if_given(config, "report.html", "html")
@@ -295,26 +292,6 @@ def pytest_runtest_makereport(
     from .report import trial_reports
 
     return (yield from trial_reports.pytest_runtest_makereport(item, call))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_report_to_serializable(config: pytest.Config, report: Any) -> Generator[None, Any, Any]:
-    """Add the facts of a trial to the data of a report."""
-    if not _has_begun(config):
-        return (yield)
-    from .report import trial_reports
-
-    return (yield from trial_reports.pytest_report_to_serializable(report))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_report_from_serializable(config: pytest.Config, data: dict[str, Any]) -> Generator[None, Any, Any]:
-    """Restore the facts of a trial from the data of a report."""
-    if not _has_begun(config):
-        return (yield)
-    from .report import trial_reports
-
-    return (yield from trial_reports.pytest_report_from_serializable(data))
 
 
 # Items

@@ -120,10 +120,13 @@ def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
     from ..environment import DomainSpec
 
     found: dict[str, DomainSpec] = {}
-    for call in call_each(config, config.hook.pytest_tau_domains, config=config):
-        for spec in listed_result(call, DomainSpec, "a list of DomainSpec"):
-            _check_name(call, spec.name)
-            found[spec.name] = spec
+    for call, spec in _listed(config, config.hook.pytest_tau_domains, DomainSpec, "a list of DomainSpec"):
+        name = spec.name
+        # Node ids begin with it, and pytest prints them as they are.
+        if not name or printable(name).strip() != name or "\n" in name or "::" in name:
+            expected = "a name of visible characters, without '::' and commands for CI services"
+            raise pytest.UsageError(call.mistake(f"a domain called {name!r}", expected))
+        found[name] = spec
     return found
 
 
@@ -131,8 +134,8 @@ def late_domain(config: pytest.Config, name: str) -> str | None:
     """Return the error of a domain whose conftest.py was loaded after the domains were read; None if there is none."""
     from ..environment import DomainSpec
 
-    for call in call_each(config, config.hook.pytest_tau_domains, config=config):
-        if any(spec.name == name for spec in listed_result(call, DomainSpec, "a list of DomainSpec")):
+    for call, spec in _listed(config, config.hook.pytest_tau_domains, DomainSpec, "a list of DomainSpec"):
+        if spec.name == name:
             folder = shlex.quote(str(Path(call.place.rpartition(":")[0]).parent))
             return (
                 f"the domain {name!r} ({call.place}) was loaded after the domains of this run were read: name the "
@@ -140,13 +143,6 @@ def late_domain(config: pytest.Config, name: str) -> str | None:
                 "pytest_plugins in the root conftest.py, or by an entry point"
             )
     return None
-
-
-def _check_name(call: HookCall, name: str) -> None:
-    """Refuse the name of a domain that cannot be the beginning of node ids, which pytest prints as they are."""
-    if not name or printable(name).strip() != name or "\n" in name or "::" in name:
-        expected = "a name of visible characters, without '::' and commands for CI services"
-        raise pytest.UsageError(call.mistake(f"a domain called {name!r}", expected))
 
 
 def indexes_of_plugins(config: pytest.Config) -> dict[str, IndexFactory]:
@@ -177,13 +173,12 @@ def behaviours_of_plugins(config: pytest.Config) -> dict[str, Behaviour]:
     from ..participants.behaviours import BEHAVIOURS, Behaviour
 
     found: dict[str, Behaviour] = {}
-    for call in call_each(config, config.hook.pytest_tau_behaviours, config=config):
-        for behaviour in listed_result(call, Behaviour, "a list of Behaviour"):
-            name = behaviour.name
-            if name in BEHAVIOURS or re.fullmatch(r"[A-Za-z0-9_.-]+", name) is None:
-                expected = "another name than those of the built-in ones, of letters, digits and _.-"
-                raise pytest.UsageError(call.mistake(f"a behaviour called {name!r}", expected))
-            found[name] = behaviour
+    for call, behaviour in _listed(config, config.hook.pytest_tau_behaviours, Behaviour, "a list of Behaviour"):
+        name = behaviour.name
+        if name in BEHAVIOURS or re.fullmatch(r"[A-Za-z0-9_.-]+", name) is None:
+            expected = "another name than those of the built-in ones, of letters, digits and _.-"
+            raise pytest.UsageError(call.mistake(f"a behaviour called {name!r}", expected))
+        found[name] = behaviour
     return found
 
 
@@ -197,16 +192,13 @@ def evaluators_of_plugins(config: pytest.Config) -> tuple[Evaluator, ...]:
 
     built_in = {component.name for component in COMPONENTS}
     found: dict[str, Evaluator] = {}
-    for call in call_each(config, config.hook.pytest_tau_evaluators, config=config):
-        for evaluator in listed_result(call, object, "a list of evaluators, objects with name and evaluate"):
-            _check_evaluator(call, evaluator)
-            if evaluator.name in built_in:
-                raise pytest.UsageError(
-                    call.mistake(
-                        f"an evaluator called {evaluator.name!r}", "a name other than those of the built-in components"
-                    )
-                )
-            found[evaluator.name] = evaluator
+    expected = "a list of evaluators, objects with name and evaluate"
+    for call, evaluator in _listed(config, config.hook.pytest_tau_evaluators, object, expected):
+        _check_evaluator(call, evaluator)
+        if evaluator.name in built_in:
+            other = "a name other than those of the built-in components"
+            raise pytest.UsageError(call.mistake(f"an evaluator called {evaluator.name!r}", other))
+        found[evaluator.name] = evaluator
     return tuple(found.values())
 
 
@@ -244,15 +236,20 @@ def modify_tasks(config: pytest.Config, domain: Domain, tasks: list[Task]) -> No
                 raise pytest.UsageError(call.mistake(f"{shown(task)} in the list tasks", "a Task: Task(id=…, …)"))
 
 
+def _listed(config: pytest.Config, hook: Any, kind: type, expected: str) -> Iterator[tuple[HookCall, Any]]:
+    """Yield what the implementations of a hook have returned in lists, each with the call that has returned it."""
+    for call in call_each(config, hook, config=config):
+        for each in listed_result(call, kind, expected):
+            yield call, each
+
+
 def listed_result(call: HookCall, kind: type, expected: str) -> Iterator[Any]:
     """Yield what an implementation has returned in a list.
 
     Raises:
         pytest.UsageError: It returned something else, or an element is not of the kind.
     """
-    result = call.result
-    if result is None:
-        return
+    result = () if call.result is None else call.result
     if isinstance(result, str | bytes | Mapping) or not isinstance(result, Iterable):
         raise pytest.UsageError(call.mistake(shown(result), f"{expected}, or None"))
     for element in result:

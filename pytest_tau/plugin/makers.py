@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from ..participants import Side
+    from ..runner import RunConfig
 
 SIDES: tuple[Side, ...] = ("agent", "user")
 
@@ -61,11 +62,9 @@ def check_marker(arguments: Mapping[str, Any], fixtures: Mapping[str, Any], para
             raise pytest.UsageError(f"marker tau: {problem}: remove one of the two")
 
 
-def named_participant(side: Side, item: pytest.Item) -> Any:
-    """Return the participant that the settings or the marker name for a trial."""
-    spec = spec_of(item)
-    assert spec is not None, "the item runs a trial"
-    return spec.config.agent_spec if side == "agent" else spec.config.user_spec
+def named_participant(side: Side, config: RunConfig) -> Any:
+    """Return the participant that settings or a marker name."""
+    return config.agent_spec if side == "agent" else config.user_spec
 
 
 def maker_of(side: Side, item: pytest.Item) -> str | None:
@@ -108,7 +107,9 @@ def inputs_of(item: pytest.Item) -> dict[str, str]:
 
 def participant_of(side: Side, item: pytest.Item) -> str:
     """Return a short text that says who plays a side in a trial: its name, or what makes it."""
-    named = named_participant(side, item)
+    spec = spec_of(item)
+    assert spec is not None, "the item runs a trial"
+    named = named_participant(side, spec.config)
     name = named if isinstance(named, str) else getattr(named, "__qualname__", type(named).__name__)
     made = maker_of(side, item)
     if made is None:

@@ -52,31 +52,19 @@ def pytest_tau_option_groups(config: pytest.Config) -> dict[str, list[Option]] |
 
 @pytest.hookspec
 def pytest_tau_trials_running(running: int | None) -> None:
-    """Report that the loop waits for trials; collect-all. Called each time before it waits, and once at its end.
-
-    Args:
-        running: The number of running trials; None at the end of the loop.
-    """
+    """Report how many trials run; collect-all. Called before the loop waits for them; with None at its end."""
 
 
 @pytest.hookspec
 def pytest_tau_trials_waiting(trials: Mapping[str, float]) -> None:
-    """Report the trials that pytest waits for; collect-all. Called each second while it waits.
-
-    Args:
-        trials: The seconds since the start of each trial, by the node id of its test.
-    """
+    """Report since how many seconds trials run that pytest waits for, by node id; collect-all, called each second."""
 
 
 @pytest.hookspec
 def pytest_tau_phase_reported(report: pytest.TestReport, trial: TrialReport) -> None:
-    """Report a phase of a test that runs a trial; collect-all.
+    """Report a phase of a test that runs a trial, with its facts so far; collect-all.
 
     Called in the process that reports, in ``pytest_runtest_logreport`` before pytest counts the report.
-
-    Args:
-        report: pytest's report.
-        trial: The facts of the trial so far.
     """
 
 
@@ -85,22 +73,12 @@ def pytest_tau_trial_reported(report: pytest.TestReport, trial: TrialReport, rec
     """Report a finished trial; collect-all.
 
     Called in the process that reports, right after ``pytest_tau_phase_reported`` for the last phase of its test.
-
-    Args:
-        report: The last of pytest's reports on its test.
-        trial: The facts of the trial.
-        record: The trial's record.
     """
 
 
 @pytest.hookspec
 def pytest_tau_models(config: pytest.Config, models: ModelSettings) -> dict[Role, ModelChoice] | None:
-    """Return the models that are called besides those of agent, user and judge, by role; collect-all.
-
-    Args:
-        config: pytest's configuration.
-        models: The settings of model calls, with the models of agent, user and judge.
-    """
+    """Return the models that are called besides those of agent, user and judge, by role; collect-all."""
 
 
 @pytest.hookspec
@@ -111,12 +89,6 @@ def pytest_tau_after_trial(
 
     Called in pytest's thread, when the trial starts. What it returns is called on the event loop of the trial, and may
     add facts to the simulation, and usage to the models.
-
-    Args:
-        item: The item of the trial.
-        spec: Its task, its domain, its settings.
-        number: The number of the trial, from 0.
-        models: The models of the trial.
     """
 
 
@@ -135,44 +107,22 @@ def pytest_tau_plan(specs: list[TaskSpec], test: pytest.Function | None) -> None
 
 @pytest.hookspec(firstresult=True)
 def pytest_tau_is_skipped(item: pytest.Item) -> bool | None:
-    """Return True if the setup of an item skips it, so that its trial is not started early; first result.
-
-    Args:
-        item: The item of a trial.
-    """
+    """Return True if the setup of an item skips it, so that its trial is not started early; first result."""
 
 
 @pytest.hookspec
 def pytest_tau_may_restore(simulation: Simulation) -> bool | None:
-    """Return False if a simulation of an earlier session cannot be reused; collect-all.
-
-    Args:
-        simulation: The simulation of the same test, with the same seed.
-    """
-
-
-class FinishedRun(NamedTuple):
-    """A run whose trials are all reported.
-
-    Attributes:
-        records: The records of its trials.
-        failed: The node ids of the tests that have failed.
-        summaries: Returns the summaries of its domains; they are computed once, when they are first asked for.
-    """
-
-    records: Sequence[TrialRecord]
-    failed: Container[str]
-    summaries: Callable[[], list[DomainSummary]]
+    """Return False if a simulation of the same test and seed in an earlier session is not reused; collect-all."""
 
 
 @pytest.hookspec
-def pytest_tau_finished(run: FinishedRun) -> None:
+def pytest_tau_finished(
+    records: Sequence[TrialRecord], failed: Container[str], summaries: Sequence[DomainSummary]
+) -> None:
     """Report what a run has come to; collect-all. A run with an implementation computes every figure of its domains.
 
-    Called in the process that reports, in ``pytest_sessionfinish``, if there are trials.
-
-    Args:
-        run: The run.
+    Called in the process that reports, in ``pytest_sessionfinish``, if there are trials. ``failed`` are the node ids of
+    the tests that have failed.
     """
 
 
@@ -204,14 +154,7 @@ class SummaryBlock(NamedTuple):
 
 @pytest.hookspec
 def pytest_tau_summary_lines(exitstatus: int) -> SummaryBlock | None:
-    """Return a section of the terminal summary; collect-all. Called once, in the process that reports, at the end.
-
-    Args:
-        exitstatus: The exit status of the run.
-
-    Returns:
-        The section, or None for no lines.
-    """
+    """Return a section of the terminal summary; collect-all. Called once, in the process that reports, at the end."""
 
 
 @pytest.hookspec
@@ -219,9 +162,6 @@ def pytest_tau_exit_verdict() -> pytest.ExitCode | None:
     """Return the exit status of a run that pytest considers a success; collect-all, of which the first result counts.
 
     Called in the process that reports, once everything is reported.
-
-    Returns:
-        The exit status, or None to leave it as it is.
     """
 
 
@@ -229,13 +169,7 @@ def pytest_tau_exit_verdict() -> pytest.ExitCode | None:
 def pytest_tau_gate_verdicts(gates: Sequence[Gate]) -> list[Verdict] | None:
     """Return the verdicts of the gates of a run in which not every planned trial was run; first result.
 
-    Called in the process that reports, once everything is reported.
-
-    Args:
-        gates: The gates.
-
-    Returns:
-        The verdicts, or None if those of the trials that were run are right.
+    Called in the process that reports, once everything is reported; None if those of the trials that ran are right.
     """
 
 
@@ -244,7 +178,4 @@ def pytest_tau_regression() -> bool | None:
     """Return whether there is a regression against the baseline, if that was decided while the run was under way.
 
     First result; called in the process that reports, once everything is reported.
-
-    Returns:
-        Whether there is one, or None to leave it to the comparison at the end.
     """

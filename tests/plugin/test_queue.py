@@ -6,7 +6,6 @@ import pytest
 
 from pytest_tau.capabilities.queue.leases import Leases
 from pytest_tau.files import digest
-from pytest_tau.plugin.store.publish import Publisher
 from pytest_tau.runs.reader import open_run
 from pytest_tau.runs.store import open_store
 
@@ -43,8 +42,7 @@ def test_one_machine_runs_all_and_the_next_nothing(queue, concurrency):
 def other(project, queue):
     """Another machine of the run."""
     ids = sorted(project.collected(*MOCK))
-    publisher = Publisher(open_store(queue.url), "")
-    return Leases(publisher.store, 6, 1.0, f"queue/{digest(chr(10).join(ids))}/")
+    return Leases(open_store(queue.url), 6, 1.0, f"queue/{digest(chr(10).join(ids))}/")
 
 
 def test_what_a_lost_machine_has_taken_is_run_again(queue, other):

@@ -20,17 +20,13 @@ if TYPE_CHECKING:
 
 def register(config: pytest.Config) -> None:
     """Register what a worker needs."""
-    state = run_state(config)
     worker = Worker(config)
-    state.upcoming = worker.upcoming
+    run_state(config).upcoming = worker.upcoming
     config.pluginmanager.register(worker, "tau-worker")
-    given = worker_input(config)
-    if given is not None and given.remote:
-        config.pluginmanager.register(AttachmentSender(config), "tau-sender")
 
 
 class Worker:
-    """Finds the items that may be prefetched."""
+    """Finds the items that may be prefetched; sends simulations and cassettes to a controller on another machine."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -48,13 +44,6 @@ class Worker:
     def pytest_sessionfinish(self) -> None:
         """Inform the controller, which collects nothing, whether tasks were to be run."""
         give_output(self._config, has_context=get_context(self._config) is not None)
-
-
-class AttachmentSender:
-    """Sends simulations and recorded cassettes with the reports, to a controller on another machine."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:

@@ -17,8 +17,6 @@ from ..wire import is_worker
 from .trial_reports import records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ...analysis.compare import Comparison, RunRecords
 
 #: The only result of a comparison that does not fail the run.
@@ -102,11 +100,7 @@ class Baseline:
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return the comparison with its warnings."""
-        return SummaryBlock("baseline", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
-        for line, colours in self.lines():
-            yield SummaryLine(f"tau: {line}", colours)
+        return SummaryBlock("baseline", (SummaryLine(f"tau: {line}", colours) for line, colours in self.lines()))
 
     def conclusions(self) -> list[str]:
         """Return in one sentence for each variant whether it changed; nothing if nothing can be compared."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     import pytest
 
-    from ...analysis.usage import UsageTotals
+    from ...models import ModelUsage
     from ...runner import RunConfig
+    from ..wire import TrialReport
 
 _KEY = "tau/costs"
 
@@ -40,6 +42,22 @@ def models_key(config: RunConfig) -> str:
     return " ".join(names.values())
 
 
+def live_usage(ended: Iterable[tuple[str, TrialReport]]) -> dict[str, list[Any]]:
+    """Return the usage of the calls of trials that were not replayed: the numbers that estimates are made of, by task.
+
+    Args:
+        ended: The trials by node id.
+    """
+    found: dict[str, list[Any]] = {}
+    for _, trial in ended:
+        if trial.simulated and trial.usage is not None and not trial.usage["replayed"]:
+            roles = trial.usage["roles"].values()
+            numbers = [1, *(sum(each[name] for each in roles) for name in ("calls", "known_cost", "unpriced_calls"))]
+            before = found.get(trial.usage["task"], [0, 0, 0.0, 0])
+            found[trial.usage["task"]] = [old + new for old, new in zip(before, numbers, strict=True)]
+    return found
+
+
 def store_usage(config: pytest.Config, models: str, used: dict[str, list[Any]]) -> None:
     """Add the usage of a run to the cache.
 
@@ -57,6 +75,39 @@ def store_usage(config: pytest.Config, models: str, used: dict[str, list[Any]]) 
         before = tasks.get(task, [0, 0, 0.0, 0])
         tasks[task] = [old + new for old, new in zip(before, numbers, strict=True)]
     cache.set(_KEY, stored)
+
+
+def usage_lines(ended: Iterable[tuple[str, TrialReport]], stopped: Mapping[str, Any]) -> list[str]:
+    """Return a line for each role whose model was called, and one for the total.
+
+    Args:
+        ended: The trials by node id, those of earlier runs among them.
+        stopped: The calls of trials that a budget has stopped in an earlier run, by role.
+    """
+    used = [(trial, trial.usage) for _, trial in ended if trial.usage is not None]
+    if not used and not stopped:
+        return []
+    from ...analysis.usage import UsageTotals
+
+    found = UsageTotals()
+    for trial, usage in used:
+        reused = trial.record is not None and trial.record.restored
+        found.add(_parsed(usage["roles"]), replayed=usage["replayed"] and not reused, reused=reused)
+    if stopped:
+        found.add_stopped(_parsed(stopped))
+    return found.lines()
+
+
+def _parsed(usage: Mapping[str, Any]) -> dict[str, ModelUsage]:
+    from ...models import ModelUsage
+
+    return {role: ModelUsage.model_validate(used) for role, used in usage.items()}
+
+
+def unpriced_calls(ended: Iterable[tuple[str, TrialReport]]) -> int:
+    """Return the number of calls of this run whose cost is unknown."""
+    live = [trial.usage for _, trial in ended if trial.usage is not None and not trial.usage["replayed"]]
+    return sum(used["unpriced_calls"] for usage in live for used in usage["roles"].values())
 
 
 def estimate(config: pytest.Config, models: str, tasks: dict[str, int]) -> Estimate | None:
@@ -80,55 +131,3 @@ def estimate(config: pytest.Config, models: str, tasks: dict[str, int]) -> Estim
         calls, cost = calls + wanted * each[0], cost + wanted * each[1]
     priced = not any(numbers[3] for numbers in known.values())
     return Estimate(calls, cost if priced else None, trials, len(known))
-
-
-class ModelTotals:
-    """Sums of model usage: by role for the summary, by task for estimates.
-
-    Attributes:
-        unpriced: The number of calls of this run whose cost is unknown.
-    """
-
-    def __init__(self) -> None:
-        self.unpriced = 0
-        self._sums: UsageTotals | None = None
-        self._live: dict[str, list[Any]] = defaultdict(lambda: [0, 0, 0.0, 0])
-
-    def add(self, usage: dict[str, Any], *, trial: bool, reused: bool) -> None:
-        """Add the usage of a test.
-
-        Args:
-            usage: Its model calls by role, its task, and whether they were made in this run (``replayed`` is false).
-            trial: Whether the test ran a whole trial, on which estimates can be based.
-            reused: Whether its trial was taken from an earlier run.
-        """
-        from ...analysis.usage import UsageTotals
-        from ...models import ModelUsage
-
-        roles = {role: ModelUsage.model_validate(used) for role, used in usage["roles"].items()}
-        self._sums = self._sums or UsageTotals()
-        self._sums.add(roles, replayed=usage["replayed"] and not reused, reused=reused)
-        if not usage["replayed"]:
-            self.unpriced += sum(used.unpriced_calls for used in roles.values())
-        if trial and not usage["replayed"]:
-            names = ("calls", "known_cost", "unpriced_calls")
-            used_here = [1, *(sum(getattr(used, name) for used in roles.values()) for name in names)]
-            before = self._live[usage["task"]]
-            self._live[usage["task"]] = [old + new for old, new in zip(before, used_here, strict=True)]
-
-    def add_stopped(self, usage: dict[str, Any]) -> None:
-        """Add the calls of trials that a budget has stopped in an earlier run, by role."""
-        if usage:
-            from ...analysis.usage import UsageTotals
-            from ...models import ModelUsage
-
-            self._sums = self._sums or UsageTotals()
-            self._sums.add_stopped({role: ModelUsage.model_validate(used) for role, used in usage.items()})
-
-    def lines(self) -> list[str]:
-        """Return a line for each role, and one for the total."""
-        return self._sums.lines() if self._sums else []
-
-    def store(self, config: pytest.Config, run: RunConfig) -> None:
-        """Store the usage of calls that were not replayed, for later estimates."""
-        store_usage(config, models_key(run), dict(self._live))

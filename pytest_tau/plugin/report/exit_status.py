@@ -16,7 +16,6 @@ from .trial_reports import records_of
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from ..wire import TrialReport
 
 #: Options that ask for tasks; the others are settings of the trials that there are.
 _ASK_FOR_TASKS = ("tau_domain", "tau_task", "tau_shard")
@@ -32,7 +31,8 @@ class ExitStatus:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._usage_errors = self._not_run = self._not_kept = 0
+        self._usage_errors = 0
+        self._counts = run_state(config).counts
         self._tests_ran = self._others_passed = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -51,17 +51,22 @@ class ExitStatus:
         trial = trial_report(report)
         self._others_passed |= report.when == "call" and report.passed and not (trial and trial.simulated)
 
-    def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
-        """Count trials that were not run because the budget was spent, and those that could not be stored."""
-        self._not_run += report.when == "setup" and trial.not_run == "budget"
-        self._not_kept += report.when == "teardown" and trial.results_problem is not None
+    @property
+    def _not_run(self) -> int:
+        """Return the number of trials that were not run because the budget was spent."""
+        return sum(trial.not_run == "budget" for _, trial in self._counts.ended)
+
+    @property
+    def _not_kept(self) -> int:
+        """Return the number of simulations that could not be stored."""
+        return sum(trial.results_problem is not None for _, trial in self._counts.ended)
 
     def pytest_tau_summary_lines(self, exitstatus: int) -> SummaryBlock:
         """Return the reason of an exit status that no other line explains."""
         return SummaryBlock("exit status", self._lines(exitstatus))
 
     def _lines(self, exitstatus: int) -> Iterator[SummaryLine]:
-        counts = run_state(self._config).counts
+        counts = self._counts
         silent = self._is_success() and not options_given(self._config)
         unexplained = self._without_effect() and not (silent or self._may_be_empty)
         if unexplained and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
@@ -107,7 +112,7 @@ class ExitStatus:
     @property
     def _may_be_empty(self) -> bool:
         """Return whether there are trials, and none for this run: more machines than trials, or no change."""
-        counts = run_state(self._config).counts
+        counts = self._counts
         return counts.empty_shard or counts.nothing_changed
 
     def _is_success(self) -> bool:

@@ -10,7 +10,7 @@ from ...settings import stated
 from ...text import plural, printable
 from ..context.run_state import get_context, run_state
 from ..items import spec_of
-from ..makers import SIDES, participant_of
+from ..makers import SIDES, named_participant, participant_of
 from ..options import excluded_tests, named_domains, task_files_given
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _lines_of_items(config: pytest.Config, context: RunContext, items: Sequence[
     if run_state(config).header_shown:
         return participant_lines(context, chosen)
     if len(chosen) > 1:
-        named = tuple(_spec_name(context, side) for side in SIDES) in chosen
+        named = tuple(str(named_participant(side, context.config)) for side in SIDES) in chosen
         participants = named or not _may_make_agents(config, context)
         lines = _settings_lines(config, context, {}, domains=domains, participants=participants)
         return lines + participant_lines(context, chosen)
@@ -109,7 +109,7 @@ def participant_lines(context: RunContext, chosen: Mapping[tuple[str, ...], int]
         chosen: The number of trials of each pair.
         header: Whether the header has shown the pair that the settings name; else it has a line, too.
     """
-    named = tuple(_spec_name(context, side) for side in SIDES) if header else None
+    named = tuple(str(named_participant(side, context.config)) for side in SIDES) if header else None
     return [
         f"tau: {plural(number, 'trial')}: agent {agent}, user {user}"
         for (agent, user), number in chosen.items()
@@ -121,11 +121,6 @@ def _has_bundled(context: RunContext, domains: Collection[str]) -> bool:
     """Return whether the data of a domain may be the bundled data: not if plugins of the project provide them all."""
     own = context.domain_specs
     return any(name not in own for name in domains) if domains else not own
-
-
-def _spec_name(context: RunContext, side: Side) -> str:
-    named = context.config.agent_spec if side == "agent" else context.config.user_spec
-    return str(named)
 
 
 def _retrieval(context: RunContext, domains: Collection[str]) -> list[str]:
@@ -157,7 +152,7 @@ def _settings_lines(
     from ...runner.conditions import changed_conditions
 
     run = context.config
-    others = {side for side, name in made.items() if name != _spec_name(context, side)}
+    others = {side for side, name in made.items() if name != str(named_participant(side, context.config))}
     parts = [f"seed {run.seed}"]
     if named_domains(config):
         parts.insert(0, f"domain {', '.join(run.domains)}")

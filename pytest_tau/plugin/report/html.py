@@ -67,7 +67,7 @@ class HtmlReport:
         from ...errors import ConfigurationError
         from ...reports.html import write_report
         from ...runs.reader import Run
-        from .verdicts.decisions import decisions
+        from .gates import decisions
 
         state = run_state(self._config)
         folder = state.paths.results

@@ -11,12 +11,11 @@ from ..compat import is_of_junit_file, junit_xml
 from ..seams import SummaryBlock, SummaryLine
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from ...analysis.scores import Floor, Scores
     from ...analysis.summary import DomainSummary
     from ...runs.record import TrialRecord
-    from ..seams import FinishedRun
 
 #: Characters of the name of a domain with its variant.
 _LONGEST = 200
@@ -39,11 +38,11 @@ class JUnitFile:
         if junit_xml(self._config) is not None:
             report.user_properties += trial_properties(record)
 
-    def pytest_tau_finished(self, run: FinishedRun) -> None:
+    def pytest_tau_finished(self, summaries: Sequence[DomainSummary]) -> None:
         """Add the properties of the domains to the suite."""
         xml = junit_xml(self._config)
         if xml is not None:
-            for name, value in suite_properties(run.summaries()):
+            for name, value in suite_properties(summaries):
                 xml.add_global_property(name, value)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
@@ -77,7 +76,7 @@ def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
     return [*found, *([("tau_restored", "true")] if record.restored else [])]
 
 
-def suite_properties(summaries: list[DomainSummary]) -> list[tuple[str, str]]:
+def suite_properties(summaries: Sequence[DomainSummary]) -> list[tuple[str, str]]:
     """Return the properties of the suite, for each domain, and for each variant of its tests if there are several."""
     found: list[tuple[str, str]] = []
     for summary in summaries:

@@ -9,16 +9,16 @@ import pytest
 
 from ...text import plural, relative_path
 from ..context.run_state import get_context, run_state
-from ..items import get_item_state, group_of, spec_of
+from ..items import group_of, spec_of
 from ..options import OptionValues
-from ..seams import FinishedRun, SummaryBlock, SummaryLine
-from ..wire import add_facts, is_worker
-from .costs import ModelTotals
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import is_worker
+from .costs import live_usage, models_key, store_usage, unpriced_calls, usage_lines
 from .header import examples_warning
-from .trial_reports import records_of
+from .trial_reports import floor_of, records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ...analysis.summary import DomainSummary
     from ...runs.groups import TaskId
@@ -33,110 +33,56 @@ _PREFIX = "tau:"
 
 
 def register(config: pytest.Config) -> None:
-    """Register the summary.
-
-    Raises:
-        pytest.UsageError: The value of an option cannot be used.
-    """
-    values = OptionValues(config)
-    group_by: tuple[str, ...] = values.get("group_by")
-    persona = values.get("user_persona") or {}
-    if "persona" not in group_by and any(len(weights) > 1 for weights in persona.values()):
-        group_by += ("persona",)
-    config.pluginmanager.register(Summary(config, group_by), "tau-summary")
+    """Register the summary."""
+    config.pluginmanager.register(Summary(config), "tau-summary")
 
 
 class Summary:
     """Sums up the trials of a run.
 
-    Args:
-        config: pytest's configuration.
-        group_by: The names of the groupings of tasks.
+    Raises:
+        pytest.UsageError: The value of an option cannot be used.
     """
 
-    def __init__(self, config: pytest.Config, group_by: tuple[str, ...]) -> None:
-        self._config, self._group_by = config, group_by
-        self._models = ModelTotals()
-        self._floors: dict[TaskId, bool | None] = {}
-        #: The tasks of which the floor is computed at the end.
+    def __init__(self, config: pytest.Config) -> None:
+        self._config, values = config, OptionValues(config)
+        self._group_by: tuple[str, ...] = values.get("group_by")
+        persona = values.get("user_persona") or {}
+        if "persona" not in self._group_by and any(len(weights) > 1 for weights in persona.values()):
+            self._group_by += ("persona",)
+        self._counts = run_state(config).counts
+        #: The tasks, of which the floor is computed at the end; of workers, it is known by then.
         self._specs: dict[TaskId, TaskSpec] = {}
-        self._problems: dict[str, None] = {}
         self._failed: set[str] = set()
         #: The tests that have passed, without task items that gates decide.
         self._passed: set[str] = set()
-        #: How often the trial of a test was run: more than once by plugins such as pytest-rerunfailures.
-        self._runs: Counter[str] = Counter()
-        self._replay_differences = 0
-        self._stored = False
-        self._comparability: str | None = None
         self._found: list[DomainSummary] | None = None
-
-    @property
-    def _detailed(self) -> bool:
-        """Return whether more than the first line of each domain is shown anywhere."""
-        return self._config.get_verbosity() >= 0 or self._is_heard
 
     @property
     def _is_heard(self) -> bool:
         """Return whether anything, such as a page or JUnit's XML, is made of the run at its end."""
         return bool(self._config.hook.pytest_tau_finished.get_hookimpls())
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Find out whether an agent that does nothing passes the task, in the process that has the domain."""
-        report = yield
-        if report.when != "teardown" or not self._detailed:
-            return report
-        spec, state = spec_of(item), get_item_state(item)
-        simulation = state.simulation if state else None
-        if spec and simulation is not None and spec.task.id == simulation.task_id:
-            if is_worker(self._config):  # the controller does not have the domain
-                add_facts(report, floor=_floor(spec))
-            elif (group := group_of(item)) is not None:
-                self._specs[group.task] = spec
-        return report
-
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
-        """Record failures, the usage of models, and problems with results and replays."""
+        """Record which tests fail, and which pass."""
         if report.failed:
             self._failed.add(report.nodeid)
         if report.when == "call" and report.passed and not trial.gated and not hasattr(report, "wasxfail"):
             self._passed.add(report.nodeid)
-        if report.when != "teardown":
-            return
-        if trial.usage is not None:
-            reused = trial.record is not None and trial.record.restored
-            self._models.add(trial.usage, trial=trial.simulated, reused=reused)
-            if trial.not_run == "budget":
-                run_state(self._config).counts.stopped_usage.append(trial.usage["roles"])
-        if trial.simulated:
-            self._stored |= trial.results_problem is None
-            if trial.results_problem is not None:
-                self._problems[trial.results_problem] = None
-            self._replay_differences += trial.replay_differences
-
-    def pytest_tau_trial_reported(self, report: pytest.TestReport, trial: TrialReport, record: TrialRecord) -> None:
-        """Record the floor of the task, and that the test was run once more."""
-        if trial.floor is not None:
-            self._floors[record.group.task] = trial.floor
-        self._runs[report.nodeid] += 1
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Store costs, and call ``pytest_tau_finished``, in the process that reports."""
         if is_worker(self._config):
             return
-        context = get_context(self._config)
-        if context is not None:
-            self._models.store(self._config, context.config)
-            previous = run_state(self._config).previous
-            # A recording goes on from such calls, which belong to the trial that was run again.
-            if previous is not None and not context.config.models.tape:
-                self._models.add_stopped(previous.info.get("stopped_usage", {}))
-            self._note_comparability()
-        if records := records_of(self._config):
-            run = FinishedRun(records, self._failed, self._summaries)
-            self._config.hook.pytest_tau_finished(run=run)
+        for item in getattr(session, "items", ()):
+            if (spec := spec_of(item)) is not None and (group := group_of(item)) is not None:
+                self._specs[group.task] = spec
+        if (context := get_context(self._config)) is not None:
+            store_usage(self._config, models_key(context.config), live_usage(self._counts.ended))
+        if self._is_heard and (records := records_of(self._config)):
+            hook = self._config.hook.pytest_tau_finished
+            hook(records=records, failed=self._failed, summaries=self._summaries())
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return the lines of each domain, the usage of models, and remarks on the run."""
@@ -175,7 +121,9 @@ class Summary:
         asked = self._is_heard or self._config.get_verbosity() > 0
         if not asked and len(records) > _MANY and all(record.passed for record in records):
             return {}
-        return {**self._floors, **{task: _floor(spec) for task, spec in self._specs.items()}}
+        ran = {record.group.task for record in records}
+        known = {each.record.group.task: each.floor for _, each in self._counts.ended if each.record is not None}
+        return {**known, **{task: floor_of(self._specs[task]) for task in ran & self._specs.keys()}}
 
     def _domain_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
         from ...analysis.metrics import outcome_summary
@@ -216,28 +164,30 @@ class Summary:
         if passed:
             text = f"{plural(len(passed), 'test')} passed although {_their(len(passed))} failed{_broken_off(passed)}"
             yield SummaryLine(f"{_PREFIX} {text}", {"yellow": True})
-        again = sum(number > 1 for number in self._runs.values())
+        again = sum(n > 1 for n in Counter(test for test, trial in self._counts.ended if trial.record).values())
         if again:
             text = f"{plural(again, 'trial')} run again: only the last outcome counts, also in rates and gates"
             yield SummaryLine(f"{_PREFIX} {text}", {"yellow": True})
 
     def _remark_lines(self, *, graded: bool) -> Iterator[SummaryLine]:
-        if self._replay_differences:
+        trials = [trial for _, trial in self._counts.ended if trial.simulated]
+        if different := sum(trial.replay_differences for trial in trials):
             from ...diagnosis.explain import differing_results
 
-            differences = f"{_PREFIX} replay: {differing_results(self._replay_differences)} (-rA shows them)"
-            yield SummaryLine(differences, {"yellow": True})
+            yield SummaryLine(f"{_PREFIX} replay: {differing_results(different)} (-rA shows them)", {"yellow": True})
         yield from self._model_lines()
         context, quiet = get_context(self._config), self._config.get_verbosity() < 0
-        folder = run_state(self._config).paths.results if self._stored and not quiet else None
+        stored = any(trial.results_problem is None for trial in trials)
+        folder = run_state(self._config).paths.results if stored and not quiet else None
         if folder is not None:
             publisher = run_state(self._config).paths.publisher
             shown = publisher.store.shown if publisher else relative_path(folder, self._config.invocation_params.dir)
             yield SummaryLine(f"{_PREFIX} simulations stored in {shown}")
-        if self._comparability and not quiet:
-            yield SummaryLine(f"{_PREFIX} comparability: {self._comparability}")
+        compared = self._counts.comparability if context is not None and not quiet else None
+        if compared is not None and (compared.is_asked_for or self._config.get_verbosity() > 0):
+            yield SummaryLine(f"{_PREFIX} comparability: {compared.text}")
         yield from self._honest_lines()
-        for problem in self._problems:
+        for problem in dict.fromkeys(trial.results_problem for trial in trials if trial.results_problem is not None):
             yield SummaryLine(f"{_PREFIX} {problem}", {"red": True})
         if graded:
             from ...analysis.metrics import given_reference
@@ -250,31 +200,24 @@ class Summary:
                 f"{_PREFIX} NL assertions judged by {judge.name!r}: same verdict for every statement", {"yellow": True}
             )
 
-    def _note_comparability(self) -> None:
-        """Compute how far the run can be compared with τ²-bench, for ``run.json`` and the summary."""
-        records = records_of(self._config)
-        if not records:
-            return
-        from ...analysis.comparability import comparability
-
-        found = comparability(records)
-        if found is not None:
-            asked = found.is_asked_for or self._config.get_verbosity() > 0
-            self._comparability = found.text if asked else None
-            run_state(self._config).counts.comparability = found.as_dict()
-
     def _model_lines(self) -> Iterator[SummaryLine]:
         """Return the usage of models, and how to give a price if the cost of a call of this run is unknown."""
-        models, quiet = self._models.lines(), self._config.get_verbosity() < 0
+        context, quiet = get_context(self._config), self._config.get_verbosity() < 0
+        previous = run_state(self._config).previous
+        # A recording goes on from such calls, which belong to the trial that was run again.
+        goes_on = context is None or previous is None or context.config.models.tape
+        stopped = {} if previous is None or goes_on else previous.info.get("stopped_usage", {})
+        models = usage_lines(self._counts.ended, stopped)
         for line in models[-1:] if quiet else models:
             yield SummaryLine(f"{_PREFIX} {line}")
-        if self._models.unpriced and not quiet:
+        if not (unpriced := unpriced_calls(self._counts.ended)):
+            return
+        if not quiet:
             from ...chat.prices import price_hint
 
             yield SummaryLine(f"{_PREFIX} {price_hint()}")
-        context = get_context(self._config)
-        if self._models.unpriced and context is not None and context.config.models.has_budget:
-            calls = plural(self._models.unpriced, "model call")
+        if context is not None and context.config.models.has_budget:
+            calls = plural(unpriced, "model call")
             yield SummaryLine(f"{_PREFIX} not counted in the budget: {calls} of unknown cost", {"yellow": True})
 
     def _honest_lines(self) -> Iterator[SummaryLine]:
@@ -320,13 +263,3 @@ def _broken_off(records: Sequence[TrialRecord]) -> str:
 
     ends = Counter(each.termination_reason for each in records if each.termination_reason not in STOPS)
     return f" ({', '.join(f'{number} {reason}' for reason, number in ends.most_common())})" if ends else ""
-
-
-def _floor(spec: TaskSpec) -> bool | None:
-    from ...evaluation import passes_without_agent
-
-    try:
-        evaluation = spec.config.simulation.evaluation
-        return passes_without_agent(spec.task, spec.domain, evaluation.grading, solo=evaluation.solo)
-    except Exception:  # noqa: BLE001 - a domain's code may raise anything, and the trial has reported it
-        return None

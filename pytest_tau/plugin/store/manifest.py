@@ -72,7 +72,7 @@ def _sides_with_reference(items: Iterable[pytest.Item]) -> list[str]:
         spec = spec_of(item)
         if spec is not None:
             for side in SIDES:
-                named = named_participant(side, item)
+                named = named_participant(side, spec.config)
                 # A recording may be large.
                 if maker_of(side, item) is None and not str(named).startswith("replay:"):
                     sources[side, id(named), spec.domain.name] = (named, spec)
@@ -278,13 +278,13 @@ class ManifestEnd:
         info = read_manifest(folder)
         if not info:
             return
-        if self._counts.stopped_usage:
-            info["stopped_usage"] = add_usage(info.get("stopped_usage", {}), *self._counts.stopped_usage)
+        if stopped := self._counts.stopped_usage:
+            info["stopped_usage"] = add_usage(info.get("stopped_usage", {}), *stopped)
         if complete:
             info["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
         info["excluded"] = {**info["excluded"], **self._counts.excluded}
         if self._counts.comparability is not None:
-            info["comparability"] = self._counts.comparability
+            info["comparability"] = self._counts.comparability.as_dict()
         write_file(folder, info)
 
 

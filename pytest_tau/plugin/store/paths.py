@@ -82,20 +82,20 @@ class RunPaths:
         Raises:
             pytest.UsageError: The store cannot be used.
         """
-        from ...errors import ConfigurationError
         from ...runs.store import open_store
         from .publish import Publisher
 
         if is_worker(self._config) and (self._input is None or self._input.remote):
             return None
-        url, below = self._place
-        if url is None:
+        given, resumed = self._values.get("results"), self._values.get("resume")
+        url = resumed if is_url(resumed) else given if is_url(given) else None
+        folder = self.results if url is not None else None
+        if url is None or folder is None:
             return None
-        label = self._values.label("results" if is_url(self._values.get("results")) else "resume")
-        try:
-            return Publisher(open_store(url, below), self.part)
-        except ConfigurationError as error:
-            raise pytest.UsageError(f"{label}: {error}") from None
+        name = folder.name.removesuffix(f"-{self.part}")
+        below = "" if url == resumed and name_in(url) == name else name
+        with self._values.naming("results" if is_url(given) else "resume"):
+            return Publisher(open_store(url, below), self.part, folder)
 
     @cached_property
     def part(self) -> str:
@@ -104,17 +104,6 @@ class RunPaths:
             return self._input.part if self._input else ""
         now = datetime.fromisoformat(self.started).strftime("%Y%m%d-%H%M%S")
         return f"{now}-{secrets.token_hex(4)}"
-
-    @cached_property
-    def _place(self) -> tuple[str | None, str]:
-        """Return the URL at which the results are stored, and the name of the run below it; None for no store."""
-        given, resumed = self._values.get("results"), self._values.get("resume")
-        url = resumed if is_url(resumed) else given if is_url(given) else None
-        folder = self.results if url is not None else None
-        if folder is None:
-            return None, ""
-        name = folder.name.removesuffix(f"-{self.part}")
-        return url, "" if url == resumed and name_in(url) == name else name
 
     @property
     def used_results(self) -> Path | None:
@@ -177,24 +166,17 @@ class RunPaths:
         if name and is_url(self._values.get("results")):
             return home / f"{name}-{self.part}"  # other machines run parts of the same run
         if name:
-            return self._new_named(home / name)
+            folder = Path(home, name)
+            if folder.exists():
+                where = relative_path(folder, self._config.invocation_params.dir)
+                problem = f"{where} exists: resume that run with --tau-resume {name}, or choose another name"
+                raise pytest.UsageError(f"{self._values.label('run_name')}: {problem}")
+            return folder
         now = datetime.fromisoformat(self.started).strftime("%Y%m%d-%H%M%S")
         # The process id keeps shards that start at the same time from writing into one folder.
         name = f"{now}-{os.getpid()}-{file_name_of('+'.join(named_domains(self._config)) or 'run')}"
         others = len(list(home.glob(f"{name}*"))) if home.is_dir() else 0
         return home / (f"{name}-{others + 1}" if others else name)
-
-    def _new_named(self, folder: Path) -> Path:
-        """Return the folder of a run with a name of the user's own.
-
-        Raises:
-            pytest.UsageError: There is such a run already.
-        """
-        if folder.exists():
-            where = relative_path(folder, self._config.invocation_params.dir)
-            problem = f"{where} exists: resume that run with --tau-resume {folder.name}, or choose another name"
-            raise pytest.UsageError(f"{self._values.label('run_name')}: {problem}")
-        return folder
 
     def _previous(self) -> Path:
         from ...errors import unknown_name

@@ -21,7 +21,6 @@ from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, output_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from ...runs.store import Store
@@ -103,10 +102,16 @@ class Pieces:
 
 
 class Publisher:
-    """Sends the plan, the manifest and the simulations of this process."""
+    """Sends the plan, the manifest and the simulations of this process; a plugin that waits for the store at the end.
 
-    def __init__(self, store: Store, part: str) -> None:
-        self.store, self.part = store, part
+    Args:
+        store: The store of the run.
+        part: The name of this machine's part of the run.
+        folder: The run's folder here.
+    """
+
+    def __init__(self, store: Store, part: str, folder: Path) -> None:
+        self.store, self.part, self._folder = store, part, folder
         self._pieces: dict[str, Pieces] = {}
         self.problems: dict[str, None] = {}
 
@@ -168,50 +173,32 @@ class Publisher:
             self.add_problem(pieces.close())
         self._pieces = {}
 
-
-def register(config: pytest.Config, publisher: Publisher | None, folder: Path | None) -> None:
-    """Register what waits for the store at the end of the run, if the results go to one."""
-    if publisher is not None:
-        config.pluginmanager.register(_End(config, publisher, folder), "tau-store")
-
-
-class _End:
-    """Waits for the store at the end of the run, and reports what it has not taken."""
-
-    def __init__(self, config: pytest.Config, publisher: Publisher, folder: Path | None) -> None:
-        self._config, self._publisher, self._folder = config, publisher, folder
-
     def pytest_report_header(self) -> str:
         """Show where the run is stored."""
-        return f"tau: store: {self._publisher.store.shown}"
+        return f"tau: store: {self.store.shown}"
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Wait for the store; a worker leaves the report to its controller."""
-        self._publisher.close()
-        give_output(self._config, store_problems=list(self._publisher.problems))
+        self.close()
+        give_output(session.config, store_problems=list(self.problems))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take the problems of a worker."""
         for problem in output_of(node).get("store_problems", []):
-            self._publisher.add_problem(problem)
+            self.add_problem(problem)
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return what the store has not taken, and where it is."""
-        return SummaryBlock("stored results", self._lines())
-
-    def _lines(self) -> Iterable[SummaryLine]:
-        for problem in self._publisher.problems:
-            yield SummaryLine(f"tau: {problem}", {"red": True})
-        if self._publisher.problems:
-            yield SummaryLine(f"tau: all of them are in {self._folder}", {"red": True})
+        texts = [*self.problems, *([f"all of them are in {self._folder}"] if self.problems else [])]
+        return SummaryBlock("stored results", [SummaryLine(f"tau: {text}", {"red": True}) for text in texts])
 
     def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
         """Let the run fail if its results could not be stored."""
-        return pytest.ExitCode.TESTS_FAILED if self._publisher.problems else None
+        return pytest.ExitCode.TESTS_FAILED if self.problems else None
 
     def pytest_unconfigure(self) -> None:
         """Send what an interrupted session has left."""
         with contextlib.suppress(OSError):
-            self._publisher.close()
+            self.close()

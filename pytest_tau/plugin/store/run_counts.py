@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ...analysis.comparability import Comparability
     from ...runs.groups import Group
     from ...runs.record import TrialRecord
+    from ..wire import TrialReport
 
 
 @dataclass
@@ -22,13 +25,12 @@ class RunCounts:
         whole: The group of each trial of the whole run, of which those in other parts are not planned here; empty if
             there are no other parts.
         reasons: The reasons why trials were not run.
-        records: The records of the trials that were reported so far, in order; of a test that is run again, the last.
+        ended: The trials whose tests have ended, by node id; a test that is run again is there several times.
+        records: The records of the trials among them; of a test that is run again, the last.
         deselected: The number of deselected trials, including those in other parts.
         in_other_shards: The number of trials in other shards, or that are not on the list of selected ones.
         empty_shard: Whether there are trials, but none in this part.
         nothing_changed: Whether there are trials, but none has to do with a change, and no other was drawn.
-        comparability: How far the run can be compared with τ²-bench, at its end; None if this does not apply.
-        stopped_usage: The model calls of each trial that the budget has stopped, by role.
     """
 
     planned: dict[str, Group] = field(default_factory=dict)
@@ -36,13 +38,24 @@ class RunCounts:
     selection: list[str] | None = None
     whole: dict[str, Group] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    ended: list[tuple[str, TrialReport]] = field(default_factory=list)
     records: dict[str, TrialRecord] = field(default_factory=dict)
     deselected: int = 0
     in_other_shards: int = 0
     empty_shard: bool = False
     nothing_changed: bool = False
-    comparability: dict[str, Any] | None = None
-    stopped_usage: list[dict[str, Any]] = field(default_factory=list)
+
+    @functools.cached_property
+    def comparability(self) -> Comparability | None:
+        """Return how far the run can be compared with τ²-bench, at its end; None if this does not apply."""
+        from ...analysis.comparability import comparability
+
+        return comparability(self.records.values()) if self.records else None
+
+    @property
+    def stopped_usage(self) -> list[dict[str, Any]]:
+        """Return the model calls of each trial that the budget has stopped, by role."""
+        return [trial.usage["roles"] for _, trial in self.ended if trial.usage and trial.not_run == "budget"]
 
     @property
     def trials(self) -> dict[str, dict[str, int]]:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ....text import plural, printable
-from ...compat import mark_last_failed
-from ...context.run_state import run_state, will_be_restored
-from ...items import get_item_state, is_task_item, item_state, marker_arguments, spec_of
-from ...wire import TestGate, add_facts, is_worker, trial_report
-from ..terminal import write_wrapped
+from ...text import plural, printable
+from ..compat import mark_last_failed
+from ..context.run_state import run_state, will_be_restored
+from ..items import get_item_state, is_task_item, item_state, marker_arguments, spec_of
+from ..wire import TestGate, is_worker, trial_report
 from .gates import SHOWN, count_failure, explain, gated, tolerate
+from .terminal import write_wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -114,24 +114,6 @@ class TestGates:
             if file is not None and file.exists():
                 _skip(item)
         return (yield)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Mark failures that the gate decides on: those of the test itself, and trials that ended in an error."""
-        report = yield
-        state = get_item_state(item)
-        if state is None or state.report.test_gate is None:
-            return report
-        if report.failed and call.excinfo is not None:
-            from ...run.outcomes import HarnessError
-
-            if call.excinfo.errisinstance(HarnessError):
-                add_facts(report, gated="broken")
-            elif report.when == "call":
-                add_facts(report, gated="failing")
-        return report
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> Generator[None, None, None]:
@@ -245,7 +227,7 @@ def _marked(item: pytest.Item) -> dict[str, Any] | None:
 
 def _group(item: pytest.Item) -> tuple[str, str, str] | None:
     """Return the test, its parameters and the task, whose trials are one group."""
-    from ....runs.groups import Group
+    from ...runs.groups import Group
 
     spec = spec_of(item)
     if spec is None:

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ....text import plural, printable
-from ...compat import mark_last_failed, terminal_writer
-from ...context.run_state import get_context, run_state
-from ...items import TRIAL_ID, group_of, spec_of
-from ...options import OptionValues, repetitions
-from ...wire import add_facts, is_worker, trial_report, worker_input
-from ..terminal import write_wrapped
-from ..trial_reports import records_of
+from ...text import plural, printable
+from ..compat import mark_last_failed, terminal_writer
+from ..context.run_state import get_context, run_state
+from ..items import TRIAL_ID, group_of, spec_of
+from ..options import OptionValues, repetitions
+from ..wire import is_worker, trial_report, worker_input
+from .terminal import write_wrapped
+from .trial_reports import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from ....analysis.gates import Gate, Verdict
-    from ...items import TaskSpec
+    from ...analysis.gates import Gate, Verdict
+    from ..items import TaskSpec
 
 
 #: The letter, and with ``-v`` the word, of a failed trial that does not fail the run, by its outcome.
@@ -40,8 +40,8 @@ def register(config: pytest.Config) -> None:
 
 
 def _gates(config: pytest.Config, values: OptionValues) -> list[Gate]:
-    from ....errors import unknown_name
-    from ...capabilities import gates_of
+    from ...errors import unknown_name
+    from ..capabilities import gates_of
 
     gates, label = gates_of(config), values.label("gate")
     context = get_context(config)
@@ -103,9 +103,9 @@ class GatePlugin:
         before = self._before() if groups and len(groups) == trials else None
         if before is None:
             return None
-        from ....analysis.decidable import why_undecidable
-        from ....analysis.paired import PassCount
-        from ....runs.groups import Group
+        from ...analysis.decidable import why_undecidable
+        from ...analysis.paired import PassCount
+        from ...runs.groups import Group
 
         name, rows = before
         why = why_undecidable(name, {Group(*row[:4]): PassCount(*row[4:]) for row in rows}, groups)
@@ -134,21 +134,6 @@ class GatePlugin:
                     f"{max(trials)}: {remedy}"
                 )
         return None
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Mark the report of a trial's outcome; other failures of a test function still fail the run."""
-        report = yield
-        if report.failed and call.excinfo is not None and "_tau_spec" in getattr(item, "fixturenames", ()):
-            from ...run.outcomes import HarnessError, TrialFailed
-
-            if call.excinfo.errisinstance(TrialFailed):
-                add_facts(report, gated="failing")
-            elif call.excinfo.errisinstance(HarnessError):
-                add_facts(report, gated="broken")
-        return report
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> Generator[None, None, None]:
@@ -191,7 +176,7 @@ class GatePlugin:
         """Return the trials with the worst values, if the gate is missed."""
         if verdict.met is not False:
             return ""
-        from ....analysis.gates.metrics import by_task
+        from ...analysis.gates.metrics import by_task
 
         tasks = verdict.gate.by_variant(by_task(records_of(self._config))).get(verdict.variant, {})
         return ", ".join(f"{record.test} {value:.4g}" for record, value in verdict.gate.worst(tasks))
@@ -207,8 +192,8 @@ class GatePlugin:
         """Return the verdict of each gate for each variant, computed once; none before trials are reported."""
         records = records_of(self._config)
         if self._found is None and records:
-            from ....analysis.gates.metrics import by_task
-            from ....runs.manifest import IN_OTHER_SHARDS
+            from ...analysis.gates.metrics import by_task
+            from ...runs.manifest import IN_OTHER_SHARDS
 
             # A run that ended early knows more of trials that were not run.
             known: list[Verdict] | None = self._config.hook.pytest_tau_gate_verdicts(gates=self._gates)
@@ -218,6 +203,26 @@ class GatePlugin:
                 why = f"{plural(others, 'trial')} of the run not run here; tau merge --gate decides on the whole"
                 self._found = [verdict.undecided(why) for verdict in self._found]
         return self._found or []
+
+
+def decisions(config: pytest.Config, *, details: bool = True) -> list[tuple[str, bool | None]]:
+    """Return the lines of gates and baseline, for pages, and whether each is met; None for one that decides nothing.
+
+    Args:
+        config: pytest's configuration.
+        details: Whether the lines of the comparison that decide nothing are among them.
+    """
+    plugin = config.pluginmanager.get_plugin
+    gates: Any = plugin("tau-gates")
+    baseline: Any = plugin("tau-baseline")
+    of_tests: Any = plugin("tau-test-gates")
+    found: list[tuple[str, bool | None]] = [(str(each), each.met) for each in (gates.verdicts() if gates else ())]
+    found += [(line, None) for line in (baseline.conclusions() if baseline else ())]
+    found += of_tests.verdicts() if of_tests else []
+    for line, colours in baseline.lines() if baseline else ():
+        if details or "green" in colours:
+            found.append((line, colours.get("green")))
+    return found
 
 
 def has_own_gate(report: Any) -> bool:

@@ -1,0 +1,107 @@
+"""Lines of the terminal summary about trials: run without prefetching, with late calls, and what capabilities say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from ...text import counted, plural
+from ..capabilities import active_capabilities
+from ..context.run_state import get_context, run_state
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import give_output, is_worker, output_of
+from .trial_reports import records_of
+
+
+def register(config: pytest.Config) -> None:
+    """Register the notes; those of capabilities in the process that reports, if one that is switched on has any."""
+    config.pluginmanager.register(SerialTrials(config), "tau-serial-trials")
+    config.pluginmanager.register(LateCalls(config), "tau-late-calls")
+    if not is_worker(config) and any(each.capability.finished for each in active_capabilities(config)):
+        config.pluginmanager.register(CapabilitiesEnd(config), "tau-capabilities-end")
+
+
+class SerialTrials:
+    """Says because of which fixtures trials were not prefetched, also in xdist workers."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock | None:
+        """Return one line, if there are such fixtures."""
+        ended = run_state(self._config).counts.ended
+        fixtures = Counter({test: why for test, trial in ended if (why := trial.serial_because)}.values())
+        if not fixtures:
+            return None
+        names = ", ".join(f"{name} ({number})" for name, number in fixtures.most_common())
+        trials = "1 trial was" if fixtures.total() == 1 else f"{fixtures.total()} trials were"
+        text = f"tau: {trials} run serially, in the setup of the test, because of fixtures: {names}"
+        return SummaryBlock("serial trials", [SummaryLine(text)])
+
+
+class LateCalls:
+    """Counts the calls that came after their conversations, also in xdist workers and after trials were stored."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._of_workers: Counter[str] = Counter()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take what a worker has counted."""
+        self._of_workers.update(output_of(node).get("late_calls", {}))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Count, in a worker."""
+        give_output(self._config, late_calls=dict(self._counts()))
+
+    def _counts(self) -> Counter[str]:
+        context = get_context(self._config)
+        calls = context.late_calls if context else []
+        return Counter(tool for tools in calls for tool in tools) + self._of_workers
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock | None:
+        """Return one line, if there are such calls."""
+        if not (counts := self._counts()):
+            return None
+        text = (
+            f"tau: {plural(counts.total(), 'tool call')} after the end of a conversation, not executed: "
+            f"{counted(counts)}; await all calls, and join all threads, in run()"
+        )
+        return SummaryBlock("late calls", [SummaryLine(text, {"yellow": True})])
+
+
+class CapabilitiesEnd:
+    """Calls the stage ``finished`` of capabilities once everything is reported."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._lines: list[tuple[str, bool]] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Call each capability; an exception is a line that fails the run."""
+        from ...capability.views import FinishedRun, Measured
+
+        records = records_of(self._config)
+        for capability, settings, _ in active_capabilities(self._config) if records else ():
+            if capability.finished is None:
+                continue
+            run = FinishedRun(settings, [Measured(record, capability.read(record.facts)) for record in records])
+            try:
+                capability.finished(run)
+            except Exception as error:  # noqa: BLE001 - code of others
+                run.fail(f"{type(error).__name__}: {error}")
+            self._lines += [(f"{capability.label}: {line}", failed) for line, failed in run.lines]
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return the lines."""
+        lines = [SummaryLine(f"tau: {line}", {"red": failed}) for line, failed in self._lines]
+        return SummaryBlock("capabilities", lines)
+
+    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+        """Fail the run if a capability does."""
+        return pytest.ExitCode.TESTS_FAILED if any(failed for _, failed in self._lines) else None
