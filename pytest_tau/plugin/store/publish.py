@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import queue
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -47,24 +48,19 @@ class Pieces:
     def __init__(self, store: Store, name: str) -> None:
         self._store, self._name = store, name.removesuffix(".jsonl")
         self.problem: str | None = None
-        self._waiting: list[bytes] = []
-        self._piece, self._number = b"", 1
-        self._changed = threading.Condition()
-        self._ended = self._sending = False
+        #: The lines that are to be sent, and None at the end; a line is done once the store has it.
+        self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._piece, self._number, self._unsent = b"", 1, 0
         self._thread = threading.Thread(target=self._send_all, name="tau-store", daemon=True)
         self._thread.start()
 
     def add(self, line: str) -> None:
         """Have a line sent."""
-        with self._changed:
-            self._waiting.append(line.encode())
-            self._changed.notify()
+        self._lines.put(line.encode())
 
     def close(self) -> str | None:
         """Wait until the store has all lines; return why it has not."""
-        with self._changed:
-            self._ended = True
-            self._changed.notify()
+        self._lines.put(None)
         self._thread.join(PATIENCE)
         if self._thread.is_alive():
             return f"{self._store.shown}: no answer within {PATIENCE:g} seconds"
@@ -73,30 +69,32 @@ class Pieces:
     @property
     def is_settled(self) -> bool:
         """Return whether the store has all lines so far."""
-        with self._changed:
-            return not self._waiting and not self._sending and self.problem is None
+        return not self._lines.unfinished_tasks
 
     def _send_all(self) -> None:
-        while True:
-            with self._changed:
-                if not self._waiting and not self._ended:
-                    self._changed.wait(_AGAIN if self.problem is not None else None)
-                ended, waiting, self._waiting = self._ended, self._waiting, []
-                self._sending = bool(waiting) or self.problem is not None
-            if self._sending:
-                self._send(waiting)
-                self._sending = False
-            if ended and not self._waiting:
-                return
+        taken: list[bytes | None] = []
+        while None not in taken:
+            taken = []
+            with contextlib.suppress(queue.Empty):
+                taken.append(self._lines.get(timeout=None if self.problem is None else _AGAIN))
+                while True:
+                    taken.append(self._lines.get_nowait())
+            self._send([line for line in taken if line is not None])
 
     def _send(self, lines: list[bytes]) -> None:
         self._piece += b"".join(lines)
+        self._unsent += len(lines)
+        if not self._unsent:
+            return
         try:
             self._store.write(f"{self._name}-{self._number:04d}.jsonl", self._piece)
         except OSError as error:
             self.problem = f"not all simulations are in the store: {error}"
             return
         self.problem = None
+        for _ in range(self._unsent):
+            self._lines.task_done()
+        self._unsent = 0
         if len(self._piece) >= PIECE:
             self._piece, self._number = b"", self._number + 1
 
