@@ -5,8 +5,7 @@ from .component_reports import Check, Line
 from .components import COMPONENTS, components_of, known_components
 from .evaluate import Evaluation, aevaluate, evaluate, passes_without_agent
 from .grading import GRADING_RULES, OFFICIAL, PROFILES, STRICT, Grading, profile_named
-from .judge import BUILT_IN_JUDGES, Judge, UniformJudge, Verdict
-from .llm_judge import LazyJudge, LLMJudge
+from .judge import BUILT_IN_JUDGES, Judge, LazyJudge, UniformJudge, Verdict
 
 __all__ = [
     "BUILT_IN_JUDGES",
@@ -21,7 +20,6 @@ __all__ = [
     "Evaluator",
     "Grading",
     "Judge",
-    "LLMJudge",
     "LazyJudge",
     "Line",
     "RewardComponent",

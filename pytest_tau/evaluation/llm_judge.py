@@ -6,7 +6,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from ..chat.answers import AnswerError, NoAnswerError, Question, entry, last_object, shown, usable_answer
-from ..errors import ConfigurationError, JudgeError
+from ..errors import JudgeError
 from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text, writable
 from .judge import Verdict
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from ..chat import TrialModel
     from ..models import Message
-    from ..protocol import JudgeTexts
-    from .official_judge import OfficialJudge
 
 #: The parts of a verdict. The reason comes first, so that it is generated before the outcome.
 _FIELDS: dict[str, tuple[type, str]] = {
@@ -53,43 +51,6 @@ class LLMJudge:
             return await usable_answer(self._model, question, lambda text: _verdicts(text, len(statements), material))
         except NoAnswerError as error:
             raise JudgeError(f"judge {self.name!r} gave {error}") from None
-
-
-class LazyJudge:
-    """A model judge before there is a trial, as a run is configured with. Each trial binds it to its own model.
-
-    Args:
-        name: The judge's name in reports.
-        texts: The official prompt of the judge; None for the built-in one.
-    """
-
-    def __init__(self, name: str, texts: JudgeTexts | None = None) -> None:
-        self.name, self._texts = name, texts
-
-    def bind(self, model: TrialModel | None) -> LLMJudge | OfficialJudge:
-        """Return the judge of one trial.
-
-        Args:
-            model: The trial's model for the judge; None if it has none.
-
-        Raises:
-            ConfigurationError: There is no model.
-        """
-        if model is None:
-            raise ConfigurationError(f"judge {self.name!r} needs a model: add --tau-judge-llm MODEL")
-        if self._texts is None:
-            return LLMJudge(model, self.name)
-        from .official_judge import OfficialJudge
-
-        return OfficialJudge(model, self.name, self._texts)
-
-    def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
-        """Judge nothing: only what ``bind`` returns can ask a model.
-
-        Raises:
-            JudgeError: Always.
-        """
-        raise JudgeError(f"judge {self.name!r} calls a model and can only be used within a trial")
 
 
 def _question(statements: Sequence[str], messages: Sequence[Message]) -> list[dict[str, Any]]:

@@ -7,7 +7,8 @@ import pytest
 
 from pytest_tau.chat import LLM, ChatReply, TrialModels
 from pytest_tau.errors import ConfigurationError, ContextWindowError, JudgeError, ModelError, ReplayError
-from pytest_tau.evaluation import LazyJudge, LLMJudge, Verdict
+from pytest_tau.evaluation import LazyJudge, Verdict
+from pytest_tau.evaluation.llm_judge import LLMJudge
 from pytest_tau.models import SystemMessage, ToolCall, ToolMessage
 
 from .tiny import STOP, agent, call, graded, run, task, user

@@ -16,7 +16,8 @@ import pytest
 
 from pytest_tau.chat import LLM, ChatReply, TrialModels
 from pytest_tau.errors import JudgeError, UnusableReplyError
-from pytest_tau.evaluation import GRADING_RULES, OFFICIAL, PROFILES, Evaluation, LLMJudge, UniformJudge
+from pytest_tau.evaluation import GRADING_RULES, OFFICIAL, PROFILES, Evaluation, UniformJudge
+from pytest_tau.evaluation.llm_judge import LLMJudge
 from pytest_tau.evaluation.official_judge import OfficialJudge
 from pytest_tau.files import digest
 from pytest_tau.models import CustomCheck
