@@ -41,6 +41,16 @@ def thinks(model: str, args: Mapping[str, Any]) -> bool:
     return is_anthropic(model) and (by_thinking or args.get("reasoning_effort") not in _NO_EFFORT)
 
 
+def refuse_name(name: str) -> None:
+    """Refuse a text that is not the name of a model.
+
+    Raises:
+        ConfigurationError: It is empty, has blanks, or lacks what stands before or behind a slash.
+    """
+    if not name.strip() or name != "".join(name.split()) or name.startswith("/") or name.endswith("/"):
+        raise ConfigurationError(f"{name!r} is not a model name: expected provider and model, such as openai/gpt-4.1")
+
+
 def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:
     """Refuse arguments that would change the shape of an answer, or belong to the conversation.
 

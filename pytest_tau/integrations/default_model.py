@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ..chat.call_arguments import refuse_arguments
 from ..chat.prices import OWN_PRICES
 from ..errors import ConfigurationError, install_extra
-from .openai_api.route import PLAIN, PREFIX, WITHOUT_CLIENT
+from .openai_api.route import PLAIN, PREFIX, WITHOUT_CLIENT, address_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,7 +134,7 @@ class ClientModel:
         """
         options = self._limits.get("options")
         # Calls of one provider that are limited together have one client.
-        limited = options is not None and "openai" in options.per_provider and not _address(request.args)
+        limited = options is not None and "openai" in options.per_provider and not address_of(request.args)
         direct = not limited and is_called_directly(request.model, request.args)
         return await (self._direct if direct else self._litellm).complete(request)
 
@@ -159,7 +159,7 @@ def is_called_directly(name: str, args: Mapping[str, Any]) -> bool:
     model = name.removeprefix(PREFIX)
     if "/" in name and not name.startswith(PREFIX):
         return False
-    of_own_server = _address(args) is not None and name.startswith(PREFIX) and not _TRANSLATED.match(model)
+    of_own_server = address_of(args) is not None and name.startswith(PREFIX) and not _TRANSLATED.match(model)
     return bool(of_own_server or PLAIN.match(model)) and _SHARED.issuperset(args) and not _litellm_is_set_up()
 
 
@@ -169,7 +169,7 @@ def is_accepted(name: str, args: Mapping[str, Any], *, priced: bool, prices: Map
         return False
     from .openai_api.prices import listed_price
 
-    address, is_listed = _address(args), listed_price(name) is not None
+    address, is_listed = address_of(args), listed_price(name) is not None
     has_key = bool(args.get("api_key") or os.environ.get("OPENAI_API_KEY"))
     if address is None:  # a name that is not listed may be misspelt
         is_reached = has_key and is_listed
@@ -177,11 +177,6 @@ def is_accepted(name: str, args: Mapping[str, Any], *, priced: bool, prices: Map
         has_key = has_key or urlsplit(str(address)).hostname in _THIS_MACHINE
         is_reached = has_key and name.startswith(PREFIX)
     return is_reached and (not priced or is_listed or name in prices or set(args) >= set(OWN_PRICES))
-
-
-def _address(args: Mapping[str, Any]) -> Any:
-    given = args.get("api_base") or args.get("base_url")
-    return given or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
 
 
 def _litellm_is_set_up() -> bool:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...chat.call_arguments import refuse_arguments
+from ...chat.call_arguments import refuse_arguments, refuse_name
 from ...chat.masking import is_secret, mask_secrets
 from ...chat.prices import Price, refuse_unpriced
 from ...errors import ConfigurationError, similar_names, suggestion, unknown_name
@@ -115,9 +115,7 @@ def describe_key(name: str, args: Mapping[str, Any]) -> str:
 def _route(name: str, args: Mapping[str, Any]) -> _Route:
     litellm = load()
     base = args.get("api_base") or args.get("base_url") or litellm.api_base
-    # Without a name litellm takes the prefix for one.
-    if not name.strip() or name != "".join(name.split()) or name.startswith("/") or name.endswith("/"):
-        raise ConfigurationError(f"{name!r} is not a model name: expected provider and model, such as openai/gpt-4.1")
+    refuse_name(name)  # without a name litellm takes the prefix for one
     try:
         model, provider, key, _ = litellm.get_llm_provider(
             name, custom_llm_provider=args.get("custom_llm_provider"), api_base=base

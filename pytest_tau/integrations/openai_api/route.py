@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...chat.call_arguments import refuse_arguments
+from ...chat.call_arguments import refuse_arguments, refuse_name
 from ...chat.masking import is_secret
 from ...chat.prices import OWN_PRICES, PRICES_OF_LITELLM, Price, refuse_unpriced
 from ...errors import ConfigurationError, install_extra
@@ -21,7 +21,6 @@ PREFIX = "openai/"
 #: Models of OpenAI whose requests litellm sends as they are. It translates those of others: it renames arguments, drops
 #: a temperature that they do not accept, or calls the Responses API.
 PLAIN = re.compile(r"gpt-(3\.5|4)(?!.*(audio|search|realtime))")
-_ADDRESSES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 _KEY = "OPENAI_API_KEY"
 
 
@@ -42,6 +41,12 @@ class Route(NamedTuple):
         return f"Route({self.model!r})"
 
 
+def address_of(args: Mapping[str, Any]) -> Any:
+    """Return the address that the user gives; None for that of the provider."""
+    given = args.get("api_base") or args.get("base_url")
+    return given or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
+
+
 def route(name: str, args: Mapping[str, Any]) -> Route:
     """Return the way to a model.
 
@@ -52,18 +57,15 @@ def route(name: str, args: Mapping[str, Any]) -> Route:
     Raises:
         ConfigurationError: Its server is not known without litellm.
     """
-    if not name.strip() or name != "".join(name.split()) or name.startswith("/") or name.endswith("/"):
-        raise ConfigurationError(f"{name!r} is not a model name: expected provider and model, such as openai/gpt-4.1")
-    given = args.get("api_base") or args.get("base_url")
-    base = given or next((os.environ[each] for each in _ADDRESSES if os.environ.get(each)), None)
-    if given is None and not name.startswith(PREFIX) and not PLAIN.match(name):
+    refuse_name(name)
+    if not (args.get("api_base") or args.get("base_url")) and not name.startswith(PREFIX) and not PLAIN.match(name):
         problem = (
             f"model {name!r} needs litellm: {install_extra('llm')}; without it, only servers "
             "with OpenAI's API can be called: openai/MODEL, or any name with 'base_url' among its arguments"
         )
         raise ConfigurationError(problem)
     key = args.get("api_key") or os.environ.get(_KEY) or None
-    return Route(f"{str(base or _OPENAI).rstrip('/')}/chat/completions", name.removeprefix(PREFIX), key)
+    return Route(f"{str(address_of(args) or _OPENAI).rstrip('/')}/chat/completions", name.removeprefix(PREFIX), key)
 
 
 #: The error of a model call without the packages of any client.
