@@ -13,25 +13,10 @@ from pytest_tau.environment import Retrieval
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.testing import ModelServer
 
+from .test_knowledge import CONFTEST
+
 pytest.importorskip("litellm")
 
-CONFTEST = """
-    from pytest_tau import domain_of
-    from pytest_tau.knowledge import Knowledge
-
-    def refund(order: str) -> str:
-        '''Refund an order.
-
-        Args:
-            order: The order.
-        '''
-        return "done"
-
-    def pytest_tau_domains():
-        return [domain_of(
-            "shop", tools=[refund], reads={"refund"}, policy="Be kind.", folder="shop", knowledge=Knowledge("documents")
-        )]
-"""
 AGENT = """
     class Agent:
         def __init__(self, tools):

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-#: The one call that the task wants, in the three ways to write it.
-CALL = '{"tool_calls": [{"name": "create_task", "arguments": {"user_id": "user_1", "title": "Buy milk"}}]}'
-CHAT_CALL = (
-    '{"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": '
-    '{"name": "create_task", "arguments": \'{"user_id": "user_1", "title": "Buy milk"}\'}}]}'
-)
-MODEL_CALL = (
-    'AssistantMessage(tool_calls=[ToolCall(name="create_task", arguments={"user_id": "user_1", "title": "Buy milk"})])'
-)
+from .test_agents import CALL, CHAT_CALL, MODEL_CALL
 
 
 class TestFunction:

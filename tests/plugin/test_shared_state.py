@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from .test_function_tools import SIDES
+
 CONFTEST = """
 import pytest_tau
 
@@ -87,24 +89,7 @@ def test_other_differences_of_new_objects_are_none(pytester, project, other) -> 
     run(pytester, "--tau-agent=gold").assert_outcomes(passed=2)
 
 
-AGENT = """
-class Agent:
-    def __init__(self):
-        self.calls = [("note", {"text": "x"}), ("cancel", {"order_id": "o1"})]
-
-    def respond(self, message):
-        if not self.calls:
-            return "done"
-        name, arguments = self.calls.pop(0)
-        return {"tool_calls": [{"name": name, "arguments": arguments}]}
-
-class User:
-    turns = 0
-
-    def respond(self, message):
-        self.turns += 1
-        return "go" if self.turns == 1 else "###STOP###"
-"""
+AGENT = SIDES % ([("note", {"text": "x"}), ("cancel", {"order_id": "o1"})],)
 
 
 def test_state_that_only_a_conversation_changes_is_an_error_of_the_domain(pytester, project) -> None:
