@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ...runner import RunConfig
     from ..wire import TrialReport
 
+#: By the models: the numbers of trials, calls, USD and calls without a price, by ``domain::task``.
 _KEY = "tau/costs"
 
 
@@ -42,38 +43,25 @@ def models_key(config: RunConfig) -> str:
     return " ".join(names.values())
 
 
-def live_usage(ended: Iterable[tuple[str, TrialReport]]) -> dict[str, list[Any]]:
-    """Return the usage of the calls of trials that were not replayed: the numbers that estimates are made of, by task.
-
-    Args:
-        ended: The trials by node id.
-    """
-    found: dict[str, list[Any]] = {}
-    for _, trial in ended:
-        if trial.simulated and trial.usage is not None and not trial.usage["replayed"]:
-            roles = trial.usage["roles"].values()
-            numbers = [1, *(sum(each[name] for each in roles) for name in ("calls", "known_cost", "unpriced_calls"))]
-            before = found.get(trial.usage["task"], [0, 0, 0.0, 0])
-            found[trial.usage["task"]] = [old + new for old, new in zip(before, numbers, strict=True)]
-    return found
-
-
-def store_usage(config: pytest.Config, models: str, used: dict[str, list[Any]]) -> None:
-    """Add the usage of a run to the cache.
+def store_usage(config: pytest.Config, models: str, ended: Iterable[tuple[str, TrialReport]]) -> None:
+    """Add the usage of trials whose calls were not replayed to the cache.
 
     Args:
         config: pytest's configuration.
-        models: The key of its models.
-        used: The numbers of trials, calls, USD and calls without a price, by ``domain::task``.
+        models: The key of the models.
+        ended: The trials by node id.
     """
     cache = getattr(config, "cache", None)
-    if cache is None or not used:
+    live = [trial.usage for _, trial in ended if trial.simulated and trial.usage and not trial.usage["replayed"]]
+    if cache is None or not live:
         return
     stored = cache.get(_KEY, {})
     tasks = stored.setdefault(models, {})
-    for task, numbers in used.items():
-        before = tasks.get(task, [0, 0, 0.0, 0])
-        tasks[task] = [old + new for old, new in zip(before, numbers, strict=True)]
+    for usage in live:
+        roles = usage["roles"].values()
+        numbers = [1, *(sum(each[name] for each in roles) for name in ("calls", "known_cost", "unpriced_calls"))]
+        before = tasks.get(usage["task"], [0, 0, 0.0, 0])
+        tasks[usage["task"]] = [old + new for old, new in zip(before, numbers, strict=True)]
     cache.set(_KEY, stored)
 
 

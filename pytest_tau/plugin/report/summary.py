@@ -13,7 +13,7 @@ from ..items import group_of, spec_of
 from ..options import OptionValues
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import is_worker
-from .costs import live_usage, models_key, store_usage, unpriced_calls, usage_lines
+from .costs import models_key, store_usage, unpriced_calls, usage_lines
 from .header import examples_warning
 from .trial_reports import floor_of, records_of
 
@@ -79,7 +79,7 @@ class Summary:
             if (spec := spec_of(item)) is not None and (group := group_of(item)) is not None:
                 self._specs[group.task] = spec
         if (context := get_context(self._config)) is not None:
-            store_usage(self._config, models_key(context.config), live_usage(self._counts.ended))
+            store_usage(self._config, models_key(context.config), self._counts.ended)
         if self._is_heard and (records := records_of(self._config)):
             hook = self._config.hook.pytest_tau_finished
             hook(records=records, failed=self._failed, summaries=self._summaries())
