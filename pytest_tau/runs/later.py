@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
 from ..files import atomic_open, digest
+from ..models import AssistantMessage, UserMessage
 from .jsonl import read_lines, repair_tail
 from .layout import LATER_FACTS
 
@@ -41,8 +42,8 @@ def conversation_key(test: str, simulation: Simulation) -> str:
     """Return a name of a conversation that no other conversation has, also of the same task and seed."""
     said = [
         [message.role, message.content or "", [[call.name, call.arguments] for call in message.tool_calls or []]]
-        if message.role in ("assistant", "user")
-        else [message.role, message.content or ""]
+        if isinstance(message, AssistantMessage | UserMessage)
+        else [message.role, getattr(message, "content", None) or ""]
         for message in simulation.messages
     ]
     parts = [test, simulation.task_id, simulation.trial, simulation.id, said]

@@ -98,16 +98,13 @@ class Run:
             ConfigurationError: The run has no stored conversations.
             OSError: A file cannot be opened.
         """
-        yield from self._trials(outlines=False)
-
-    def _trials(self, *, outlines: bool) -> Iterator[StoredTrial]:
         files = simulation_files(self.path) if self._own else [self.path]
         if not files:
             raise ConfigurationError(f"{self.path} has no conversations, only records of trials")
         last = self._last_lines(files) if self._own and _repeats(files) else None
         later, self.problems = read_facts(self.path)
         for file in files:
-            for trial in self._of_file(file, last, outlines=outlines):
+            for trial in self._of_file(file, last):
                 attach_facts(trial.test, trial.simulation, later)
                 yield trial
 
@@ -124,14 +121,10 @@ class Run:
         from .make_record import make_record
 
         with without_collections():
-            return [
-                make_record(each.simulation, each.task, each.domain, each.test) for each in self._trials(outlines=True)
-            ]
+            return [make_record(each.simulation, each.task, each.domain, each.test) for each in self.trials()]
 
-    def _of_file(
-        self, file: Path, last: dict[str, tuple[Path, int]] | None, *, outlines: bool
-    ) -> Iterator[StoredTrial]:
-        for number, run in enumerate(self._simulations(file, outlines=outlines)):
+    def _of_file(self, file: Path, last: dict[str, tuple[Path, int]] | None) -> Iterator[StoredTrial]:
+        for number, run in enumerate(self._simulations(file)):
             if isinstance(run, Unreadable):
                 problem = f"{file.name}: {run.entry}: {run.reason}"
                 self.problems += [problem] if problem not in self.problems else []
@@ -142,15 +135,15 @@ class Run:
         """Return the place of each test's last simulation: its file, and its position among the file's simulations."""
         found: dict[str, tuple[Path, int]] = {}
         for file in files:
-            for number, run in enumerate(self._simulations(file, outlines=True)):
+            for number, run in enumerate(self._simulations(file)):
                 if not isinstance(run, Unreadable) and run.test:
                     found[run.test] = (file, number)
         return found
 
-    def _simulations(self, file: Path, *, outlines: bool) -> Iterator[StoredSimulation | Unreadable]:
+    def _simulations(self, file: Path) -> Iterator[StoredSimulation | Unreadable]:
         """Yield the simulations of a file with the names of their domains, and what cannot be read in its place."""
         read = 0
-        for run in own_simulations(file, outlines=outlines) if self._own else ():
+        for run in own_simulations(file) if self._own else ():
             if run is None:
                 break
             read += 1

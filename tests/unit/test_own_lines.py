@@ -9,7 +9,6 @@ import pytest
 
 from pytest_tau.runs import reader
 from pytest_tau.runs.jsonl import simulation_line
-from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.reader import Run
 from pytest_tau.runs.results.own_lines import own_simulations
 
@@ -48,7 +47,7 @@ def read_both_ways(folder: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
     found = list(fast.trials())
     general = Run(folder)
     with monkeypatch.context() as patch:
-        patch.setattr(reader, "own_simulations", lambda _, **__: iter([None]))
+        patch.setattr(reader, "own_simulations", lambda _: iter([None]))
         expected = list(general.trials())
     assert found == expected
     assert [type(each.simulation) for each in found] == [type(each.simulation) for each in expected]
@@ -57,8 +56,6 @@ def read_both_ways(folder: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
     ]
     assert fast.problems == general.problems
     assert fast.kind == general.kind
-    records = [make_record(each.simulation, each.task, each.domain, each.test) for each in found]
-    assert Run(folder).records() == records
     return [fast, general]
 
 
@@ -87,8 +84,6 @@ def test_a_simulation_is_the_same_however_it_is_read(
     [
         {"messages": [{"role": "nobody"}]},
         {"messages": "none"},
-        {"messages": [{"role": "user", "content": 5}]},
-        {"messages": [{"role": "assistant", "tool_calls": [{"name": "get_order", "arguments": "{}"}]}]},
         {"task": ...},
         {"task": {"id": "alpha", "of another": "version"}},
         {"task_id": None},

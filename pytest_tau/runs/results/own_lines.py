@@ -7,9 +7,9 @@ read of them, and says what is wrong.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ...models import Simulation
 from ..jsonl import read_lines
@@ -39,52 +39,28 @@ class _Line(Simulation):
     ticks: Any = None
 
 
-class _CallOutline(BaseModel):
-    name: str
-    arguments: dict[str, Any] = {}
-
-
-class _MessageOutline(BaseModel):
-    """What records and facts need of a message, which takes two thirds of the time of reading the message."""
-
-    role: Literal["system", "user", "assistant", "tool"]
-    content: str | None = None
-    tool_calls: list[_CallOutline] | None = None
-    usage: dict[str, Any] | None = None
-    error: bool = False
-
-
-class _Outline(_Line):
-    messages: list[_MessageOutline]  # type: ignore[assignment]
-
-
 _LIST: TypeAdapter[list[Any]] = TypeAdapter(list[Any])
 _OTHERS = _Line.model_fields.keys() - Simulation.model_fields
 
 
-def own_simulations(file: Path, *, outlines: bool = False) -> Iterator[StoredSimulation | None]:
+def own_simulations(file: Path) -> Iterator[StoredSimulation | None]:
     """Yield the simulations of a file; at the first line that is not as a run writes it, yield None and end.
 
     Simulations of equal tasks have the same task object.
-
-    Args:
-        file: The file.
-        outlines: Whether only records are made of them, so that messages may lack what those do not need.
 
     Raises:
         OSError: The file cannot be read.
     """
     tasks: dict[bytes, Task] = {}
-    kind = _Outline if outlines else _Line
     for place, line in read_lines(file):
-        found = _parsed(line, str(place), tasks, kind) if len(line) <= LARGEST else None
+        found = _parsed(line, str(place), tasks) if len(line) <= LARGEST else None
         yield found
         if found is None:
             return
 
 
-def _parsed(line: bytes, name: str, tasks: dict[bytes, Task], kind: type[_Line]) -> StoredSimulation | None:
-    found, text = _split(line.rstrip(), kind)
+def _parsed(line: bytes, name: str, tasks: dict[bytes, Task]) -> StoredSimulation | None:
+    found, text = _split(line.rstrip())
     if found is None:
         return None
     try:
@@ -94,19 +70,18 @@ def _parsed(line: bytes, name: str, tasks: dict[bytes, Task], kind: type[_Line])
     info = found.info or {}
     if OWN in info or found.ticks is not None:
         return None
-    simulation = found if kind is _Outline else _simulation(found)
+    with_unique_ids(found.messages)
     solo = info.get("solo") is True
-    return StoredSimulation(name, simulation, task, solo=solo, domain=found.domain, test=found.test)
+    return StoredSimulation(name, _simulation(found), task, solo=solo, domain=found.domain, test=found.test)
 
 
 def _simulation(line: _Line) -> Simulation:
     """Return the simulation of a line, without the other fields of the line."""
-    with_unique_ids(line.messages)
     fields = {name: value for name, value in vars(line).items() if name not in _OTHERS}
     return Simulation.model_construct(line.model_fields_set.difference(_OTHERS), **fields)
 
 
-def _split(line: bytes, kind: type[_Line]) -> tuple[_Line | None, bytes]:
+def _split(line: bytes) -> tuple[_Line | None, bytes]:
     """Return a line without its task, None if it is not as a run writes it, and the text of its task.
 
     Trials repeat the task, so it is parsed on its own. What is before it is valid only if the task was found where it
@@ -117,7 +92,7 @@ def _split(line: bytes, kind: type[_Line]) -> tuple[_Line | None, bytes]:
         if (place := line.rfind(_TASK, 0, place)) < 0:
             break
         with contextlib.suppress(ValidationError):
-            return kind.model_validate_json(line[:place] + b"}"), line[place + len(_TASK) - 1 : -1]
+            return _Line.model_validate_json(line[:place] + b"}"), line[place + len(_TASK) - 1 : -1]
     return None, b""
 
 
