@@ -77,6 +77,7 @@ class RunContext:
     _chat: ChatModel | None = None
     _embeddings: ChatModel | None = None
     _interrupted: bool = False
+    _seeds: list[int] = field(default_factory=list)
 
     def domain_names(self) -> list[str]:
         """Return the name of every domain that plugins or installed distributions provide."""
@@ -176,7 +177,10 @@ class RunContext:
 
     def seed(self, trial: int) -> int:
         """Return the seed of a trial."""
-        return trial_seeds(self.config.seed, trial + 1)[trial]
+        seeds = self._seeds
+        if trial >= len(seeds):
+            seeds = self._seeds = trial_seeds(self.config.seed, trial + 1)
+        return seeds[trial]
 
     def interrupt(self) -> None:
         """Let the rest of the run wait for no function of a domain that has not returned, after Ctrl-C."""
