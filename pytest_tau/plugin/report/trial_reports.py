@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -90,7 +91,7 @@ class TrialReports:
         trial, hook = report.tau, self._config.hook
         counts = run_state(self._config).counts
         if report.when == "teardown":
-            counts.ended.append((report.nodeid, trial))
+            counts.ended.append((report.nodeid, replace(trial, attachments=None)))
         if trial.record is not None:
             counts.records[report.nodeid] = trial.record
         hook.pytest_tau_phase_reported(report=report, trial=trial)
