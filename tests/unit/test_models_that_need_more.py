@@ -81,15 +81,15 @@ def test_a_model_with_the_responses_api_only_is_called_there_with_its_tools(name
     assert first.usage.prompt_tokens > 0
 
 
-#: Without the package, as litellm imports it for the first of such calls and keeps it. Of our calls and checks, the
-#: errors are printed; of a call by litellm alone, whether it succeeds.
+#: Without the package, as litellm imports it for the first of such calls and keeps it. Of our calls, the errors are
+#: printed; of a call by litellm alone, whether it succeeds.
 WITHOUT_MCP = """
 import asyncio, sys
 sys.modules["mcp"] = None
 import litellm
 from pytest_tau.chat import ChatRequest
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.integrations.litellm import LiteLLM, check
+from pytest_tau.integrations.litellm import LiteLLM
 from pytest_tau.testing import ModelServer
 
 tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
@@ -102,10 +102,6 @@ with ModelServer(lambda _: "Hi") as server:
             asyncio.run(LiteLLM().complete(request))
         except ConfigurationError as error:
             print("call", name, error)
-        try:
-            check(name, given | args)
-        except ConfigurationError as error:
-            print("check", name, error)
     print(len(server.requests), "requests")
     try:
         litellm.completion(model="openai/gpt-5-codex", messages=messages, tools=tools, num_retries=0, **given)
@@ -125,12 +121,9 @@ def test_a_missing_package_is_an_error_of_this_installation_and_not_retried() ->
         assert (lines, requests) == ([], f"{len(RESPONSES)} requests")
         return
     assert requests == "0 requests"
-    calls = [line for line in lines if line.startswith("call ")]
-    assert [line.split()[1].removesuffix(":") for line in calls] == [name for name, _ in RESPONSES]
-    for line in calls:
+    assert [line.split()[1].removesuffix(":") for line in lines] == [name for name, _ in RESPONSES]
+    for line in lines:
         assert "litellm needs the package 'mcp', which is not installed: pip install './pytest-tau[llm]'" in line
-    # Of the last one only the arguments of its calls decide.
-    assert [line.split()[1] for line in lines if line.startswith("check ")] == [name for name, _ in RESPONSES[:-1]]
 
 
 def test_an_import_error_of_any_provider_names_its_package() -> None:
