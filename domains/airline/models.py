@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, SerializeAsAny
 
 from pytest_tau.environment import Database, Record, Table, ToolError
 
@@ -126,7 +126,10 @@ class Cancelled(AirlineRecord):
     status: Literal["cancelled"]
 
 
-Day: TypeAlias = Annotated[Available | Landed | Flying | Waiting | Cancelled, Field(discriminator="status")]
+#: Written as what it is, which takes a third of the time of finding it in the union.
+Day: TypeAlias = SerializeAsAny[
+    Annotated[Available | Landed | Flying | Waiting | Cancelled, Field(discriminator="status")]
+]
 
 
 class Flight(AirlineRecord):

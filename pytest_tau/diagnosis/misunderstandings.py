@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..evaluation.component_reports import Line, more_line
-from ..models import AssistantMessage, ToolMessage, UserMessage
+from ..models import ToolMessage
 from ..text import listed, plural
 from .facts import Attribution, clipped, first_line, quoted
 
@@ -56,9 +56,9 @@ class Reply(NamedTuple):
 def _replies(messages: Iterable[Message]) -> list[Reply]:
     found, heard = [], ""
     for number, message in enumerate(messages):
-        if isinstance(message, AssistantMessage) and message.has_text_content():
-            heard = message.text
-        elif isinstance(message, UserMessage) and message.has_text_content():
+        if message.role == "assistant":
+            heard = message.text if message.has_text_content() else heard
+        elif message.role == "user" and message.has_text_content():
             found.append(Reply(number, heard, message.text, message.misunderstanding))
     return found
 

@@ -141,8 +141,9 @@ class Database(Record):
         return (name for name, field in type(self).model_fields.items() if not field.exclude)
 
     def _unequal_fields(self, other: Database) -> Iterator[str]:
+        mine_by_name, theirs_by_name = vars(self), vars(other)
         for name in self._compared_fields():
-            mine, theirs = getattr(self, name), getattr(other, name)
+            mine, theirs = mine_by_name[name], theirs_by_name[name]
             if not (_same_table(mine, theirs) if isinstance(mine, Table) else same(mine, theirs)):
                 yield name
 

@@ -14,7 +14,7 @@ from ..garbage import without_collections
 from ..models import load_splits, load_task_file
 from ..models.problems import place_and_problems
 from ..models.task_files import DEFAULT_SPLIT, SPLITS, is_every_task, unknown_split
-from .records import size_and_digest
+from .records import content_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -207,9 +207,10 @@ class UntouchedDatabases:
     def _sides(self) -> list[Database]:
         return [each for each in (self.agent, self.user) if each is not None]
 
-    def _contents(self) -> list[tuple[int, bytes]]:
-        """Return the sizes and the digests of the databases that are read from files."""
-        return [size_and_digest(each) for each in self._sides() if each.in_files]
+    def _contents(self) -> list[tuple[int, int]]:
+        """Return the sizes and the hashes of the databases that are read from files."""
+        contents = (content_of(each) for each in self._sides() if each.in_files)
+        return [(len(each), hash(each)) for each in contents]
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ class Environment:
         abandoned: Whether a call has not returned, so that the state is not known.
         tool_texts: Texts of tools that are shown instead of the toolkits' own, by side and name; None for none.
         retrieval: The tools that search the domain's knowledge base; None if there are none.
+        waits: Whether tools do their work outside of the calling thread.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of an environment, which only a domain puts together
@@ -57,6 +58,7 @@ class Environment:
         self.fault: str | None = None
         self.executed: Counter[str] = Counter()
         self.abandoned = False
+        self.waits = any(type(each.db).waits for each in self.toolkits)
 
     @property
     def agent_db(self) -> Database:
@@ -154,11 +156,6 @@ class Environment:
     def may_block(self, call: ToolCall) -> bool:
         """Return whether a call waits for something outside of this thread; make it in another one."""
         return self.waits or self.waits_for(call.name)
-
-    @property
-    def waits(self) -> bool:
-        """Return whether tools do their work outside of the calling thread."""
-        return any(type(each.db).waits for each in self.toolkits)
 
     def open(self) -> None:
         """Occupy what both states need, such as the process of a tool server, before a conversation is paid for.
@@ -325,7 +322,8 @@ class Environment:
         differences: list[str] = []
         if messages and isinstance(messages[-1], AssistantMessage | UserMessage) and messages[-1].tool_calls:
             messages = messages[:-1]  # these calls were not made yet
-        for _, _, call, recorded in stored_calls(messages):
+        for each in stored_calls(messages):
+            call, recorded = each.call, each.result
             if recorded is not None and not recorded.executed:
                 continue
             content = self._replayed(call)

@@ -61,7 +61,8 @@ def _same(one: Any, other: Any) -> bool | None:
     elif kind is list:
         found = len(one) == len(other) and _same_values(zip(one, other, strict=True))
     elif issubclass(kind, Record) and not one.__pydantic_private__ and not other.__pydantic_private__:
-        found = _same(one.__pydantic_extra__, other.__pydantic_extra__) and _same_fields(one.__dict__, other.__dict__)
+        extra, others = one.__pydantic_extra__, other.__pydantic_extra__
+        found = (extra is others or _same(extra, others)) and _same_fields(one.__dict__, other.__dict__)
         if found is False and any(field.exclude for field in kind.model_fields.values()):
             found = None  # they may differ in a field that does not belong to the state
     else:
@@ -108,16 +109,15 @@ def canonical(value: Any) -> str:
 
 def digest(model: BaseModel) -> bytes:
     """Return a digest of a model's content, in 16 bytes."""
-    return size_and_digest(model)[1]
+    return hashlib.blake2b(content_of(model), digest_size=16).digest()
 
 
-def size_and_digest(model: BaseModel) -> tuple[int, bytes]:
-    """Return the size of a model's content in bytes of JSON, and the digest of it."""
+def content_of(model: BaseModel) -> bytes:
+    """Return a model's content in bytes of JSON."""
     try:
-        content = model.__pydantic_serializer__.to_json(model)
+        return model.__pydantic_serializer__.to_json(model)
     except ValueError:  # a value that is not JSON, or text that is not Unicode
-        content = canonical(model).encode()
-    return len(content), hashlib.blake2b(content, digest_size=16).digest()
+        return canonical(model).encode()
 
 
 def _with_text_keys(value: Any) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import date
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -51,7 +52,8 @@ def _value(result: Any) -> Any:
     return result.value if isinstance(result, Enum) else result
 
 
-class StoredCall(NamedTuple):
+@dataclass(slots=True)
+class StoredCall:
     """A tool call of a recorded conversation.
 
     Attributes:
@@ -71,19 +73,17 @@ def stored_calls(messages: Iterable[Message]) -> list[StoredCall]:
 
     A result belongs to the call with its id among the latest ones, as ids may repeat later; else to the next of them.
     """
-    calls: list[tuple[int, int, ToolCall]] = []
-    results: dict[int, ToolMessage] = {}
-    waiting: list[int] = []
+    calls: list[StoredCall] = []
+    waiting: list[StoredCall] = []
     for number, message in enumerate(messages):
         if message.role == "tool":
             if waiting:
-                ids = [calls[each][2].id for each in waiting]
-                results[waiting.pop(ids.index(message.id) if message.id in ids else 0)] = message
+                ids = [each.call.id for each in waiting]
+                waiting.pop(ids.index(message.id) if message.id in ids else 0).result = message
         elif message.role != "system":
-            made = message.tool_calls or ()
-            waiting = [*range(len(calls), len(calls) + len(made))]
-            calls += [(number, position, call) for position, call in enumerate(made)]
-    return [StoredCall(*each, results.get(at)) for at, each in enumerate(calls)]
+            waiting = [StoredCall(number, position, call) for position, call in enumerate(message.tool_calls or ())]
+            calls += waiting
+    return calls
 
 
 def is_error(result: ToolMessage) -> bool:

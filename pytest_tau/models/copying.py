@@ -6,7 +6,7 @@ import copy as shallow
 import functools
 from collections import deque
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -23,12 +23,7 @@ _LEAVES = frozenset({str, int, float, bool, type(None)})
 def clone(value: T) -> T:
     """Return a deep copy of a model, a dataclass or a container; a value of any other type is returned as it is."""
     kind: Any = type(value)  # which mypy does not take for hashable
-    return value if kind in _LEAVES else cast("T", _clone(value))
-
-
-def _clone(value: Any) -> Any:
-    kind: Any = type(value)
-    return _copier(kind)(value)
+    return value if kind in _LEAVES else _copier(kind)(value)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -37,12 +32,16 @@ def _copier(kind: type) -> Callable[[Any], Any]:
 
 
 def _clone_dict(value: dict[Any, Any]) -> dict[Any, Any]:
-    items = {name: each if type(each) in _LEAVES else _clone(each) for name, each in value.items()}
-    if type(value) is dict:
-        return items
-    copy = shallow.copy(value)  # of another type, such as a ``defaultdict``
-    dict.update(copy, items)  # a Counter's own method adds
+    copy = value.copy() if type(value) is dict else shallow.copy(value)  # it may be a ``defaultdict``
+    for name, each in value.items():
+        kind: Any = type(each)
+        if kind not in _LEAVES:
+            dict.__setitem__(copy, name, _copier(kind)(each))
     return copy
+
+
+def _clone_list(value: list[Any]) -> list[Any]:
+    return [clone(each) for each in value]
 
 
 def _clone_other(value: Any) -> Any:
@@ -56,7 +55,7 @@ def _clone_other(value: Any) -> Any:
 
 
 def _clone_model(model: BaseModel) -> BaseModel:
-    return with_values(model, _clone_dict(vars(model)))
+    return with_values(model, _clone_dict(model.__dict__))
 
 
 def with_values(model: M, values: dict[str, Any]) -> M:
@@ -64,18 +63,25 @@ def with_values(model: M, values: dict[str, Any]) -> M:
 
     It does what ``model_copy`` does, without its generic copies, which take most of the time of a copy.
     """
-    copy, assign = type(model).__new__(type(model)), object.__setattr__
-    assign(copy, "__dict__", values)
-    assign(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())
-    assign(copy, "__pydantic_extra__", clone(model.__pydantic_extra__))
-    assign(copy, "__pydantic_private__", clone(model.__pydantic_private__))
+    copy, put = type(model).__new__(type(model)), object.__setattr__
+    extra, private = model.__pydantic_extra__, model.__pydantic_private__
+    put(copy, "__dict__", values)
+    put(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())
+    put(copy, "__pydantic_extra__", None if extra is None else _clone_dict(extra))
+    put(copy, "__pydantic_private__", None if private is None else _clone_dict(private))
     return copy
+
+
+def assign(model: BaseModel, **values: Any) -> None:
+    """Assign to fields of a model, in a fourth of the time that an assignment to each takes."""
+    model.__dict__.update(values)
+    model.__pydantic_fields_set__.update(values)
 
 
 #: What copies the values of a type and its subclasses; what is in a set or a bytearray cannot change.
 _COPIERS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (dict, _clone_dict),
-    (list, lambda value: [each if type(each) in _LEAVES else _clone(each) for each in value]),
+    (list, _clone_list),
     (BaseModel, _clone_model),
     # A named tuple keeps its type.
     (tuple, lambda value: tuple.__new__(type(value), [clone(each) for each in value])),

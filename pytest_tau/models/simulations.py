@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from ..errors import ReplayError, TauError, unknown_name
 from ..files import digest
@@ -198,16 +198,16 @@ class Simulation(BaseModel):
     mode: str = "half_duplex"
     agent_cost: float | None = None
     user_cost: float | None = None
-    model_usage: dict[str, ModelUsage] = {}
+    model_usage: dict[str, ModelUsage] = Field(default_factory=dict)
     reward_info: RewardInfo | None = None
-    messages: list[Message] = []
-    replay_differences: list[str] = []
+    messages: list[Message] = Field(default_factory=list)
+    replay_differences: list[str] = Field(default_factory=list)
     info: dict[str, Any] | None = None
     conditions: dict[str, Any] | None = None
     excluded: str | None = None
     attempts: int = 1
     first_reward: float | None = None
-    facts: dict[str, Any] = {}
+    facts: dict[str, Any] = Field(default_factory=dict)
     duplex: dict[str, Any] | None = None
 
     def __repr__(self) -> str:

@@ -22,10 +22,9 @@ class Clock:
 
     def now(self) -> str:
         """Return the time."""
-        position = len(self.readings)
         if self._recorded:
             # The clock of a replayed trial that is longer than the recorded one stops at the last time.
-            time = self._recorded[min(position, len(self._recorded) - 1)]
+            time = self._recorded[min(len(self.readings), len(self._recorded) - 1)]
         else:
             time = datetime.now(UTC).isoformat(timespec="microseconds")
         self.readings.append(time)

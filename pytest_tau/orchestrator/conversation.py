@@ -19,6 +19,7 @@ from ..errors import (
     is_interrupt,
 )
 from ..models import GREETING, OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
+from ..models.copying import assign
 from ..participants import DONE, trailing_results
 from ..participants.base import BuiltIn
 from ..participants.containment import describe
@@ -287,7 +288,7 @@ class Conversation:
         reply = await self.ask(to, message)
         self.record(reply)
         receiver = self._receiver(reply)
-        if isinstance(reply, UserMessage) and reply.misunderstanding:  # a fact for reports, not for the agent
+        if reply.role == "user" and reply.misunderstanding:  # a fact for reports, not for the agent
             reply = reply.model_copy(update={"misunderstanding": None})
         return receiver, reply
 
@@ -303,8 +304,9 @@ class Conversation:
         # A fault that was put in is not the caller's error.
         self._errors += sum(result.error and result.fault is None for result in results)
         results = [result.model_copy(update={"fault": None}) if result.fault else result for result in results]
-        self._environment.sync()
-        caller: Side = "agent" if isinstance(message, AssistantMessage) else "user"
+        if any(result.error for result in results):  # each other call was followed by a sync
+            self._environment.sync()
+        caller: Side = "agent" if message.role == "assistant" else "user"
         return caller, results[0] if len(results) == 1 else MultiToolMessage(tool_messages=results)
 
     async def _run_tool(self, call: ToolCall) -> ToolMessage:
@@ -359,7 +361,8 @@ class Conversation:
             reply = reply.model_copy(update={"tool_calls": reply.tool_calls[:1]})
         for call in reply.tool_calls or []:
             self._calls += 1
-            call.id = call.id or f"tau_call_{self._calls}"
+            if not call.id:
+                call.id = f"tau_call_{self._calls}"
         if self._setup.enforces_protocol and reply.tool_calls and reply.has_text_content():
             self.record(reply)
             problem = "a message with both text and tool calls, which --tau-enforce-protocol does not allow"
@@ -385,17 +388,17 @@ class Conversation:
     def _receiver(self, message: Reply) -> Side | None:
         if message.tool_calls:
             return None
-        return "user" if isinstance(message, AssistantMessage) else "agent"
+        return "user" if message.role == "assistant" else "agent"
 
     def stop(self, message: Incoming | None) -> Ending | None:
         """Return the ending by a message of a side that stops; None if it does not."""
-        if isinstance(message, UserMessage) and not message.tool_calls and self._is_stop("user", message):
-            return Ending("user_stop", stop_token=message.stop_token)
-        if isinstance(message, AssistantMessage):
-            alone = self._environment.solo and not message.tool_calls
-            if alone or self._is_stop("agent", message):
-                return Ending("agent_stop")
-        return None
+        if message is None or message.role == "tool":
+            return None
+        if message.role == "user":
+            stops = not message.tool_calls and self._is_stop("user", message)
+            return Ending("user_stop", stop_token=message.stop_token) if stops else None
+        alone = self._environment.solo and not message.tool_calls
+        return Ending("agent_stop") if alone or self._is_stop("agent", message) else None
 
     def _is_stop(self, side: Side, message: Reply) -> bool:
         try:
@@ -424,7 +427,7 @@ class Conversation:
 
     def record(self, message: Message) -> None:
         """Add a message to the trajectory."""
-        message.turn_idx, message.timestamp = len(self.messages), self._setup.clock.now()
+        assign(message, turn_idx=len(self.messages), timestamp=self._setup.clock.now())
         self.messages.append(message)
         if self._setup.on_message:
             self._setup.on_message(clone(message))

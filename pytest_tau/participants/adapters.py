@@ -145,7 +145,7 @@ def built_class(target: Any) -> type | None:
     """Return the class of which a target builds an instance per simulation: itself, or that of a partial."""
     while isinstance(target, functools.partial):
         target = target.func
-    return target if inspect.isclass(target) else None
+    return target if isinstance(target, type) else None
 
 
 def name_of(target: Any) -> str | None:

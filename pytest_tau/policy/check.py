@@ -56,21 +56,19 @@ def _in_time(rule: Rule, trajectory: Trajectory, seconds: float) -> Found:
 
 def _outcome(rule: Rule, trajectory: Trajectory) -> Found:
     try:
-        return _checked(rule, trajectory)
+        result = rule.check(trajectory)
+        if isinstance(result, str | dict) or not hasattr(result, "__iter__"):
+            return f"expected breaches, got {result!r:.80}"
+        found = list(islice(result, MOST))
+        for each in found:
+            if not _is_breach(each, trajectory):
+                return f"expected a Breach with the number of a turn, got {each!r:.80}"
     except BaseException as error:
         if is_interrupt(error):
             raise
         # Code of a domain: whatever it raises is reported by its name.
         return f"{type(error).__name__}: {error}"
-
-
-def _checked(rule: Rule, trajectory: Trajectory) -> Found:
-    result = rule.check(trajectory)
-    if isinstance(result, str | dict) or not hasattr(result, "__iter__"):
-        return f"expected breaches, got {result!r:.80}"
-    found = list(islice(result, MOST))
-    wrong = next((each for each in found if not _is_breach(each, trajectory)), None)
-    return found if wrong is None else f"expected a Breach with the number of a turn, got {wrong!r:.80}"
+    return found
 
 
 def _is_breach(each: object, trajectory: Trajectory) -> bool:

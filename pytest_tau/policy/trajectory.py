@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import takewhile, zip_longest
+from typing import TYPE_CHECKING, Any
 
-from ..models import AssistantMessage, ToolMessage, UserMessage, clone
+from ..models import AssistantMessage, UserMessage, clone
 from .parts import Breach, MadeCall, Turn
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..environment import Environment
     from ..environment.toolkit import ToolInfo
-    from ..models import Message, Requestor, ToolCall
+    from ..models import Message, Requestor, ToolCall, ToolMessage
 
 
 @dataclass(frozen=True)
@@ -164,16 +165,12 @@ def _turns(messages: Sequence[Message], tools: Mapping[str, ToolInfo]) -> Iterat
         if not isinstance(message, AssistantMessage | UserMessage):
             continue
         number += 1
-        results: list[ToolMessage] = []
-        calls = message.tool_calls or ()
-        for following in messages[message_idx + 1 : message_idx + 1 + len(calls)]:
-            if not isinstance(following, ToolMessage):
-                break
-            results.append(following)
-        made = tuple(
-            _made(call, results[place] if place < len(results) else None, number, message_idx, tools)
-            for place, call in enumerate(calls)
-        )
+        made: tuple[MadeCall, ...] = ()
+        if calls := message.tool_calls:
+            following = messages[message_idx + 1 : message_idx + 1 + len(calls)]
+            results: Iterator[Any] = takewhile(lambda each: each.role == "tool", following)
+            pairs = zip_longest(calls, results)
+            made = tuple([_made(call, result, number, message_idx, tools) for call, result in pairs])
         text = message.content.strip() if message.content else ""
         yield Turn(number, message_idx, message.role, text, made)
 

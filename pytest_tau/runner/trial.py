@@ -27,6 +27,7 @@ from ..errors import (
 from ..evaluation import LazyJudge
 from ..evaluation.outside import StateBefore
 from ..models import FAULTS, GREETING, AssistantMessage, Simulation, clone, simulation_id
+from ..models.copying import assign
 from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
@@ -252,13 +253,14 @@ class Trial:
                 raise
             # A fault of the harness: kept with the messages so far instead of losing them.
             ending, self.fault = Ending("unexpected_error", error="".join(traceback.format_exception(error))), error
-        simulation.termination_reason, simulation.stop_token, simulation.error, kind = ending
+        reason, token, problem, kind = ending
+        assign(simulation, termination_reason=reason, stop_token=token, error=problem)
+        assign(simulation, end_time=clock.now(), duration=clock.elapsed)
         if kind is not None:
             simulation.note_error_kind(kind)
-        simulation.end_time = clock.now()
-        simulation.duration = clock.elapsed
         for participant in participants:
-            simulation.replay_differences += getattr(participant, "differences", [])
+            if differences := getattr(participant, "differences", []):
+                simulation.replay_differences += differences
             self.late_calls = getattr(participant, "late_calls", self.late_calls)
         await close_all(participants)
 

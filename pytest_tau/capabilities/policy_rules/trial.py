@@ -25,4 +25,7 @@ class PolicyStages(TrialStages):
         if found is None:
             return None
         broken = "; ".join(f"{name} ({number})" for name, number in found.counts.items())
-        return found.as_dict() | {"broken": broken, "kept": {name: found.score_of(name) for name in found.checked}}
+        return found.as_dict() | {
+            "broken": broken,
+            "kept": {name: float(name not in found.counts) for name in found.checked},
+        }

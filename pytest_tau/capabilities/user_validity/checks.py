@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...diagnosis.misunderstandings import misunderstood_in, whose_misunderstanding
 from ...errors import is_interrupt
 from ...models import AssistantMessage, UserMessage
 from ...participants.scripted.vocabulary import follows, words
@@ -23,20 +22,18 @@ if TYPE_CHECKING:
 
 def not_understood(conversation: Conversation) -> Iterator[Finding]:
     """Find messages that the scripted user did not understand, and which-questions that it answered by yes or no."""
-    return (each for each in _recorded(conversation) if each.check == NOT_UNDERSTOOD)
+    yield from _recorded(conversation, NOT_UNDERSTOOD)
 
 
 def gave_up(conversation: Conversation) -> Iterator[Finding]:
     """Find that the scripted user ran out of patience with an agent that it had not understood."""
-    return (each for each in _recorded(conversation) if each.check == GAVE_UP)
+    yield from _recorded(conversation, GAVE_UP)
 
 
-def _recorded(conversation: Conversation) -> Iterator[Finding]:
-    fault = whose_misunderstanding(conversation.messages)
-    of_user = fault is not None and fault.party == "user"
-    for each in misunderstood_in(conversation.messages) if of_user else ():
-        if each.message_idx >= conversation.start:
-            yield Finding(GAVE_UP if each.kind == "gave up" else NOT_UNDERSTOOD, each.message_idx, each.text)
+def _recorded(conversation: Conversation, check: str) -> Iterator[Finding]:
+    for each in conversation.misunderstood:
+        if each.message_idx >= conversation.start and (each.kind == "gave up") == (check == GAVE_UP):
+            yield Finding(check, each.message_idx, each.text)
 
 
 _WORD = re.compile(r"[a-z]+")

@@ -6,12 +6,14 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
+from ...diagnosis.misunderstandings import misunderstood_in, whose_misunderstanding
 from ...models import AssistantMessage, ToolMessage, UserMessage
 from ...models.messages import STOP_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from ...diagnosis.misunderstandings import Reply
     from ...models import Message, Task
 
 _TOKENS = re.compile("|".join(map(re.escape, STOP_TOKENS)))
@@ -60,6 +62,12 @@ class Conversation:
     def texts(self) -> list[str]:
         """Everything that each message has given."""
         return [text_of(message) for message in self.messages]
+
+    @functools.cached_property
+    def misunderstood(self) -> list[Reply]:
+        """The replies of a scripted user that has not understood the agent, if that is the user's fault."""
+        fault = whose_misunderstanding(self.messages)
+        return misunderstood_in(self.messages) if fault is not None and fault.party == "user" else []
 
     def user_texts(self) -> Iterator[tuple[int, str]]:
         """Yield the texts of the user with the number of their messages, without tokens."""

@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from ...diagnosis.facts import REQUEST
-from ...models import UserMessage
 from .conversation import quote, text_of, words_of
 from .details import Lazily, details_in
 from .facts import Finding
@@ -37,7 +36,7 @@ def made_up(conversation: Conversation) -> Iterator[Finding]:
     """Find e-mail addresses, ids, dates and numbers that neither the scenario nor the conversation has given before."""
     known, read = Lazily([conversation.scenario]), 0
     for number, message in enumerate(conversation.messages):
-        if number >= conversation.start and isinstance(message, UserMessage):
+        if message.role == "user" and number >= conversation.start:
             for detail in details_in(words_of(message)):
                 for given in conversation.messages[read:number]:
                     known.add(text_of(given))

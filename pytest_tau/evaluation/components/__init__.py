@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..component import CustomComponent, PluginReports, RewardComponent, StoredComponent, as_component
+from ..component import PluginReports, RewardComponent, StoredComponent, as_component
 from .action import ActionComponent
 from .communicate import CommunicateComponent
 from .db import DBComponent
@@ -40,7 +40,6 @@ def components_of(verdict: RewardInfo, evaluators: Sequence[Evaluator] = ()) -> 
         evaluators: The components of plugins, if available; else their checks are reported without explanation.
     """
     reporting = {found.name: PluginReports(found) for found in evaluators if isinstance(found, RewardComponent)}
-    known = {component.name for component in COMPONENTS if isinstance(component, CustomComponent)}
     names = dict.fromkeys(check.name for check in verdict.custom_checks or [])
-    others = [reporting.get(name) or StoredComponent(name) for name in names if name not in known]
+    others = [reporting.get(name) or StoredComponent(name) for name in names]
     return [*COMPONENTS, *others]
