@@ -49,7 +49,14 @@ class _RepeatedKeyError(Exception):
     """An object has a key twice."""
 
 
-def parse_json(text: str | bytes, *, strict: bool = True, is_line: bool = False, unique_keys: bool = False) -> Any:
+def parse_json(
+    text: str | bytes,
+    *,
+    strict: bool = True,
+    is_line: bool = False,
+    unique_keys: bool = False,
+    share_texts: bool = False,
+) -> Any:
     """Return the value of a JSON document.
 
     Args:
@@ -57,13 +64,15 @@ def parse_json(text: str | bytes, *, strict: bool = True, is_line: bool = False,
         strict: Whether control characters inside texts are refused.
         is_line: It is a line of a file, so that errors name no line.
         unique_keys: Whether an object that has a key twice is refused; else the last value counts.
+        share_texts: Whether equal texts of a document that is kept become one; its keys are unique, too.
 
     Raises:
         DocumentError: It is not UTF-8, not valid JSON, nested too deep, or has an integer that is too long.
     """
     try:
         decoded = _decoded(text)
-        value = json.loads(decoded, strict=strict, object_pairs_hook=_unique_keys() if unique_keys else None)
+        make = _sharing_texts() if share_texts else _unique_keys if unique_keys else None
+        value = json.loads(decoded, strict=strict, object_pairs_hook=make)
     except _RepeatedKeyError:
         raise DocumentError(_repeated(decoded)) from None
     except (ValueError, RecursionError) as error:
@@ -112,7 +121,7 @@ def read_json(path: Path, *, unique_keys: bool = False) -> Any:
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
-        return parse_json(file_text(_whole(file)), unique_keys=unique_keys)
+        return parse_json(file_text(_whole(file)), share_texts=unique_keys)
 
 
 def parse_toml(text: str | bytes) -> dict[str, Any]:
@@ -169,15 +178,20 @@ def file_text(data: bytes) -> str:
         raise DocumentError(f"{describe(error)}{_place(error)}; save it as UTF-8") from None
 
 
-def _unique_keys() -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _RepeatedKeyError
+    return found
+
+
+def _sharing_texts() -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
     """Return a function that makes the objects of a document, in which equal texts are one."""
     texts: dict[str, str] = {}
 
     def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = {key: texts.setdefault(value, value) if type(value) is str else value for key, value in pairs}
-        if len(found) < len(pairs):
-            raise _RepeatedKeyError
-        return found
+        found = _unique_keys(pairs).items()
+        return {key: texts.setdefault(value, value) if type(value) is str else value for key, value in found}
 
     return make
 
