@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import CapabilityError
@@ -16,6 +15,13 @@ if TYPE_CHECKING:
     from ..models import Simulation, ToolCall, ToolMessage
     from . import ActiveCapability, Capability
     from .views import Ruling, TrialView
+
+
+#: The stages that a capability may override, each with what it does by default.
+_DEFAULTS = {
+    stage: getattr(TrialStages, stage)
+    for stage in ("beginning", "begin", "converse", "call", "result", "message", "ended")
+}
 
 
 class StageCalls:
@@ -33,16 +39,16 @@ class StageCalls:
         ]
         self._made = made
         self.fault: CapabilityError | None = None
-        self.begin, self.message = self._overriding("begin"), self._overriding("message")
-        self.ended: list[Callable[[Simulation], Ruling | None]] = self._overriding("ended")
-        leaders = self._overriding("converse")
-        self.converse: Callable[[Any], Awaitable[Any]] | None = leaders[0] if leaders else None
-        self.call: list[Callable[[ToolCall], Awaitable[ToolMessage | None]]] = self._overriding("call")
-        self.result: list[Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]] = self._overriding("result")
-
-    def _overriding(self, stage: str) -> list[Any]:
-        default = getattr(TrialStages, stage)
-        return [getattr(made, stage) for _, made in self._made if getattr(type(made), stage, default) is not default]
+        found: dict[str, list[Any]] = {stage: [] for stage in _DEFAULTS}
+        for _, stages in made:
+            for stage, default in _DEFAULTS.items():
+                if getattr(type(stages), stage, default) is not default:
+                    found[stage].append(getattr(stages, stage))
+        self.begin, self.message, self._beginnings = found["begin"], found["message"], found["beginning"]
+        self.ended: list[Callable[[Simulation], Ruling | None]] = found["ended"]
+        self.converse: Callable[[Any], Awaitable[Any]] | None = next(iter(found["converse"]), None)
+        self.call: list[Callable[[ToolCall], Awaitable[ToolMessage | None]]] = found["call"]
+        self.result: list[Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]] = found["result"]
 
     def ruling(self, simulation: Simulation) -> Ruling | None:
         """Return what is to be done with an attempt: the first ruling for another attempt, else the first one."""
@@ -51,7 +57,7 @@ class StageCalls:
 
     def beginning(self) -> Any:
         """Return the beginning of the stored conversation that the trial continues; None for one of its own."""
-        return next((found for each in self._overriding("beginning") if (found := each()) is not None), None)
+        return next((found for each in self._beginnings if (found := each()) is not None), None)
 
     async def facts(self, simulation: Simulation) -> dict[str, Any]:
         """Return the facts of a graded trial in their stored form, by capability.
@@ -63,7 +69,7 @@ class StageCalls:
         for capability, made in self._made:
             try:
                 facts = made.graded(simulation)
-                facts = await facts if isawaitable(facts) else facts
+                facts = await facts if hasattr(facts, "__await__") else facts
             except CapabilityError as error:
                 self.fault, facts = error, {PROBLEM: str(error)}
             except Exception as error:  # noqa: BLE001 - code of others
