@@ -5,7 +5,8 @@ from .component_reports import Check, Line
 from .components import COMPONENTS, components_of, known_components
 from .evaluate import Evaluation, aevaluate, evaluate, passes_without_agent
 from .grading import GRADING_RULES, OFFICIAL, PROFILES, STRICT, Grading, profile_named
-from .judge import BUILT_IN_JUDGES, Judge, LazyJudge, UniformJudge, Verdict
+from .judge import BUILT_IN_JUDGES, Judge, UniformJudge, Verdict
+from .lazy_judge import LazyJudge
 
 __all__ = [
     "BUILT_IN_JUDGES",
