@@ -12,9 +12,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
     TypeAdapter,
-    model_serializer,
     model_validator,
 )
 
@@ -35,6 +33,11 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 _NOT_SHOWN = frozenset({"role", "cost", "usage", "raw_data", "generation_time_seconds"})
 #: Fields that it has last.
 _SHOWN_LAST = ("id", "turn_idx", "timestamp")
+
+
+def _is_none(value: object) -> bool:
+    """Return whether a field is not written: messages without what came later are stored as they always were."""
+    return value is None
 
 
 class _ShortRepr(BaseModel):
@@ -161,15 +164,7 @@ class UserMessage(_ParticipantMessage):
     """
 
     role: Literal["user"] = "user"
-    misunderstanding: Misunderstanding | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_understood(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write a misunderstanding only if there is one: other messages are stored as they always were."""
-        written: dict[str, Any] = write(self)
-        if self.misunderstanding is None:
-            written.pop("misunderstanding", None)
-        return written
+    misunderstanding: Misunderstanding | None = Field(default=None, exclude_if=_is_none)
 
     @property
     def stop_token(self) -> str | None:
@@ -198,15 +193,7 @@ class ToolMessage(_Message):
     content: str | None = None
     requestor: Requestor = "assistant"
     error: bool = False
-    fault: str | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_no_fault(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write a fault only if there is one: other results are stored as they always were."""
-        written: dict[str, Any] = write(self)
-        if self.fault is None:
-            written.pop("fault", None)
-        return written
+    fault: str | None = Field(default=None, exclude_if=_is_none)
 
     @property
     def executed(self) -> bool:
