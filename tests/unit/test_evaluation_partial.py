@@ -90,6 +90,11 @@ def test_one_more_equal_argument_outweighs_that_the_call_has_failed(domain: Doma
         assert partial(graded(domain, wanted, *order[0], *order[1]))["arguments"] == 0.5
 
 
+def test_a_call_of_which_nothing_is_compared_is_equal(domain: Domain) -> None:
+    wanted = task({"actions": [action("f", compare=["a"], a=1), action("f", compare=[], a=1)]})
+    assert partial(graded(domain, wanted, agent(call("f", a=2), call("f", a=3))))["arguments"] == 0.5
+
+
 def test_reads_and_writes_are_counted_apart(domain: Domain) -> None:
     wanted = task({"actions": [action("look", item_id="lamp"), action("remove", item_id="lamp")]})
     look = said(call("look", item_id="lamp"))
