@@ -58,7 +58,7 @@ def test_a_model_that_cannot_be_loaded_is_named():
 
 
 def test_the_library_is_named_if_it_is_missing(monkeypatch):
-    check_embeddings("local/small")
+    check_embeddings("local/small", {})
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ConfigurationError, match=r"pip install './pytest-tau\[embeddings\]'"):
-        check_embeddings("local/small")
+        check_embeddings("local/small", {})
