@@ -115,7 +115,7 @@ class VoiceFacts(BaseModel):
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """What is stored besides, for columns, gates and comparisons; None where there is nothing that it is over.
+        """Return what is stored besides, for columns, gates and comparisons; a value over nothing is None.
 
         ``totals`` are the numbers of events by category, and of ``entities``. The shares are of turns that were
         answered, of interruptions at which the agent fell silent, of what it talked through or ignored, and of what

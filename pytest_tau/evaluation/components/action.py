@@ -59,10 +59,7 @@ def check_actions(
         kind_of: A tool's kind by name.
     """
     calls = calls_of(messages)
-    candidates = [
-        [i for i, call in enumerate(calls) if call.name == action.name and matches(action, call, grading)]
-        for action in actions
-    ]
+    candidates = [[i for i, call in enumerate(calls) if matches(action, call, grading)] for action in actions]
     found = _assign(candidates) if grading.one_call_one_action else [bool(found) for found in candidates]
     return [
         ActionCheck(action=action, action_match=match, action_reward=float(match), tool_type=kind_of(action.name))
