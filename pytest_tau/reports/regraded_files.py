@@ -12,13 +12,13 @@ import shutil
 from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from ..documents import DocumentError, is_gzipped
+from ..documents import is_gzipped
 from ..errors import ConfigurationError
 from ..files import atomic_open
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX
 from ..runs.results.entries import entry_name
 from ..runs.results.files import ResultFile
-from ..runs.results.streaming_json import chunks, pieces
+from ..runs.results.streaming_json import JsonText, pieces
 from ..runs.results.tau1 import is_tau1
 from .export import as_json
 from .export_tau2 import tau2_reward
@@ -114,37 +114,16 @@ def _rewrite_file(source: Path, target: Path, fresh: Mapping[str, RewardInfo], n
 
 def _spliced(source: Path, fresh: Mapping[str, RewardInfo], name: str | None) -> Iterator[str]:
     """Yield the text of a file with the entries replaced that have fresh rewards."""
-    text = _Reader(source)
+    text, copied = JsonText(source).content, 0
     for piece in pieces(source):
         verdict = None
         if piece.position is not None and piece.key in ("", "simulations") and isinstance(piece.value, dict):
             verdict = fresh.get(entry_name(piece.position if name is None else name, piece.value))
         if verdict is not None:
-            yield from text.until(piece.start)
+            yield text[copied : piece.start]
             yield as_json(_updated(piece.value, verdict))
-            for _ in text.until(piece.end):
-                pass
-    yield from text.until(None)
-
-
-class _Reader:
-    """Reads the text of a file up to positions in it."""
-
-    def __init__(self, source: Path) -> None:
-        self._chunks, self._text, self._at = chunks(source), "", 0
-
-    def until(self, position: int | None) -> Iterator[str]:
-        """Yield the text from the last position to this one; None stands for the end."""
-        while position is None or position - self._at > len(self._text):
-            yield self._text
-            self._at += len(self._text)
-            try:
-                self._text = next(self._chunks)
-            except (StopIteration, DocumentError):
-                self._text = ""
-                return
-        yield self._text[: position - self._at]
-        self._text, self._at = self._text[position - self._at :], position
+            copied = piece.end
+    yield text[copied:]
 
 
 def _updated(entry: dict[str, Any], verdict: RewardInfo) -> dict[str, Any]:

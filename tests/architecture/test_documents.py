@@ -38,7 +38,7 @@ ALLOWED = {
     "chat/text_tools.py": "calls inside of a model's text, which the orchestrator copies with limits of its own",
     "chat/answers.py": "verdicts inside of a model's text, of which texts and booleans are used",
     "runs/jsonl.py": "the beginning of a line",
-    "runs/results/streaming_json.py": "one entry of a large file, with the same limits",
+    "runs/results/streaming_json.py": "one entry of a file, with the same limits",
 }
 
 

@@ -259,13 +259,13 @@ def test_two_gzip_members_are_one_file(tmp_path: Path) -> None:
     assert len(read(tmp_path / "r.gz")[1]) == 2
 
 
-@pytest.mark.parametrize("broken", [b'{"id": nope}', b'{"id": "x" "y"}', b'{"x": [1, 2, }', b"nope"])
+@pytest.mark.parametrize("broken", [b'{"id": nope}', b'{"id": "x" "]}\\"{"}', b'{"x": [1, 2, }', b"nope"])
 def test_a_broken_simulation_in_the_middle_stops_nothing_that_is_delimited(tmp_path: Path, broken: bytes) -> None:
     whole = json.dumps(results(entry("a"), "HERE", entry("b"))).encode().replace(b'"HERE"', broken)
     _, runs, unreadable = read(write(tmp_path / "r.json", whole))
     assert runs[0].simulation.task_id == "a"
     assert unreadable[0].entry == "entry 1"
-    if broken.endswith(b'"}') or broken == b'{"id": nope}':
+    if broken != b'{"x": [1, 2, }':
         assert [run.simulation.task_id for run in runs] == ["a", "b"]
         assert unreadable[0].reason.startswith("not valid JSON")
 
@@ -292,13 +292,25 @@ def test_depth_is_no_way_to_stop_the_rest(tmp_path: Path) -> None:
     assert len(unreadable) == 1
 
 
-def test_values_over_the_border_of_a_chunk_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = json.dumps({"a": 12345, "simulations": [1, 22, 333, {"x": "}é"}], "z": [True, None]}, ensure_ascii=False)
-    for size in range(1, 24):
-        monkeypatch.setattr("pytest_tau.runs.results.streaming_json._CHUNK", size)
-        monkeypatch.setattr("pytest_tau.documents._CHUNK", size)
-        found = list(pieces(write(tmp_path / "r.json", whole.encode())))
-        assert [piece.value for piece in found] == [12345, 1, 22, 333, {"x": "}é"}, [True, None]]
+def test_positions_are_those_of_the_text(tmp_path: Path) -> None:
+    entries: list[Any] = [entry(), "é" * 900, 17, {"a": "\n"}, entry()]
+    for content, name in (
+        (json.dumps(entries, indent=1, ensure_ascii=False), "r.json"),
+        (json.dumps({"info": {}, "simulations": entries}), "r.json"),
+        ("\n\n".join(json.dumps(entry() | {"n": n}) for n in range(3)), "r.jsonl"),
+    ):
+        found = [piece for piece in pieces(write(tmp_path / name, content.encode())) if piece.position is not None]
+        assert len(found) >= 3
+        assert all(json.loads(content[piece.start : piece.end]) == piece.value for piece in found)
+
+
+def test_reading_ends_after_many_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_tau.runs.results.files._MOST_PROBLEMS", 5)
+    found = list(ResultFile.scan(write(tmp_path / "r.json", [{}] * 50)).simulations())
+    assert len(found) == 6
+    assert found[-1].entry == "the rest"
+    broken = write(tmp_path / "r.json", b"[" + b"{1}," * 50 + b"{}]")
+    assert [problem.entry for problem in ResultFile.scan(broken).problems][-1] == "the rest"
 
 
 # The folder form

@@ -12,7 +12,6 @@ import pytest
 from pytest_tau.capabilities.traces.reading import Conversation, Problem, files, read_traces
 from pytest_tau.capabilities.traces.reading.spans import hex_id, nanoseconds
 from pytest_tau.runs.reader import open_run
-from pytest_tau.runs.results import streaming_json
 
 from .test_traces_reading import WHOLE, Read, request, whole_conversation
 
@@ -223,7 +222,6 @@ def test_documents_are_read_as_a_whole_and_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, *, packed: bool
 ) -> None:
     monkeypatch.setattr(files, "_SMALL", size)
-    monkeypatch.setattr(streaming_json, "_CHUNK", 100)
     file = tmp_path / "trace.json"
     content = json.dumps(request(*whole_conversation()), indent=1).encode()
     file.write_bytes(gzip.compress(content) if packed else content)

@@ -1,6 +1,6 @@
 """Result files: of τ²-bench (one file, or a folder with a file a simulation), of τ-bench, and our own.
 
-A file is read twice and never as a whole: once for what applies to all of it, once for its simulations, one at a time.
+A file is read twice: once for what applies to all of it, once for its simulations, which are decoded one at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..jsonl import model_text
 from ..layout import RESULTS_FOLDER, RESULTS_INDEX
 from .entries import StoredSimulation, Unreadable, entry_name, read_entry, read_task
 from .messages import EntryError, first_problem, objects_in
-from .streaming_json import LARGEST, pieces
+from .streaming_json import pieces
 from .tau1 import is_tau1, read_tau1_entry, tools_named
 
 if TYPE_CHECKING:
@@ -29,26 +29,11 @@ if TYPE_CHECKING:
 
 #: The key of the simulations in a τ²-bench file.
 _SIMULATIONS = "simulations"
-#: Reading ends after so many problems, and tasks of at most so many characters are kept: a small compressed file can
-#: have millions of both.
-_MOST_PROBLEMS, _MOST_OF_TASKS = 10_000, 4 * LARGEST
+#: Reading ends after so many problems: a small compressed file can have millions.
+_MOST_PROBLEMS = 10_000
 #: The entries of a file of at most so many characters are read once, and kept until they are asked for.
 _SMALL = 8 << 20
 _REST = Unreadable("the rest", f"not read, because {_MOST_PROBLEMS:,} entries before it cannot be read")
-
-
-class _Kept:
-    """The pieces of a file without its tasks, while it is small."""
-
-    def __init__(self) -> None:
-        self.pieces: list[Piece] | None = []
-
-    def add(self, piece: Piece) -> None:
-        """Keep a piece, unless the file is too large."""
-        if piece.end > _SMALL:
-            self.pieces = None
-        if self.pieces is not None and piece.key != "tasks":
-            self.pieces.append(piece)
 
 
 @dataclass
@@ -88,27 +73,28 @@ class ResultFile:
         Raises:
             OSError: It cannot be opened.
         """
-        result, size, kept = cls(path), 0, _Kept()
-        document: dict[str, Any] = {}
+        result, document = cls(path), dict[str, Any]()
+        kept: list[Piece] | None = []
         index = path / RESULTS_INDEX if path.is_dir() else path
         for piece in pieces(index):
-            kept.add(piece)
+            if piece.end > _SMALL:
+                kept = None
+            elif kept is not None and piece.key != "tasks":
+                kept.append(piece)
             if len(result.problems) == _MOST_PROBLEMS:
                 result.problems.append(_REST)
                 break
             if _is_entry(piece):
                 result._note_entry(piece.value)
             elif piece.key == "tasks" and piece.position is not None:
-                size += piece.end - piece.start
-                too_large = f"all tasks together are larger than {_MOST_OF_TASKS >> 20} MiB"
-                result._add_task(piece if size <= _MOST_OF_TASKS else piece._replace(value=None, problem=too_large))
+                result._add_task(piece)
             elif piece.problem is not None:
                 where = entry_name(piece.position) if piece.key in ("", _SIMULATIONS) else piece.key
                 result.problems.append(Unreadable(where, piece.problem))
             else:
                 document[piece.key] = piece.value
         result._add_header(document)
-        result._kept = kept.pieces
+        result._kept = kept
         if not result.entries and (document.get("simulation_index") or path.is_dir()):
             result._find_files(index.parent, document.get("simulation_index"))
         elif "messages" in document or "traj" in document:  # one simulation, written over several lines

@@ -15,7 +15,6 @@ from ...models import Simulation
 from ..jsonl import read_lines
 from .entries import OWN, StoredSimulation, read_task
 from .messages import EntryError, with_unique_ids
-from .streaming_json import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +52,7 @@ def own_simulations(file: Path) -> Iterator[StoredSimulation | None]:
     """
     tasks: dict[bytes, Task] = {}
     for place, line in read_lines(file):
-        found = _parsed(line, str(place), tasks) if len(line) <= LARGEST else None
+        found = _parsed(line, str(place), tasks)
         yield found
         if found is None:
             return

@@ -1,11 +1,11 @@
-"""Files of traces, span by span: a document, an array or JSON lines of any size, gzipped or not."""
+"""Files of traces, span by span: a document, an array or JSON lines, gzipped or not."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ....documents import DocumentError, parse_json, read_json
-from ....runs.results.streaming_json import LARGEST, JsonText
+from ....runs.results.streaming_json import JsonText
 from .spans import is_log, is_span
 
 if TYPE_CHECKING:
@@ -95,13 +95,10 @@ def _document(path: Path, text: JsonText) -> Iterator[Found]:
 def _lines(text: JsonText) -> Iterator[Found]:
     while text.peek():
         number = text.line_number
-        line, problem = text.line() or ("", None)
         try:
-            value = None if problem else parse_json(line, strict=False, is_line=True)
+            value = parse_json(text.line() or "", strict=False, is_line=True)
         except DocumentError as error:
-            last = not text.peek()
-            problem = f"the file ends in the middle of a line: {error}" if last else str(error)
-        if problem:
+            problem = str(error) if text.peek() else f"the file ends in the middle of a line: {error}"
             yield Found(number, {}, {}, f"{problem}{text.why}")
         else:
             yield from _inside(value, {}, number, 0)
@@ -117,7 +114,7 @@ def _streamed(text: JsonText, key: str, around: dict[str, Any], depth: int) -> I
             _separate(text, "]")
     elif first == "{" and key not in _WHOLE and depth < _DEEPEST:
         text.take("{")
-        own, inside, start = dict[str, Any](), False, text.position
+        own, inside = dict[str, Any](), False
         while not text.take("}"):
             name = _value(text)
             if not isinstance(name, str) or not text.take(":"):
@@ -125,11 +122,8 @@ def _streamed(text: JsonText, key: str, around: dict[str, Any], depth: int) -> I
             if name in _INSIDE and text.peek() in ("{", "["):
                 inside = True
                 yield from _streamed(text, name, {**around, **own}, depth + 1)
-                start = text.position
             else:
                 own[name] = _value(text)
-            if text.position - start > LARGEST:
-                raise _CutError(line, f"an object larger than {LARGEST >> 20} MiB")
             _separate(text, "}")
         if not inside:
             yield from _inside(own, around, line, depth)
