@@ -80,14 +80,14 @@ class JsonText:
     """
 
     def __init__(self, path: Path) -> None:
-        parts, self.why = [], ""
+        data, self.why = bytearray(), ""
         try:
             with path.open("rb") as file:
-                for part in unpacked(file):  # not extend, which adds nothing if it is cut off
-                    parts.append(part)  # noqa: PERF402
+                for part in unpacked(file):
+                    data += part
         except DocumentError as error:
             self.why = f" ({error})"
-        self.content, self.position = b"".join(parts).decode("utf-8-sig", "replace"), 0
+        self.content, self.position = data.decode("utf-8-sig", "replace"), 0
         self._line, self._counted = 1, 0
 
     @property
@@ -138,10 +138,12 @@ class JsonText:
         return self.content[start : self.position].removesuffix("\n") if start < self.position else None
 
     def begins_with_entry(self) -> bool:
-        """Return whether the first line is an object of its own, and not one that contains others."""
-        line = self.content[self.position : self._end_of_line()]
+        """Return whether the first of several lines is an object of its own, and not one that contains others."""
+        end = self._end_of_line()
+        if not _NO_SPACE.search(self.content, end):
+            return False
         try:
-            found = parse_json(line, strict=False) if line.endswith("\n") else None
+            found = parse_json(self.content[self.position : end], strict=False)
         except DocumentError:
             return False
         return isinstance(found, dict) and not found.keys() & (STREAMED | {"simulation_index"})
