@@ -107,9 +107,8 @@ def _text_lines(many: ManyRuns, problems: list[str]) -> list[str]:
 def _named(runs: list[Run]) -> list[RunRecords]:
     """Return the records of the runs; different runs of one name are called by their paths."""
     from ..analysis.compare import RunRecords
-    from ..runs.side_by_side import read_records
 
-    found = [RunRecords.of(run, records) for run, records in zip(runs, read_records(runs), strict=True)]
+    found = list(map(RunRecords.of, runs))
     paths: dict[str, set[Path]] = {}
     for each, one in zip(found, runs, strict=True):
         paths.setdefault(each.name, set()).add(one.path.resolve())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..capability import judged_messages
@@ -123,10 +122,9 @@ async def _regrade(
     own_name = report.domain or domain.name
     regraders = {own_name: _Regrader(domain, settings, file.tasks, solo=file.solo)}
     positions, later = part.positions(file.size), _tests_of_later_files(file.path)
-    # One more than there are positions if the rest of a broken file is not read.
-    for position, run in zip_longest(positions, file.simulations(positions)):
-        if isinstance(run, Unreadable) or run is None:
-            report.unreadable += [run] if run else []
+    for position, run in enumerate(file.simulations(positions), positions.start):
+        if isinstance(run, Unreadable):
+            report.unreadable.append(run)
             continue
         name = own_name if settings.domain or run.domain is None else run.domain
         replaced = bool(run.test) and (run.test in later or file.last.get(run.test, position) != position)

@@ -304,15 +304,6 @@ def test_positions_are_those_of_the_text(tmp_path: Path) -> None:
         assert all(json.loads(content[piece.start : piece.end]) == piece.value for piece in found)
 
 
-def test_reading_ends_after_many_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_tau.runs.results.files._MOST_PROBLEMS", 5)
-    found = list(ResultFile.scan(write(tmp_path / "r.json", [{}] * 50)).simulations())
-    assert len(found) == 6
-    assert found[-1].entry == "the rest"
-    broken = write(tmp_path / "r.json", b"[" + b"{1}," * 50 + b"{}]")
-    assert [problem.entry for problem in ResultFile.scan(broken).problems][-1] == "the rest"
-
-
 # The folder form
 
 

@@ -29,11 +29,8 @@ if TYPE_CHECKING:
 
 #: The key of the simulations in a τ²-bench file.
 _SIMULATIONS = "simulations"
-#: Reading ends after so many problems: a small compressed file can have millions.
-_MOST_PROBLEMS = 10_000
 #: The entries of a file of at most so many characters are read once, and kept until they are asked for.
 _SMALL = 8 << 20
-_REST = Unreadable("the rest", f"not read, because {_MOST_PROBLEMS:,} entries before it cannot be read")
 
 
 @dataclass
@@ -81,9 +78,6 @@ class ResultFile:
                 kept = None
             elif kept is not None and piece.key != "tasks":
                 kept.append(piece)
-            if len(result.problems) == _MOST_PROBLEMS:
-                result.problems.append(_REST)
-                break
             if _is_entry(piece):
                 result._note_entry(piece.value)
             elif piece.key == "tasks" and piece.position is not None:
@@ -132,15 +126,7 @@ class ResultFile:
         Args:
             positions: Those of a part of the file; None for all.
         """
-        unreadable = 0
-        for found in self._simulations(range(self.size) if positions is None else positions):
-            yield found
-            unreadable += isinstance(found, Unreadable)
-            if unreadable == _MOST_PROBLEMS:
-                yield _REST
-                return
-
-    def _simulations(self, positions: range) -> Iterator[StoredSimulation | Unreadable]:
+        positions = range(self.size) if positions is None else positions
         if self._files is not None:
             for file in self._files[positions.start : positions.stop]:
                 yield self._of_file(file)
