@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,10 +86,6 @@ def test_trials_excluded_from_rates_are_in_no_rate(tau: Tau) -> None:
     assert ran.out.startswith("mock: 1 task, 3 trials; 1 passed, 1 error, 1 excluded; pass^1 1.000;")
 
 
-def test_failures_are_no_failure_of_the_merge(tau: Tau) -> None:
-    assert tau("merge", write("f.jsonl", kept(reward=0.0)), "-o", "out").status == 0
-
-
 def test_cost_is_shown_by_role_or_as_unknown(tau: Tau) -> None:
     free = {"model": "local/m", "calls": 3, "unpriced_calls": 3}
     usage = kept()["model_usage"] | {"user": free}
@@ -154,10 +149,9 @@ def test_the_same_twice_counts_once(tau: Tau) -> None:
     assert [entry["trial"] for entry in merged()] == [0, 1, 2]
 
 
-@pytest.mark.parametrize("change", [{"reward_info": {"reward": 0.0}}, {"seed": 7}, {"of_tomorrow": 1}])
-def test_one_that_differs_is_refused(tau: Tau, change: dict[str, Any]) -> None:
+def test_one_that_differs_is_refused(tau: Tau) -> None:
     write("a.jsonl", kept("other"), kept("odd task", 3))
-    write("b.jsonl", kept("odd task", 3, **change))
+    write("b.jsonl", kept("odd task", 3, of_tomorrow=1))
     told = "trial 3 of task 'odd task' of domain 'mock' occurs twice and differs: a.jsonl, line 2 and b.jsonl, line 1"
     assert_refused(tau("merge", "a.jsonl", "b.jsonl", "-o", "out"), told, "add --last to use the later ones")
 
@@ -265,11 +259,9 @@ def test_texts_of_a_file_do_not_steer_the_terminal(tau: Tau) -> None:
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["none", "-o", "out"], "unknown run 'none' (known: none)"),
-        (["empty", "-o", "out"], "empty: expected simulations*.jsonl in the folder or below it"),
-        (["blank.jsonl", "-o", "out"], "no complete simulation in blank.jsonl"),
-        (["cut.jsonl", "blank.jsonl", "-o", "out"], "no complete simulation in cut.jsonl, blank.jsonl"),
         (["a.jsonl", "none", "-o", "out"], "unknown run 'none' (known: none)"),
+        (["empty", "-o", "out"], "empty: expected simulations*.jsonl in the folder or below it"),
+        (["cut.jsonl", "blank.jsonl", "-o", "out"], "no complete simulation in cut.jsonl, blank.jsonl"),
         (["a.jsonl", "-o", "there"], "there/simulations.jsonl already exists; give another folder"),
         (["there", "-o", "there"], "there/simulations.jsonl already exists"),
         (["a.jsonl", "-o", "a.jsonl"], "a.jsonl"),
@@ -286,22 +278,11 @@ def test_invalid_command_is_reported(tau: Tau, args: list[str], told: str) -> No
     assert there.read_bytes() == before
 
 
-def test_missing_input_is_reported(tau: Tau) -> None:
-    ran = tau("merge")
-    assert ran.status == 2
-    assert "required: RUN" in ran.err
-
-
 def test_without_a_folder_it_only_shows(tau: Tau) -> None:
     write("a.jsonl", kept("one"), kept("two", reward=0))
     ran = tau("merge", "a.jsonl")
     assert (ran.status, ran.lines[-1]) == (0, "2 simulations of 1 file")
     assert [each.name for each in Path().iterdir()] == ["a.jsonl"]
-
-
-def test_it_is_in_the_help(tau: Tau) -> None:
-    assert "join the simulations of several runs" in tau("--help").out
-    assert "--last" in tau("merge", "--help").out
 
 
 # What it is for
@@ -321,17 +302,14 @@ def test_tau_regrade_reads_the_result(tau: Tau) -> None:
     assert (ran.status, ran.lines) == (0, [told])
 
 
-def test_conversations_are_not_kept_in_memory(tmp_path: Path) -> None:
-    """Merging 40 files of 1 MB takes far less than 40 MB."""
+def test_conversations_are_not_kept_in_memory(tau: Tau) -> None:
+    """Merging 20 files of 1 MB takes far less than 20 MB."""
     said = [{"role": "user", "content": "x" * 1_000_000}]
-    for number in range(40):
-        path = tmp_path / f"runs/{number}/simulations.jsonl"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(kept(trial=number, messages=said)) + "\n", encoding="utf-8")
-    code = (
-        "import tracemalloc; from pytest_tau.cli import main; import pytest_tau.runner\n"
-        "tracemalloc.start()\nassert main(['merge', 'runs', '-o', 'out']) == 0\n"
-        "print(tracemalloc.get_traced_memory()[1])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert int(done.stdout.splitlines()[-1]) < 20_000_000
+    for number in range(20):
+        write(f"runs/{number}/simulations.jsonl", kept(trial=number, messages=said))
+    tracemalloc.start()
+    try:
+        assert tau("merge", "runs", "-o", "out").status == 0
+        assert tracemalloc.get_traced_memory()[1] < 12_000_000
+    finally:
+        tracemalloc.stop()

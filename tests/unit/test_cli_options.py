@@ -146,7 +146,9 @@ def test_the_parser_has_only_the_subcommand_that_is_called(first: str, expected:
 def test_the_version_imports_no_subcommand() -> None:
     code = "import sys, pytest_tau.cli as it; it.command_parser(it.commands_for(['--version'])); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    ours = [name for name in done.stdout.split() if name.startswith("pytest_tau.")]
+    loaded = done.stdout.split()
+    assert not {"pydantic", "pytest"} & {*loaded}
+    ours = [name for name in loaded if name.startswith("pytest_tau.")]
     assert [name.removeprefix("pytest_tau.") for name in ours] == [
         *("capability", "cli", "cli.parser", "errors", "settings", "text")
     ]

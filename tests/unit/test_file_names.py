@@ -68,12 +68,6 @@ def test_names_exist_on_every_system_and_do_not_meet(given_names: list[str]) -> 
     assert len({name.lower() for name in found}) == len(given_names)
 
 
-@given(st.lists(names, unique=True))
-@settings(max_examples=100, deadline=None)
-def test_the_order_does_not_matter(given_names: list[str]) -> None:
-    assert ambiguous_names(given_names) == ambiguous_names(reversed(given_names))
-
-
 @given(names)
 def test_names_of_items_keep_the_names_that_their_files_had(task_id: str) -> None:
     """Apart from letters beyond ASCII, devices and dots at the end, what ``item_id`` makes is plain."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from pytest_tau.text import by_numbers
 
@@ -23,10 +22,3 @@ from pytest_tau.text import by_numbers
 )
 def test_names_are_in_this_order(names: list[str]) -> None:
     assert all(sorted(given, key=by_numbers) == names for given in itertools.islice(itertools.permutations(names), 500))
-
-
-@settings(max_examples=60)
-@given(st.lists(st.text(alphabet="a0b19-² ", max_size=6), max_size=6, unique=True))
-def test_the_order_does_not_depend_on_where_a_name_was(names: list[str]) -> None:
-    turned = names[::-1]
-    assert sorted(names, key=by_numbers) == sorted(turned, key=by_numbers)
