@@ -121,18 +121,21 @@ def test_colours_are_shown_if_they_are_asked_for(
     assert "\x1b" not in tau("show", file).out
 
 
+@pytest.mark.parametrize("pager", ["no-such-pager", "cat", " "])
+def test_without_a_pager_it_is_printed(
+    tau: Tau, results: Callable[..., str], monkeypatch: pytest.MonkeyPatch, pager: str
+) -> None:
+    monkeypatch.setenv("PAGER", pager)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert "    0  agent  Hello." in tau("show", results(simulation())).out
+
+
 @pytest.mark.usefixtures("warm_processes")
-@pytest.mark.parametrize(("pager", "marked"), [("sed s/^/|/", True), ("no-such-pager", False), ("cat", False)])
-def test_at_a_terminal_it_is_paged(tmp_path: Path, results: Callable[..., str], pager: str, marked: bool) -> None:
-    environment = {**os.environ, "PAGER": pager, "TERM": "xterm", "COLUMNS": "80", "NO_COLOR": ""}
+def test_at_a_terminal_it_is_paged_and_coloured(tmp_path: Path, results: Callable[..., str]) -> None:
+    environment = {**os.environ, "PAGER": "sed s/^/|/", "TERM": "xterm", "COLUMNS": "80", "NO_COLOR": ""}
     controller, terminal = pty.openpty()
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from pytest_tau.cli import main; sys.exit(main())",
-        "show",
-        results(simulation()),
-    ]
+    code = "import sys; from pytest_tau.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "show", results(simulation())]
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=terminal, stdin=terminal) as process:
         os.close(terminal)
         written = b""
@@ -143,5 +146,4 @@ def test_at_a_terminal_it_is_paged(tmp_path: Path, results: Callable[..., str], 
             pass
         assert process.wait() == 0
     os.close(controller)
-    assert b"\x1b[36m    0  agent  Hello." in written
-    assert written.startswith(b"|") == marked
+    assert b"|\x1b[36m    0  agent  Hello." in written
