@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shlex
 import sys
 
 import pytest
 
+from pytest_tau.capabilities.fork.command import _settings
 from pytest_tau.capabilities.fork.turns import is_preferred
 from pytest_tau.cli import main
 from pytest_tau.models import Simulation
@@ -353,6 +355,27 @@ def test_marked_tests_are_refused(stored):
 
 
 class TestCommand:
+    def test_settings_that_verdicts_depend_on_are_used_again(self):
+        settings = {"agent": "few-shot", "solo": True, "agent_num_examples": 3, "user_attempts": 2, "concurrency": 4}
+        settings |= {"user_persona": {"verbosity": {"minimal": 1.0}}, "program_env": ["A", "B"], "unsure": "ask"}
+        stored = {"settings": settings, "capabilities": {"validity": {"settings": {"unsure": "ask"}}}}
+        args = argparse.Namespace(user="rules", pytest=["--tau-agent=mine.py:Agent"])
+        assert [*_settings(stored, args)] == [
+            "--tau-solo", "--tau-agent-num-examples=3", "--tau-user-attempts=2",
+            '--tau-user-persona={"verbosity": {"minimal": 1.0}}', "--tau-program-env=A", "--tau-program-env=B",
+            "--tau-unsure=ask", "--tau-user=rules",
+        ]  # fmt: skip
+
+    def test_a_file_of_which_the_name_is_recorded_is_given_again(self, stored, monkeypatch, capsys):
+        file = stored.path / ".tau/runs/lost/run.json"
+        found = json.loads(file.read_text(encoding="utf-8"))
+        found["settings"]["agent_examples"] = "examples.jsonl 0123456789abcdef"
+        file.write_text(json.dumps(found), encoding="utf-8")
+        monkeypatch.chdir(stored.path)
+        assert main(["fork", "lost", TASK, "--turn", "16"]) == 2
+        expected = "lost used --tau-agent-examples examples.jsonl 0123456789abcdef: give the file again, after --"
+        assert expected in capsys.readouterr().err
+
     @pytest.mark.exhaustive
     def test_it_uses_the_settings_of_the_run(self, stored, monkeypatch, capfd):
         monkeypatch.chdir(stored.path)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...cli.options import add_options
 from ...cli.settings import RUN_HELP
 from ...errors import ConfigurationError, unknown_name
+from ...run_settings import settings_that_affect
 
 if TYPE_CHECKING:
     import argparse
@@ -17,21 +18,12 @@ if TYPE_CHECKING:
 
     from ...runs.reader import Run, StoredTrial
 
-#: The settings of the stored run that are used again, by their key in ``run.json``: those of the core that verdicts
-#: depend on. Those of capabilities are added.
-_REPEATED = (
-    *("data", "seed", "agent", "user", "solo", "policy_variant", "protocol", "texts"),
-    *("agent_retrieval", "agent_retrieval_args"),
-    *("enforce_protocol", "user_persona", "judge", "agent_llm", "agent_llm_args", "user_llm", "user_llm_args"),
-    *("judge_llm", "judge_llm_args", "agent_context", "user_context", "agent_tool_calls", "user_tool_calls"),
-    *("grading", "max_steps", "max_errors", "timeout", "agent_one_call", "agent_text_protocol", "program_env"),
-)
 #: The trials from each turn.
 _TRIALS = 4
 #: Settings of which a run has recorded a name only.
-_NAMED_ONLY = ("agent_prompt", "user_prompt")
-#: Options of this command, by the key that they replace.
-_OWN = {"agent": "agent", "user": "user", "agent_llm": "agent_llm", "user_llm": "user_llm", "seed": "seed"}
+_NAMED_ONLY = ("agent_prompt", "user_prompt", "agent_examples")
+#: Settings that an option of this command replaces.
+_OWN = ("agent", "user", "agent_llm", "user_llm", "seed")
 
 
 def add_parser(commands: Any) -> None:
@@ -145,12 +137,12 @@ def _selected(trial: StoredTrial) -> list[str]:
 
 def _settings(stored: Mapping[str, Any], args: argparse.Namespace) -> Iterator[str]:
     """Yield the options for the settings of the stored run, or for what replaces them."""
-    recorded, capabilities = stored.get("settings", {}), stored.get("capabilities", {})
-    repeated = [*_REPEATED, *(name for each in capabilities.values() for name in each["settings"])]
-    own = {key: getattr(args, name, None) for key, name in _OWN.items()}
-    replaced = {key: value for key, value in own.items() if value is not None}
+    used = {*settings_that_affect("verdict"), "data", "texts"}.difference(_NAMED_ONLY)
+    used.update(name for each in stored.get("capabilities", {}).values() for name in each["settings"])
+    recorded = {name: value for name, value in stored.get("settings", {}).items() if name in used}
+    own = {name: value for name in _OWN if (value := getattr(args, name, None)) is not None}
     given = {each.partition("=")[0] for each in args.pytest}
-    for key, value in {**{name: recorded[name] for name in repeated if name in recorded}, **replaced}.items():
+    for key, value in {**recorded, **own}.items():
         option = f"--tau-{key.replace('_', '-')}"
         if option in given:
             continue
