@@ -69,11 +69,16 @@ def check_ignored(task: Task) -> Iterator[Finding]:
 
 
 def check_phrases(task: Task) -> Iterator[Finding]:
-    """Check ``communicate-in-greeting`` and ``communicate-in-user-text``: notes if the phrases do not gate."""
+    """Check ``communicate-one-character``, ``-in-greeting`` and ``-in-user-text``: notes if the phrases do not gate."""
     phrases = task.criteria.communicate_info or []
     if not phrases:
         return
     gates = "COMMUNICATE" in task.criteria.reward_basis
+    weak: Severity = "warning" if gates else "note"
+    for phrase in phrases:
+        if len(phrase.strip()) == 1:
+            text = f"{phrase!r} is in nearly any answer: require more of it, such as '4 bags' instead of '4'"
+            yield Finding("communicate-one-character", weak, task.id, text)
     opening = task.message_history or [AssistantMessage(content=GREETING)]
     for check in check_communicate(phrases, opening, OFFICIAL):
         if check.met:
@@ -85,4 +90,4 @@ def check_phrases(task: Task) -> Iterator[Finding]:
     for check in check_communicate(phrases, [users], STRICT):
         if check.met:
             text = f"{check.info!r} is in the user's text: an agent that repeats it has said it"
-            yield Finding("communicate-in-user-text", "warning" if gates else "note", task.id, text)
+            yield Finding("communicate-in-user-text", weak, task.id, text)

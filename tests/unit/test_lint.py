@@ -310,6 +310,14 @@ def test_a_phrase_that_the_history_says_is_said(lint: Lint) -> None:
 
 
 @pytest.mark.parametrize(("basis", "severity"), [(["DB", "COMMUNICATE"], "warning"), (["DB"], "note")])
+def test_a_phrase_of_one_character_is_weak(lint: Lint, basis: list[str], severity: str) -> None:
+    criteria = {"actions": [RENAME], "communicate_info": ["4 ", "42"], "reward_basis": basis}
+    ((_, told, text),) = found(lint(criteria), "communicate-one-character")
+    assert told == severity
+    assert text.startswith("'4 ' is in nearly any answer")
+
+
+@pytest.mark.parametrize(("basis", "severity"), [(["DB", "COMMUNICATE"], "warning"), (["DB"], "note")])
 def test_a_phrase_in_the_user_s_text_may_be_repeated(lint: Lint, basis: list[str], severity: str) -> None:
     criteria = {"actions": [RENAME], "communicate_info": ["1234", "12"], "reward_basis": basis}
     ((_, told, text),) = found(lint(criteria, **instructed("I have 1,234.")), "communicate-in-user-text")
