@@ -14,11 +14,13 @@ from .settings import RECORDS_HELP, Printer, open_page, print_json
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from ..analysis.compare import RunRecords
-    from ..analysis.many import ManyRuns
     from ..runs.reader import Run
+
+#: Characters of a line of a table in a file.
+_WIDEST = 1000
 
 
 def add_parser(commands: Any) -> None:
@@ -73,17 +75,18 @@ def _run_two(runs: list[Run], *, regression: bool) -> int:
 def _run_many(runs: list[Run], args: argparse.Namespace) -> int:
     from ..analysis.many import ManyRuns
     from ..files import atomic_write
-    from ..reports.many_runs import many_html, many_markdown
+    from ..reports.many_runs import many_html, many_markdown, many_text
 
     paths = [each.path.resolve() for each in runs]
     if len(runs) > 2 and (twice := [each for each in runs if paths.count(each.path.resolve()) > 1]):
         raise ConfigurationError(f"{twice[0].path} is named twice: expected different runs")
     many = ManyRuns(_named(runs), all_pairs=args.all_pairs)
+    notes = [f"warning: {line}" for line in [*many.warnings(), *_problems(runs)]]
     pages: dict[str, Callable[[], str]] = {
         "markdown": lambda: many_markdown(many),
         "html": lambda: many_html(many, "Comparison of runs"),
         "json": lambda: json.dumps({**many.as_dict(), "problems": _problems(runs)}, indent=1) + "\n",
-        "text": lambda: "\n".join(_text_lines(many, _problems(runs))) + "\n",
+        "text": lambda: "\n".join([*many_text(many, _WIDEST), *notes, many.method]) + "\n",
     }
     if args.out is not None:
         atomic_write(Path(args.out), pages[args.format]())
@@ -92,16 +95,14 @@ def _run_many(runs: list[Run], args: argparse.Namespace) -> int:
     elif args.format == "json":
         print_json({**many.as_dict(), "problems": _problems(runs)})
     elif args.format == "text":
-        _print_many(many, _problems(runs))
+        printer = Printer()
+        for line in many_text(many, printer.width):
+            print(printable(line))  # noqa: T201 - this is a command
+        for line in [*notes, many.method]:
+            printer.line(line)
     else:
         print(printable(pages[args.format]()), end="")  # noqa: T201 - this is a command
     return int(args.fail_on == "regression" and many.fails)
-
-
-def _text_lines(many: ManyRuns, problems: list[str]) -> list[str]:
-    from ..reports.many_runs import many_text
-
-    return [*many_text(many), *(f"warning: {line}" for line in [*many.warnings(), *problems]), many.method]
 
 
 def _named(runs: list[Run]) -> list[RunRecords]:
@@ -126,15 +127,3 @@ def _problems(runs: list[Run]) -> list[str]:
         for each in runs
         if each.problems
     ]
-
-
-def _print_many(many: ManyRuns, problems: Sequence[str] = ()) -> None:
-    """Print the tables, the warnings, and how values were computed; tables are not wrapped."""
-    from ..reports.many_runs import many_text
-
-    for line in many_text(many):
-        print(printable(line))  # noqa: T201 - this is a command
-    printer = Printer()
-    for line in [*many.warnings(), *problems]:
-        printer.line(f"warning: {line}")
-    printer.line(many.method)

@@ -47,7 +47,7 @@ class Printer:
     """Prints lines that fit the terminal."""
 
     def __init__(self) -> None:
-        self._width = max(shutil.get_terminal_size((100, 24)).columns, 40)
+        self.width = max(shutil.get_terminal_size((100, 24)).columns, 40)
 
     def line(self, text: str, indent: int = 0, hanging: int | None = None) -> None:
         """Print a line, wrapped if it is too long.
@@ -61,7 +61,7 @@ class Printer:
         before = " " * indent
         wrapped = textwrap.wrap(
             visible(text.replace("\n", " ")),
-            self._width,
+            self.width,
             initial_indent=before,
             subsequent_indent=after,
             break_on_hyphens=False,
@@ -71,7 +71,7 @@ class Printer:
 
     def together(self, head: str, rest: str) -> None:
         """Print a head with what belongs to it: on one line if it fits, else on the next."""
-        if len(head) + 1 + len(rest) <= self._width:
+        if len(head) + 1 + len(rest) <= self.width:
             self.line(f"{head} {rest}")
         else:
             self.line(head)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..terminal import wrap
 from ..text import money, one_line, visible
 from .html.policy import content_policy
 from .markdown import escaped
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 #: The most characters of a run's name.
 _LONGEST = 80
+#: What is between two columns of text, and the columns with names of runs, which may be broken to so many characters.
+_GAP, _OF_RUNS, _SHORTEST = "  ", ("run", "against"), 8
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #1c2733; }
 table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
@@ -51,17 +55,22 @@ def tables(many: ManyRuns) -> list[Table]:
     rows = [_run_cells(row, domains, costs=costs) for row in many.rows]
     found = [Table("Runs", head, rows, [""] * len(rows))]
     if many.contrasts:
-        head = ("run", "compared with", "difference", "95 % interval", "p", "p (Holm)", "worse", "better", "result")
+        head = ("run", "against", "change", "95 % interval", "p", "p (Holm)", "worse", "better", "result")
         cells = [_contrast_cells(many, each) for each in many.contrasts]
         found.append(Table("Differences", head, cells, [_kind(each) for each in many.contrasts]))
     return found
 
 
-def many_text(many: ManyRuns) -> list[str]:
-    """Return the comparison as lines of text; tables are aligned, and must not be wrapped."""
-    lines = [many.compared]
+def many_text(many: ManyRuns, width: int) -> list[str]:
+    """Return the comparison as lines of text, of which those of tables are aligned.
+
+    Args:
+        many: The comparison.
+        width: Characters of a line of a table.
+    """
+    lines = wrap(many.compared, width, 2)
     for table in tables(many):
-        lines += ["", *_aligned(table)]
+        lines += ["", *_aligned(table, width)]
     return [*lines, "", *([] if many.contrasts else ["nothing can be compared: no task has a verdict in every run"])]
 
 
@@ -138,17 +147,28 @@ def _probability(value: float) -> str:
 
 
 def _is_number(name: str) -> bool:
-    return name not in ("run", "compared with", "result")
+    return name not in (*_OF_RUNS, "result")
 
 
-def _aligned(table: Table) -> Iterable[str]:
-    widths = [max(map(len, column)) for column in zip(table.head, *table.rows, strict=True)]
+def _aligned(table: Table, width: int) -> Iterable[str]:
+    """Yield the lines of a table; if it is too wide, cells of its widest columns take several lines."""
+    columns = list(zip(table.head, *table.rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    longest = [max(len(word) for cell in column for word in cell.split()) for column in columns]
+    narrowest = [
+        least if name not in _OF_RUNS else min(least, _SHORTEST)
+        for name, least in zip(table.head, longest, strict=True)
+    ]
+    while sum(widths) + len(_GAP) * (len(widths) - 1) > width and widths != narrowest:
+        widths[max(range(len(widths)), key=lambda at: (widths[at] > narrowest[at]) * widths[at])] -= 1
     for row in (table.head, *table.rows):
-        cells = [
-            cell.rjust(width) if _is_number(name) else cell.ljust(width)
-            for cell, width, name in zip(row, widths, table.head, strict=True)
-        ]
-        yield "  ".join(cells).rstrip()
+        cells = [wrap(cell, wide, 0) for cell, wide in zip(row, widths, strict=True)]
+        for parts in zip_longest(*cells, fillvalue=""):
+            aligned = [
+                part.rjust(wide) if _is_number(name) else part.ljust(wide)
+                for part, wide, name in zip(parts, widths, table.head, strict=True)
+            ]
+            yield _GAP.join(aligned).rstrip()
 
 
 def _markdown_row(cells: Iterable[str]) -> str:

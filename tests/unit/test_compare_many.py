@@ -106,7 +106,7 @@ class TestManyRuns:
         many = ManyRuns([run_of(name, tasks_of(*letter * 5)) for name, letter in (("a", "p"), ("b", "f"), ("c", "p"))])
         assert [each.verdict for each in many.contrasts] == ["not decided", "not decided"]
         assert [each["verdict"] for each in many.as_dict()["comparisons"]] == ["not decided", "not decided"]
-        text, markdown, html = "\n".join(many_text(many)), many_markdown(many), many_html(many, "Runs")
+        text, markdown, html = "\n".join(many_text(many, 200)), many_markdown(many), many_html(many, "Runs")
         assert [each.count("no significant difference") for each in (text, markdown, html)] == [0, 0, 0]
         assert (
             text.count("  not decided") == markdown.count("| not decided |") == html.count("<td>not decided</td>") == 2
@@ -179,7 +179,7 @@ class TestManyRuns:
         assert many.contrasts[0].adjusted == pytest.approx(4 * 0.5**8)
         found = [(each["before"], each["after"]) for each in many.as_dict()["comparisons"]]
         assert found[:2] == [("a [one]", "b [one]"), ("a [two]", "b [two]")]
-        assert any(line.startswith("b [two]  a [two]") for line in many_text(many))
+        assert any(line.startswith("b [two]  a [two]") for line in many_text(many, 200))
         assert "3 runs on 8 tasks" in many.compared
 
     def test_variants_of_one_task_are_no_further_evidence(self) -> None:
@@ -193,7 +193,7 @@ class TestManyRuns:
     def test_no_common_task_is_no_comparison(self) -> None:
         many = ManyRuns([run_of("a", {"x": "p"}), run_of("b", {"y": "p"})])
         assert many.contrasts == [] and many.rows[0].rate is None
-        assert "nothing can be compared: no task has a verdict in every run" in many_text(many)
+        assert "nothing can be compared: no task has a verdict in every run" in many_text(many, 200)
 
     def test_other_users_and_texts_are_stated(self) -> None:
         first = run_of("a", tasks_of("p"), conditions={"user": "scripted", "protocol": "tau", "max_steps": 200})
@@ -225,8 +225,19 @@ class TestPages:
         return ManyRuns([run_of("a|<b>", tasks_of(*"p" * 12)), run_of("two", tasks_of(*"f" * 12))])
 
     def test_text_is_aligned(self) -> None:
-        lines = many_text(self.many())
+        lines = many_text(self.many(), 200)
         assert lines[2].index("trials") + len("trials") == lines[3].index("12") + 2
+
+    @pytest.mark.parametrize("name", ["forgets", "a-name-of-a-run-" * 3])
+    def test_a_table_that_is_too_wide_continues_cells_on_the_next_line(self, name: str) -> None:
+        many = ManyRuns([run_of("rules", tasks_of(*"p" * 12)), run_of(name, tasks_of(*"f" * 12))])
+        wide, narrow = many_text(many, 1000), many_text(many, 80)
+        assert max(map(len, wide)) > 90
+        assert max(map(len, narrow)) <= 80
+        # No word is lost, and none is cut apart but in names of runs.
+        words = ["change", "(Holm)", "interval", "significant", "loss", "-1.000", "0.000"]
+        assert all(any(word in line.split() for line in narrow) for word in words)
+        assert "".join("".join(narrow).split()).count("-1.000") == "".join(wide).count("-1.000")
 
     def test_markdown_has_no_markup_of_names(self) -> None:
         assert "a\\|&lt;b&gt;" in many_markdown(self.many())
