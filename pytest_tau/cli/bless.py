@@ -41,10 +41,10 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
     from ..analysis.metrics import given_reference
     from ..chat import without_secrets
-    from ..reports.html.overview import agent_name
     from ..runs.baseline import note_baseline, write_baseline
     from ..runs.groups import count_tasks
     from ..runs.layout import BASELINE
+    from ..runs.manifest import agent_name
     from ..runs.reader import open_run
 
     source = open_run(args.source)
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         printer.line(f"and {len(source.problems) - _SHOWN} more excluded")
     if missing > 0:
         printer.line(f"{missing:,} of {plural(planned, 'planned trial')} {'is' if missing == 1 else 'are'} missing")
-    agent, tasks = agent_name(source, records), count_tasks(record.group for record in records)
+    agent, tasks = agent_name(source.info, records), count_tasks(record.group for record in records)
     size = f"{plural(len(records), 'trial')} of {plural(tasks, 'task')}"
     facts = [*([f"agent {agent}"] if agent else []), size, *pass_rates(records)]
     printer.together(f"{folder}: the baseline is {source.name},", ", ".join(facts))

@@ -12,12 +12,14 @@ from ..errors import ConfigurationError
 from ..files import atomic_write
 from ..models import ModelUsage  # noqa: TC001 - pydantic reads the annotation
 from ..run_settings import settings_that_affect
-from ..text import plural, shorten
+from ..text import plural, shorten, shown_setting
 from .layout import MANIFEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
+
+    from .record import TrialRecord
 
 T = TypeVar("T")
 
@@ -266,6 +268,33 @@ def why_incomplete(manifest: Mapping[str, Any], stored: int) -> str:
     if (number := planned - stored - skipped) > 0:
         return f"{number:,} of {plural(planned, 'planned trial')} were not run"
     return ""
+
+
+def agent_name(manifest: Mapping[str, Any], records: Iterable[TrialRecord]) -> str:
+    """Return the agent of a run, with its model; empty if it is not known.
+
+    Args:
+        manifest: The manifest of the run, or the header of a result file.
+        records: Its trials.
+    """
+    settings, side = manifest.get("settings"), manifest.get("agent_info")
+    name, model = None, None
+    if isinstance(settings, dict):
+        name, model = settings.get("agent"), settings.get("agent_llm")
+        if named_participants(manifest).get("agent", name) != name:
+            return ""  # a fixture or a hook makes it
+    elif isinstance(side, dict):
+        name, model = side.get("implementation"), side.get("llm")
+    if name == "gold" and not any("agent" in record.saw_reference for record in records):
+        name = None  # the default, where a fixture or a hook made another agent
+    return shown_setting(", ".join(each for each in (name, model) if isinstance(each, str) and each))
+
+
+def named_participants(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return who plays each side, if fixtures, hooks or markers have chosen others than the settings."""
+    found = manifest.get("participants")
+    sides = found.items() if isinstance(found, dict) else ()
+    return {side: ", ".join(map(str, names)) for side, names in sides if isinstance(names, list)}
 
 
 def merge_tasks(

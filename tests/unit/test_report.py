@@ -516,6 +516,21 @@ def test_secrets_stay_out(tmp_path: Path, domain: Domain) -> None:
     assert page.data["runs"][0]["about"] == [["Agent", "https://***@models.example/v1"], ["Agent model", "openai/m"]]
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"agent_info": {"implementation": "llm_agent_solo"}, "user_info": {"implementation": "dummy_user", "llm": "m"}},
+        {"settings": {"agent": "llm_agent_solo", "user": "dummy"}},
+    ],
+    ids=["tau2", "own"],
+)
+def test_an_agent_that_works_alone_has_no_user(tmp_path: Path, domain: Domain, manifest: dict[str, Any]) -> None:
+    page = report(
+        tmp_path / "r.html", domain, run_folder(tmp_path / "run", line(good(domain, WANTED), WANTED), **manifest)
+    )
+    assert page.data["runs"][0]["about"] == [["Agent", "llm_agent_solo"]]
+
+
 @pytest.mark.exhaustive
 def test_conversations_are_not_kept_in_memory(tmp_path: Path) -> None:
     """A report of 40 conversations of 1 MB takes far less than 40 MB."""

@@ -132,10 +132,10 @@ def _stored(name: str, path: Path) -> _Stored:
 
 def _what(run: Run, records: Sequence[TrialRecord]) -> list[str]:
     """Return the domains of a run, and its agent with the agent's model."""
-    from ...reports.html.overview import agent_name
+    from ...runs.manifest import agent_name
 
     domains = sorted({record.domain or "unknown domain" for record in records})
-    return [*domains, f"agent {agent_name(run, records) or 'unknown'}"]
+    return [*domains, f"agent {agent_name(run.info, records) or 'unknown'}"]
 
 
 def _cost(records: Sequence[TrialRecord]) -> list[str]:

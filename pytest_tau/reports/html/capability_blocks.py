@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from .json_text import without_keys
+from ...text import without_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

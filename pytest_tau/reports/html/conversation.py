@@ -12,9 +12,10 @@ from ...evaluation import OFFICIAL, components_of
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
 from ...regrade.recognition import worked_alone
+from ...text import without_keys
 from .alignment import align
 from .capability_blocks import block_checks, shown_blocks
-from .json_text import value_text, without_keys
+from .json_text import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

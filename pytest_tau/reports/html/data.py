@@ -8,11 +8,12 @@ from typing import IO, TYPE_CHECKING, Any
 from ...analysis.columns import with_facts
 from ...errors import ConfigurationError
 from ...runs.groups import distinguish, find_variants, match_groups
+from ...runs.manifest import agent_name
+from ...text import without_keys
 from .blocks import BLOCK, ConversationBlocks
 from .conversation import first_difference
 from .gathering import Facts, Gatherer
-from .json_text import without_keys
-from .overview import about, agent_name, comparisons, counts, rates
+from .overview import about, comparisons, counts, rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +54,7 @@ def gather(
         shown.append(
             {
                 "name": run.name,
-                "agent": agent_name(run, records),
+                "agent": agent_name(run.info, records),
                 "about": about(run, records, capabilities),
                 "counts": counts(run, records),
                 "rates": rates(records),

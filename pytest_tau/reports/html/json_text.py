@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from json.encoder import encode_basestring
 from typing import Any
 
 from ...models.json_values import json_bytes
 
-#: What looks like a key, where an error's text quotes a request or an answer to one.
-_KEY = re.compile(
-    r"(?P<kept>://)[^/@\s]+(?=@)"
-    r"|(?P<word>\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}"
-    r"|\b(?:sk|rk|pk|xai|gsk|key|ghp|hf)[-_][\w-]{12,}"
-    r"|(?P<name>\b(?:api[-_ ]?key|access[-_ ]?token|secret|password|authorization)[\"']?\s*[:=]\s*[\"']?)"
-    r"[^\s\"',;&}]{6,}",
-    re.IGNORECASE,
-)
 #: Made once, for the many small values of a conversation.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
-
-
-def without_keys(text: str) -> str:
-    """Return a text that is not part of a conversation, without what looks like a key or a login."""
-    return _KEY.sub(lambda found: (found["kept"] or found["word"] or found["name"] or "") + "***", text)
 
 
 def value_text(value: Any, longest: int | None = None) -> str:

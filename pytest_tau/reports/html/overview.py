@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,9 @@ from ...analysis.unseen import unseen_agents, unseen_line
 from ...analysis.variants import Variants, records_by_variant
 from ...capability.calls import summary_lines
 from ...runs.groups import count_tasks
-from ...runs.manifest import NO_REASON
-from .json_text import without_keys
+from ...runs.manifest import NO_REASON, named_participants
+from ...runs.results.files import works_alone
+from ...text import shown_setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +42,6 @@ _SETTINGS = {
     "seed": "Seed",
     "max_steps": "Max steps",
 }
-_QUERY = re.compile(r"(?<=\S)\?\S*")
 #: Trials that were never among the planned ones.
 _ELSEWHERE = frozenset({"in other shards", "deselected"})
 
@@ -126,10 +125,12 @@ def about(run: Run, records: Sequence[TrialRecord], capabilities: Sequence[Capab
     facts: list[tuple[str, Any]] = []
     settings = info.get("settings")
     if isinstance(settings, dict):
-        made = _participants(info)
-        facts += [(title, made.get(name, settings.get(name))) for name, title in _SETTINGS.items()]
+        made = named_participants(info)
+        # Without a user, one stands in that says nothing.
+        shown = {name: value for name, value in (settings | made).items() if (name, value) != ("user", "dummy")}
+        facts += [(title, shown.get(name)) for name, title in _SETTINGS.items()]
         facts += [(name.capitalize(), value) for name, value in changed_settings(info).items()]
-    for side in ("agent", "user"):
+    for side in ("agent",) if works_alone(info) else ("agent", "user"):
         part = info.get(f"{side}_info")
         if isinstance(part, dict):
             facts += [(side.capitalize(), part.get("implementation")), (f"{side.capitalize()} model", part.get("llm"))]
@@ -147,35 +148,7 @@ def about(run: Run, records: Sequence[TrialRecord], capabilities: Sequence[Capab
         facts.append(("Commit", commit[:12] + (", with changes" if info.get("dirty") else "")))
     facts = [(name, ", ".join(map(str, value)) if isinstance(value, list) else value) for name, value in facts]
     known = [(str(name), str(value)) for name, value in facts if isinstance(value, str | int) and value]
-    return [[name, without_keys(_QUERY.sub("", value))] for name, value in known]
-
-
-def agent_name(run: Run, records: Sequence[TrialRecord]) -> str:
-    """Return the agent of a run, with its model; empty if it is not known.
-
-    Args:
-        run: The run, with its manifest.
-        records: Its trials.
-    """
-    settings, side = run.info.get("settings"), run.info.get("agent_info")
-    name, model = None, None
-    if isinstance(settings, dict):
-        name, model = settings.get("agent"), settings.get("agent_llm")
-        if _participants(run.info).get("agent", name) != name:
-            return ""  # a fixture or a hook makes it
-    elif isinstance(side, dict):
-        name, model = side.get("implementation"), side.get("llm")
-    if name == "gold" and "agent" not in given_reference(records):
-        name = None  # the default, where a fixture or a hook made another agent
-    known = [str(each) for each in (name, model) if isinstance(each, str) and each]
-    return without_keys(_QUERY.sub("", ", ".join(known)))
-
-
-def _participants(info: Mapping[str, Any]) -> dict[str, str]:
-    """Return who plays each side, if fixtures, hooks or markers have chosen others than the settings."""
-    found = info.get("participants")
-    sides = found.items() if isinstance(found, dict) else ()
-    return {side: ", ".join(map(str, names)) for side, names in sides if isinstance(names, list)}
+    return [[name, shown_setting(value)] for name, value in known]
 
 
 def _planned(planned: Mapping[str, Any]) -> int:

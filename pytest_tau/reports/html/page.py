@@ -9,8 +9,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ...capability import installed
 from ...files import atomic_open
+from ...text import without_keys
 from .data import gather
-from .json_text import document, without_keys
+from .json_text import document
 from .policy import content_policy
 
 if TYPE_CHECKING:
