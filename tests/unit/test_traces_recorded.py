@@ -112,12 +112,62 @@ def test_what_the_person_asks_for_after_an_answer_is_a_further_request(tau: Tau,
     assert scripted_replies(domain, task, [HELLO, answered, "Which order is it from?"])[2] == "My order id is #W7."
 
 
-def test_a_task_whose_user_stops_before_it_has_asked_for_everything_is_refused(tau: Tau, tmp_path: Path) -> None:
+def test_what_the_person_says_after_a_statement_that_answers_nothing_belongs_to_the_request(
+    tau: Tau, tmp_path: Path
+) -> None:
+    leaks, money = "The kettle of my order #W7 leaks", "I want the money back."
+    said = "I am sorry. Order #W7 was delivered on May 2."
+    domain, task = made_of(
+        tau,
+        tmp_path,
+        {"role": "user", "content": leaks},
+        call("get_order", order_id="#W7"),
+        result("get_order", ORDER),
+        {"role": "assistant", "content": said},
+        {"role": "user", "content": money},
+        *REFUNDED,
+        CONVERSATION[-1],
+    )
+    assert task.annotations["proof"]["replay"] == "passed"
+    whole = f"{leaks}. {money}"
+    assert scripted_replies(domain, task, [HELLO, said])[1] == money
+    assert scripted_replies(domain, task, [HELLO, "I am sorry. What would you like me to do?"]) == [whole, whole]
+
+
+def test_a_person_with_two_orders_says_what_each_is_for(tau: Tau, tmp_path: Path) -> None:
+    asked = "I have two orders. Please cancel #W7 and refund #W8."
+    domain, task = made_of(
+        tau,
+        tmp_path,
+        {"role": "user", "content": asked},
+        call("cancel_order", order_id="#W7"),
+        result("cancel_order", {**ORDER, "status": "cancelled"}),
+        call("refund_item", order_id="#W8"),
+        result("refund_item", {"refunded": 3}),
+        {"role": "assistant", "content": "I cancelled #W7 and refunded #W8. Anything else?"},
+        {"role": "user", "content": "No, that was all, thanks."},
+    )
+    replies = scripted_replies(domain, task, [HELLO, "What is the order number?"])
+    assert replies == [asked, "Please cancel #W7 and refund #W8."]
+
+
+@pytest.mark.parametrize(
+    ("first", "ok", "text"),
+    [
+        (TOTAL, False, "failed, should have passed"),
+        (f"{TOTAL} {LEAKS}", True, "failed, although the user has said what the person said"),
+    ],
+    ids=["says too little", "stops too early"],
+)
+def test_the_proof_names_a_recorded_agent_that_fails_and_a_user_that_says_too_little_is_refused(
+    tau: Tau, tmp_path: Path, first: str, text: str, *, ok: bool
+) -> None:
     domain, task = made_of(tau, tmp_path, *TWO_REQUESTS)
     document = task.model_dump(mode="json")
-    del document["user_scenario"]["script"]["requests"][1]
+    (request, _) = document["user_scenario"]["script"]["requests"]
+    document["user_scenario"]["script"]["requests"] = [{**request, "say": first}]
     checks = prove(type(task).model_validate(document), domain, conversation(TWO_REQUESTS))
-    assert (checks[-1].name, checks[-1].text) == ("replay", "failed, should have passed")
+    assert next(each for each in checks if each.name == "replay") == ("replay", ok, text)
 
 
 @pytest.mark.parametrize(

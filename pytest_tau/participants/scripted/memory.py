@@ -127,9 +127,9 @@ class Memory:
 
         Args:
             parsed: The text.
-            again: Include answers that were given during this request.
+            again: Include answers that were given during this request, and those to statements.
         """
-        text = _relevant(parsed)
+        text = parsed.words if again else _relevant(parsed)
         ready = [*self.request.answers, *self._script.answers]
         events = [
             ("answered", str(self._position), answer.say)

@@ -71,18 +71,21 @@ class ScriptDraft:
             request["insist"] = request.get("insist", 0) + 1
         elif refused and request and "fallback" not in request:
             request["fallback"] = said
-        elif not request or refused or self._is_finished(said, parsed):
-            self._requests.append({"say": said, "facts": {}, "answers": []})
-            self._begun.append(turn.number)
-            for name, value in self._values_in(said).items():
-                self._know(name, value)
+        elif not request or refused or self._asks_for_more(said, parsed):
+            if request and not refused and not _moves_on(request["say"], parsed):
+                # The agent has only said something about the request, which another one need not say.
+                request["say"] = f"{_ended(request['say'])} {said}"
+            else:
+                self._requests.append({"say": said, "facts": {}, "answers": []})
+                self._begun.append(turn.number)
+            self._keep_values(said)
         elif said != request["say"]:
             self._keep_facts(said, parsed)
 
     def _corrected_by(self, turn: Turn) -> list[str]:
         """Take the values by which a text corrects others that the agent has named and not found; return the latter."""
         known, wrong = self._requests[-1]["facts"], []
-        for name, value in self._values_in(turn.said).items():
+        for name, value in self._values_in(turn.said):
             before = known.get(name, self._facts.get(name, value))
             if before != value and before in self._failed and _contains(turn.heard, before):
                 wrong.append(before)
@@ -97,17 +100,28 @@ class ScriptDraft:
         else:
             self._requests[-1]["facts"][name] = value
 
-    def _is_finished(self, said: str, parsed: ParsedText) -> bool:
+    def _keep_values(self, said: str) -> None:
+        """Keep the values in a text; of several with one name, such as two orders, all that is said about them."""
+        found: dict[str, list[str]] = {}
+        for name, value in self._values_in(said):
+            found.setdefault(name, []).append(value)
+        for name, values in found.items():
+            known = self._facts.get(name, self._requests[-1]["facts"].get(name, ""))
+            about = [each for each in _SENTENCES.split(said) if any(_contains(each, value) for value in values)]
+            if not all(_contains(known, value) for value in values):
+                self._know(name, values[0] if len(values) == 1 else _ended(" ".join(about)))
+
+    def _asks_for_more(self, said: str, parsed: ParsedText) -> bool:
         """Return whether a text is a request: the agent has asked for nothing, or only whether there is more."""
         waited = parsed.any("closes") or not (parsed.is_open or parsed.any(*_NOT_FINISHED))
         if not waited or parsed.any("refuses", "confirms") or YES.match(said) or NO.match(said):
             return False
-        values = map(re.escape, self._values_in(said).values())
+        values = [re.escape(value) for _, value in self._values_in(said)]
         gives = any(re.fullmatch(rf"{_GIVES}{value}\W*", said, re.IGNORECASE) for value in values)
         return not gives and not any(each["say"] in said for each in self._requests)
 
-    def _values_in(self, said: str) -> dict[str, str]:
-        return {name: value for value, name in self._arguments.items() if _contains(said, value)}
+    def _values_in(self, said: str) -> list[tuple[str, str]]:
+        return [(name, value) for value, name in self._arguments.items() if _contains(said, value)]
 
     def _keep_facts(self, said: str, parsed: ParsedText) -> None:
         names = (*FACTS, *dict.fromkeys(name for _, name in self._spoken), *self._arguments.values())
@@ -127,13 +141,11 @@ class ScriptDraft:
             name = next(iter(named or (asked if len(sentences) == 1 else [])), None)
             if name is not None:
                 self._keep_fact(name, sentence)
-            for other, value in self._values_in(sentence).items():
-                if not _contains(self._facts.get(other, self._requests[-1]["facts"].get(other, "")), value):
-                    self._know(other, value)
+            self._keep_values(sentence)
 
     def _keep_fact(self, name: str, sentence: str) -> None:
         plain = re.fullmatch(rf"My {name.replace('_', ' ')} (?:is|are) (.+?)\.?", sentence)
-        value = plain[1] if plain else sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+        value = plain[1] if plain else _ended(sentence)
         # Who the user is may be asked for at any time; the rest belongs to a request.
         own = self._facts if identifies_user(name) else self._requests[-1]["facts"]
         if not plain or name not in own or own[name] in sentence:
@@ -142,7 +154,7 @@ class ScriptDraft:
     def remember(self, made: Call, said: str) -> None:
         """Let the person know in a request what it has said in one before, if a call of this request needs it."""
         request, needed = self._request_at(made.message_idx), made.call.arguments
-        for name, value in self._values_in(said).items():
+        for name, value in self._values_in(said):
             if request and name not in self._facts and needed.get(name) == value:
                 request["facts"].setdefault(name, value)
 
@@ -186,6 +198,16 @@ class ScriptDraft:
         return UserScript(
             requests=requests, facts=self._facts, accepts=self._accepts, declines=self._declines, goals=goals
         )
+
+
+def _moves_on(request: str, parsed: ParsedText) -> bool:
+    """Return whether the scripted user takes a text for the end of a request."""
+    answers = request.rstrip().endswith("?") and parsed.any("says")
+    return answers or parsed.any("closes", "news", "parts", "works")
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _contains(text: str, value: str) -> bool:
