@@ -59,6 +59,14 @@ def test_the_judge_is_one_call_where_there_is_something_to_judge(dry, project, a
     run.line("tau: dry run: agent fake/agent, user fake/user, judge fake/judge: at least 9 model calls")
 
 
+def test_the_calls_of_a_reviewer(dry, models):
+    review = ("--tau-review", "all", "--tau-reviewer-llm", "fake/reviewer")
+    run = dry(*review)
+    run.line("reviewer fake/reviewer: at least 4 model calls", "without those of the reviewer; cost unknown")
+    models.run(*review).outcomes(passed=1)
+    models.run("--tau-dry-run", *review).line("reviewer fake/reviewer: about 7 model calls")
+
+
 def test_after_a_run_it_is_estimated_by_that(models, project, a_task):
     models.script("cost = 1.0")
     project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])

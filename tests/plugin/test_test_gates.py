@@ -98,6 +98,21 @@ class TestVerdict:
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.line("1 of 2 trials passed, 3 skipped; at_least 0.8 needs 4: missed")
 
+    def test_a_gate_without_a_trial_is_not_met(self, gate, project):
+        project.write(
+            "test_other.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", num_tasks=1, agent="gold", user="gold")
+            def test_other(tau_simulation):
+                pass
+            """,
+        )
+        run = gate("test_other.py", body="pytest.skip('not now')")
+        assert run.ret == pytest.ExitCode.OK, "a skipped test is no failure"
+        run.line("0 of 0 trials passed, 5 skipped; at_least 0.8 needs 4: not decided")
+
     def test_each_task_and_each_parameter_has_its_gate(self, project):
         project.write(
             "test_own.py",

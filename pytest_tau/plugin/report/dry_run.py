@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...text import money, plural
 from ..context.run_state import get_context, will_be_restored
 from ..items import group_of, spec_of, trial_of
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..wire import is_worker
 
 if TYPE_CHECKING:
@@ -50,14 +50,11 @@ class DryRun:
         self._restored = len(found) - len(missing)
         self._specs = [spec for item, spec in missing if not _has_cassette(item, spec)]
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock | None:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return tasks, trials, participants, calls and cost."""
         context = get_context(self._config)
-        if context is None:
-            return None
-        return SummaryBlock(
-            "dry run", (SummaryLine(f"tau: dry run: {line}", {"bold": True}) for line in self._lines(context.config))
-        )
+        for line in self._lines(context.config) if context is not None else ():
+            yield SummaryLine(f"tau: dry run: {line}", {"bold": True})
 
     def _lines(self, run: RunConfig) -> Iterator[str]:
         yield f"{plural(self._tasks, 'task')}, {plural(self._trials, 'trial')}; nothing was run"
@@ -69,6 +66,7 @@ class DryRun:
         yield from self._estimates(run) if self._specs else []
 
     def _estimates(self, run: RunConfig) -> list[str]:
+        from ...runner import MODEL_ROLES
         from .costs import estimate, models_key
 
         roles = {role: choice.name for role, choice in run.choices.items()}
@@ -82,9 +80,11 @@ class DryRun:
         if found is None:
             each = {(spec.domain.name, spec.task.id): _gold_calls(spec, set(roles)) for spec in _once(self._specs)}
             calls = sum(each[spec.domain.name, spec.task.id] for spec in self._specs)
+            others = roles.keys() - {*MODEL_ROLES}  # capabilities call them, each when it likes
+            without = f", without those of the {' and the '.join(sorted(others))}" if others else ""
             return [
-                f"{named}: at least {calls:,} model calls, as many as the reference actions take; cost unknown: no "
-                "earlier run"
+                f"{named}: at least {calls:,} model calls, as many as the reference actions take{without}; cost "
+                "unknown: no earlier run"
             ]
         cost = (
             "cost unknown: the prices of some calls are unknown" if found.cost is None else f"about {money(found.cost)}"

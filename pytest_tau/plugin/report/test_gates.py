@@ -56,17 +56,16 @@ class _Trials:
 
     @property
     def met(self) -> bool | None:
-        """Return whether the gate is met; None while that is open."""
-        skipped = self.count("skipped")
+        """Return whether the gate is met; None while that is open, and if the test has skipped all of its trials."""
         if self.lost > self.gate.allowed:
             return False
         if self.count("passed") >= self.gate.needed:
             return True
         if len(self.outcomes) < self.gate.trials:
             return None
-        # Trials that the test itself has skipped do not count, unless all were.
-        ran = self.gate.trials - skipped
-        return not ran or self.count("passed") >= self.gate._replace(trials=ran).needed
+        # Trials that the test itself has skipped do not count.
+        ran = self.gate.trials - self.count("skipped")
+        return self.count("passed") >= self.gate._replace(trials=ran).needed if ran else None
 
     def __str__(self) -> str:
         gate, passed = self.gate, self.count("passed")
