@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Container, Iterator, Mapping, Sequence
 
     from ..analysis.gates import Gate, Verdict
     from ..analysis.summary import DomainSummary
@@ -140,21 +140,14 @@ class SummaryLine(NamedTuple):
     command: bool = False
 
 
-class SummaryBlock(NamedTuple):
-    """The lines of one section of the terminal summary.
-
-    Attributes:
-        section: One of ``report.terminal.SECTIONS``, which define the order.
-        lines: The lines; computed when they are written.
-    """
-
-    section: str
-    lines: Iterable[SummaryLine]
-
-
 @pytest.hookspec
-def pytest_tau_summary_lines(exitstatus: int) -> SummaryBlock | None:
-    """Return a section of the terminal summary; collect-all. Called once, in the process that reports, at the end."""
+def pytest_tau_summary_lines() -> Iterator[SummaryLine]:
+    """Yield lines of the terminal summary, computed when they are written; collect-all.
+
+    Called once, in the process that reports, at the end, for one plugin after the other, in the order of
+    ``report.terminal.SECTIONS``.
+    """
+    yield from ()
 
 
 @pytest.hookspec

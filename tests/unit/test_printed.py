@@ -17,7 +17,7 @@ from pytest_tau.cli.settings import Printer, print_json
 from pytest_tau.evaluation import Line
 from pytest_tau.plugin.failure_repr import FailureRepr, message_repr
 from pytest_tau.plugin.report.terminal import TerminalSummary
-from pytest_tau.plugin.seams import SummaryBlock, SummaryLine
+from pytest_tau.plugin.seams import SummaryLine
 from pytest_tau.reports.markdown import annotation_lines, escaped, failing_tasks, markdown
 from pytest_tau.runs.record import TrialRecord
 from pytest_tau.text import one_line, printable, visible
@@ -148,16 +148,15 @@ def test_a_json_document_is_the_same_data(value: Any) -> None:
 @quick
 def test_the_lines_of_the_summary(text: str) -> None:
     lines: list[str] = []
-    blocks = [
-        SummaryBlock("domains", [SummaryLine(f"tau: {text}"), SummaryLine(text), SummaryLine("::a::b", {}, True)])
-    ]
+    summary = [SummaryLine(f"tau: {text}"), SummaryLine(text), SummaryLine("::a::b", {}, True)]
+    implementation = SimpleNamespace(plugin_name="tau-summary", function=lambda: summary)
     config: Any = SimpleNamespace(
-        hook=SimpleNamespace(pytest_tau_summary_lines=lambda exitstatus: blocks),
+        hook=SimpleNamespace(pytest_tau_summary_lines=SimpleNamespace(get_hookimpls=lambda: [implementation])),
         get_verbosity=lambda: 0,
         get_terminal_writer=lambda: SimpleNamespace(fullwidth=80),
     )
     reporter = SimpleNamespace(write_line=lambda line, **_: lines.append(line), write_sep=lambda *_: None)
-    TerminalSummary(config).pytest_terminal_summary(reporter, 0)
+    TerminalSummary(config).pytest_terminal_summary(reporter)
     assert lines[-1] == "::a::b"
     assert not steering("\n".join(lines[:-1]))
 

@@ -12,7 +12,7 @@ from ...errors import CapabilityError, ConfigurationError, unknown_name
 from ...plugin.hook_calls import call_each, listed_result
 from ...plugin.items import item_state, spec_of, variant_of
 from ...plugin.options import OptionValues
-from ...plugin.seams import SummaryBlock, SummaryLine
+from ...plugin.seams import SummaryLine
 from ...text import plural
 from . import PARAMETER
 from .attack import Attack
@@ -120,11 +120,8 @@ class Attacks:
         if report.skipped and _SKIPPED in text:
             self._not_attacked[report.nodeid] = text.partition(_SKIPPED)[2]
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return how many trials were not attacked, and why."""
-        return SummaryBlock("capabilities", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
         for reason, number in Counter(self._not_attacked.values()).items():
             yield SummaryLine(f"tau: {_SKIPPED}{plural(number, 'trial')}: {reason}", {"yellow": True})
 

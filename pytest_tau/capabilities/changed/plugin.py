@@ -13,7 +13,7 @@ from ...files import digest
 from ...plugin.context.run_state import open_named_run, require_context, run_state
 from ...plugin.items import spec_of
 from ...plugin.options import OptionValues
-from ...plugin.seams import SummaryBlock, SummaryLine
+from ...plugin.seams import SummaryLine
 from ...plugin.wire import give_output, output_of
 from ...text import listed, one_line, plural, printable
 
@@ -142,10 +142,6 @@ class ChangedSince:
         del report, trial
         self._records[record.domain, record.task_id].append(record)
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Return what was run, why, and the weighted rate."""
-        return SummaryBlock("capabilities", self._lines())
-
     def _choose(self, specs: list[TaskSpec]) -> None:
         """Choose among the tasks of the items; the same in every process, in any order of the items."""
         from ...plugin.store.manifest import unique_tasks
@@ -196,7 +192,8 @@ class ChangedSince:
         }
         return {name: domain_changes(name, then, now, policies[name]) for name in names}
 
-    def _lines(self) -> Iterator[SummaryLine]:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
+        """Return what was run, why, and the weighted rate."""
         for name in sorted({each.domain for each in self._choices}):
             yield from self._of_domain(name, [each for each in self._choices if each.domain == name])
         if self._records and not all(each.run for each in self._choices):

@@ -11,7 +11,7 @@ from ...errors import ConfigurationError, TauError
 from ...plugin.context.run_state import open_named_run, run_state
 from ...plugin.items import spec_of, variant_of
 from ...plugin.options import OptionValues
-from ...plugin.seams import SummaryBlock, SummaryLine
+from ...plugin.seams import SummaryLine
 from ...text import listed, one_line, plural, printable
 from .trial import ForkFacts, Turn
 from .turns import chosen_turns, is_preferred
@@ -140,11 +140,8 @@ class Fork:
             if facts.differences:
                 self._differences[report.nodeid] = facts.differences
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the rate at each message, and what could not be restored."""
-        return SummaryBlock("capabilities", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
         tasks: dict[tuple[str, str], dict[int, list[TrialRecord]]] = defaultdict(dict)
         for (domain, task, turn), records in sorted(self._records.items()):
             tasks[domain, task][turn] = records

@@ -24,12 +24,12 @@ from ...documents import read_toml
 from ...plugin.context.run_state import require_context
 from ...plugin.items import spec_of
 from ...plugin.options import OptionValues
-from ...plugin.seams import SummaryBlock, SummaryLine
+from ...plugin.seams import SummaryLine
 from ...plugin.wire import give_output, output_of
 from ...text import listed, one_line, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from ...environment import Domain
@@ -175,10 +175,10 @@ class Quarantine:
         if self._entry(record.domain, record.task_id) is not None:
             self._outcomes.setdefault((record.domain, record.task_id), Counter())[record.passed] += 1
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the tasks that may leave the quarantine, and the expired and unmatched entries."""
-        lines = (SummaryLine(f"tau: quarantine: {line}", {"yellow": True}) for line in self.lines())
-        return SummaryBlock("capabilities", lines)
+        for line in self.lines():
+            yield SummaryLine(f"tau: quarantine: {line}", {"yellow": True})
 
     def lines(self) -> list[str]:
         """Return the texts of these lines."""

@@ -13,7 +13,7 @@ import pytest
 from ...files import digest
 from ...plugin.context.run_state import get_context, run_state
 from ...plugin.options import OptionValues
-from ...plugin.seams import SummaryBlock, SummaryLine
+from ...plugin.seams import SummaryLine
 from ...plugin.wire import is_worker
 from ...runs.manifest import IN_OTHER_SHARDS
 from ...text import plural
@@ -172,11 +172,8 @@ class Queue:
             counts.reasons |= dict.fromkeys(others, IN_OTHER_SHARDS)
             counts.empty_shard = len(others) == len(self._items) > 0
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return how many tests this machine has run."""
-        return SummaryBlock("capabilities", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
         if self._items:
             over = f", {self._leases.taken_over} of them of lost machines" if self._leases.taken_over else ""
             yield SummaryLine(f"tau: queue: {len(self._reported)} of {plural(len(self._items), 'test')} run here{over}")

@@ -10,7 +10,7 @@ from ...plugin.context.run_state import get_context, run_state, will_be_restored
 from ...plugin.items import is_task_item, item_state
 from ...plugin.options import OptionValues
 from ...plugin.report.trial_reports import records_of
-from ...plugin.seams import SummaryBlock, SummaryLine
+from ...plugin.seams import SummaryLine
 from ...plugin.store.manifest import record_note
 from ...plugin.wire import TrialReport, is_worker
 from ...text import plural, printable
@@ -190,11 +190,8 @@ class EarlyStop:
             self._record()
             self._stop()
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Say why the run was stopped, and how many trials were not run."""
-        return SummaryBlock("capabilities", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
         if self._looks is not None:
             for line in self._looks.lines():
                 yield SummaryLine(f"tau: {line}")

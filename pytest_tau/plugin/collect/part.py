@@ -18,7 +18,7 @@ from ..compat import read_stdin
 from ..context.run_state import run_state
 from ..items import group_of, spec_of
 from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..wire import give_output, output_of, worker_input
 
 if TYPE_CHECKING:
@@ -201,11 +201,8 @@ class PartSelector:
         run.in_other_shards = counts.trials - counts.mine
         run.empty_shard = counts.mine == 0 < counts.trials
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the numbers; xdist does not show what its workers deselect."""
-        return SummaryBlock("shard", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
         if self.counts is None:
             return
         mine, trials, others = self.counts

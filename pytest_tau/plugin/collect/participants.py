@@ -14,7 +14,7 @@ from ..makers import SIDES, maker
 from ..options import OptionValues
 from ..report.header import chosen_participants, is_undecided, participant_lines
 from ..report.trial_reports import records_of
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..wire import give_output, is_worker, output_of
 
 if TYPE_CHECKING:
@@ -113,11 +113,8 @@ class ChosenParticipants:
         conditions = trial.record.conditions if trial.record is not None else None
         self._called |= {*(trial.usage or {}).get("roles", ()), *(conditions or {}).get("models", ())}
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return a line for each pair of agent and user that the header could not know."""
-        return SummaryBlock("participants", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
         context = get_context(self._config)
         if context is not None:
             header = not is_undecided(self._config, context)

@@ -14,7 +14,7 @@ from ...text import plural, printable, relative_path
 from ..context.run_state import run_state
 from ..items import spec_of
 from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..store.previous_run import PreviousRun
 from ..wire import is_worker
 
@@ -197,11 +197,8 @@ class Resume:
         self._trials.add(report.nodeid)
         (self._restored.add if record.restored else self._restored.discard)(report.nodeid)
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return how many results come from the previous run."""
-        return SummaryBlock("resume", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
         if self._trials:
             restored = f"{len(self._restored):,} of {plural(len(self._trials), 'trial')} reused from the earlier run"
             yield SummaryLine(f"tau: resume: {restored}")

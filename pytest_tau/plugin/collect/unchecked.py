@@ -12,7 +12,7 @@ from ...text import listed, plural, printable
 from ..compat import fixture_info, is_own_fixture
 from ..context.run_state import MarkedNode
 from ..items import TaskSpec, spec_of
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..wire import give_output, output_of
 
 if TYPE_CHECKING:
@@ -67,13 +67,10 @@ class UncheckedTasks:
 
     def pytest_report_collectionfinish(self, config: pytest.Config) -> list[str]:
         """Warn before anything runs."""
-        return [printable(line.text) for line in self._lines()] if config.get_verbosity() >= 0 else []
+        return [printable(line.text) for line in self.pytest_tau_summary_lines()] if config.get_verbosity() >= 0 else []
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Return one line, if there are such tasks."""
-        return SummaryBlock("unchecked", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
+        """Warn of such tasks."""
         if self._ids:
             checks = "checks" if len(self._ids) == 1 else "check"
             which = listed([*map(repr, self._ids)], _NAMED)

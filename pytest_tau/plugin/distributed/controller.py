@@ -13,7 +13,7 @@ import pytest
 from ...files import atomic_write
 from ..context.run_state import get_context, run_state
 from ..options import OptionValues, runs_no_test
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..store.manifest import write_remote_manifest
 from ..store.writer import SimulationFile, merge_worker_files
 from ..wire import WorkerInput, give_input, input_of, output_of
@@ -23,7 +23,7 @@ from .crashes import CrashReporter, is_trial
 from .worker import cassette_home
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
     from ..wire import TrialReport
 
@@ -176,11 +176,10 @@ class Controller:
         if folder is not None and folder.is_dir():
             self._add_problem(merge_worker_files(folder, self._reported))
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the problems with storing results."""
-        return SummaryBlock(
-            "stored results", (SummaryLine(f"tau: {problem}", {"red": True}) for problem in self._problems)
-        )
+        for problem in self._problems:
+            yield SummaryLine(f"tau: {problem}", {"red": True})
 
     def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
         """Let the run fail if its results could not be stored."""

@@ -12,11 +12,13 @@ from ...errors import ConfigurationError, TauError
 from ...text import printable
 from ..context.run_state import get_context, open_named_run, run_state
 from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..wire import is_worker
 from .trial_reports import records_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ...analysis.compare import Comparison, RunRecords
 
 #: The only result of a comparison that does not fail the run.
@@ -98,9 +100,10 @@ class Baseline:
         """Show the name of the baseline."""
         return [printable(f"tau: baseline: {self._before.name}")] if self._before is not None else []
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the comparison with its warnings."""
-        return SummaryBlock("baseline", (SummaryLine(f"tau: {line}", colours) for line, colours in self.lines()))
+        for line, colours in self.lines():
+            yield SummaryLine(f"tau: {line}", colours)
 
     def conclusions(self) -> list[str]:
         """Return in one sentence for each variant whether it changed; nothing if nothing can be compared."""

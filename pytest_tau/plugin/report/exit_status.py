@@ -9,7 +9,7 @@ import pytest
 from ...text import plural
 from ..context.run_state import get_context, run_state
 from ..options import options_given, runs_no_test
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..wire import is_worker, trial_report
 from .trial_reports import records_of
 
@@ -34,6 +34,7 @@ class ExitStatus:
         self._usage_errors = 0
         self._counts = run_state(config).counts
         self._tests_ran = self._others_passed = False
+        self._status = 0
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Count collectors that failed with a usage error."""
@@ -61,15 +62,12 @@ class ExitStatus:
         """Return the number of simulations that could not be stored."""
         return sum(trial.results_problem is not None for _, trial in self._counts.ended)
 
-    def pytest_tau_summary_lines(self, exitstatus: int) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the reason of an exit status that no other line explains."""
-        return SummaryBlock("exit status", self._lines(exitstatus))
-
-    def _lines(self, exitstatus: int) -> Iterator[SummaryLine]:
         counts = self._counts
         silent = self._is_success() and not options_given(self._config)
         unexplained = self._without_effect() and not (silent or self._may_be_empty)
-        if unexplained and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        if unexplained and self._status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             text = "tau: no simulation was run; give a domain with --tau-domain, task files or marked tests"
             if counts.planned:
                 reasons = sorted(set(counts.reasons.values())) or ["skipped"]
@@ -90,6 +88,7 @@ class ExitStatus:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, None, None]:
         """Set the exit status, after all other plugins."""
+        self._status = exitstatus
         yield
         if is_worker(self._config):
             return

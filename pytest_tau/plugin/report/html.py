@@ -11,7 +11,7 @@ from ...text import relative_path
 from ..capabilities import capabilities_of
 from ..context.run_state import get_context, run_state
 from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..wire import is_worker
 
 if TYPE_CHECKING:
@@ -45,11 +45,8 @@ class HtmlReport:
     def __init__(self, config: pytest.Config, file: Path) -> None:
         self._config, self._file = config, file
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the line that names the report, which is written with the line: the last one of the summary."""
-        return SummaryBlock("html", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
         problem = self._write()
         shown = relative_path(self._file, self._config.invocation_params.dir)
         if problem is None:

@@ -8,10 +8,10 @@ import pytest
 
 from ...text import one_line, visible
 from ..compat import is_of_junit_file, junit_xml
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from ...analysis.scores import Floor, Scores
     from ...analysis.summary import DomainSummary
@@ -57,10 +57,11 @@ class JUnitFile:
             if session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the error."""
-        text = f"tau: the run failed: --junitxml {self._config.option.xmlpath} cannot be written: {self._problem}"
-        return SummaryBlock("exit status", [SummaryLine(text, {"red": True})] if self._problem else [])
+        if self._problem:
+            text = f"tau: the run failed: --junitxml {self._config.option.xmlpath} cannot be written: {self._problem}"
+            yield SummaryLine(text, {"red": True})
 
 
 def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from ...text import relative_path
 from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     import pytest
 
@@ -75,8 +75,11 @@ class MarkdownPage:
             shown = relative_path(file, self._config.invocation_params.dir)
             self._problem = f"the summary cannot be written to {shown}: {error.strerror}"
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the page if it is printed, and the annotations if the run is a job on GitHub."""
-        lines = [SummaryLine(f"tau: {self._problem}", {"red": True})] if self._problem else []
-        lines += [SummaryLine(self._text)] if self._file is None and self._text else []
-        return SummaryBlock("page", [*lines, *(SummaryLine(line, command=True) for line in self._annotations)])
+        if self._problem:
+            yield SummaryLine(f"tau: {self._problem}", {"red": True})
+        if self._file is None and self._text:
+            yield SummaryLine(self._text)
+        for line in self._annotations:
+            yield SummaryLine(line, command=True)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...text import counted, plural
 from ..capabilities import active_capabilities
 from ..context.run_state import get_context, run_state
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..wire import give_output, is_worker, output_of
 from .trial_reports import records_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def register(config: pytest.Config) -> None:
@@ -29,16 +32,15 @@ class SerialTrials:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock | None:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return one line, if there are such fixtures."""
         ended = run_state(self._config).counts.ended
         fixtures = Counter({test: why for test, trial in ended if (why := trial.serial_because)}.values())
         if not fixtures:
-            return None
+            return
         names = ", ".join(f"{name} ({number})" for name, number in fixtures.most_common())
         trials = "1 trial was" if fixtures.total() == 1 else f"{fixtures.total()} trials were"
-        text = f"tau: {trials} run serially, in the setup of the test, because of fixtures: {names}"
-        return SummaryBlock("serial trials", [SummaryLine(text)])
+        yield SummaryLine(f"tau: {trials} run serially, in the setup of the test, because of fixtures: {names}")
 
 
 class LateCalls:
@@ -63,15 +65,14 @@ class LateCalls:
         calls = context.late_calls if context else []
         return Counter(tool for tools in calls for tool in tools) + self._of_workers
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock | None:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return one line, if there are such calls."""
-        if not (counts := self._counts()):
-            return None
-        text = (
-            f"tau: {plural(counts.total(), 'tool call')} after the end of a conversation, not executed: "
-            f"{counted(counts)}; await all calls, and join all threads, in run()"
-        )
-        return SummaryBlock("late calls", [SummaryLine(text, {"yellow": True})])
+        if counts := self._counts():
+            text = (
+                f"tau: {plural(counts.total(), 'tool call')} after the end of a conversation, not executed: "
+                f"{counted(counts)}; await all calls, and join all threads, in run()"
+            )
+            yield SummaryLine(text, {"yellow": True})
 
 
 class CapabilitiesEnd:
@@ -97,10 +98,10 @@ class CapabilitiesEnd:
                 run.fail(f"{type(error).__name__}: {error}")
             self._lines += [(f"{capability.label}: {line}", failed) for line, failed in run.lines]
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the lines."""
-        lines = [SummaryLine(f"tau: {line}", {"red": failed}) for line, failed in self._lines]
-        return SummaryBlock("capabilities", lines)
+        for line, failed in self._lines:
+            yield SummaryLine(f"tau: {line}", {"red": failed})
 
     def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
         """Fail the run if a capability does."""

@@ -11,7 +11,7 @@ import pytest
 from ..context.run_state import get_context, run_state
 from ..items import group_of
 from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..store.manifest import build_manifest
 from ..wire import give_output, is_worker, output_of, read_planned, write_planned
 from .trial_reports import records_of
@@ -154,11 +154,8 @@ class TrialCounter:
         elif report.failed:
             self._counts.reasons[report.nodeid] = "setup failed"
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the counts and the flaky tasks, if there were trials."""
-        return SummaryBlock("counts", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
         records, counts = records_of(self._config), self._counts
         if self._config.option.collectonly or not (counts.planned or records):
             return

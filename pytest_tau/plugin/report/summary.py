@@ -11,7 +11,7 @@ from ...text import plural, relative_path
 from ..context.run_state import get_context, run_state
 from ..items import group_of, spec_of
 from ..options import OptionValues
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..wire import is_worker
 from .costs import models_key, store_usage, unpriced_calls, usage_lines
 from .header import examples_warning
@@ -84,11 +84,8 @@ class Summary:
             hook = self._config.hook.pytest_tau_finished
             hook(records=records, failed=self._failed, summaries=self._summaries())
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the lines of each domain, the usage of models, and remarks on the run."""
-        return SummaryBlock("domains", self._lines())
-
-    def _lines(self) -> Iterator[SummaryLine]:
         records = records_of(self._config)
         if records:
             yield from self._domain_lines(records)

@@ -15,23 +15,25 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 _PREFIX, _INDENT = "tau: ", " " * 7
-#: The sections of the summary, in their order.
+#: The plugins whose lines are in the summary, in the order of their lines.
 SECTIONS = (
-    "domains",
-    "page",
-    "participants",
-    "serial trials",
-    "late calls",
-    "resume",
-    "capabilities",
-    "unchecked",
-    "counts",
-    "exit status",
-    "stored results",
-    "shard",
-    "dry run",
-    "baseline",
-    "html",
+    "tau-summary",
+    "tau-markdown",
+    "tau-participants",
+    "tau-serial-trials",
+    "tau-late-calls",
+    "tau-resume",
+    "tau-capabilities-end",  # and the plugins of capabilities themselves
+    "tau-unchecked",
+    "tau-counts",
+    "tau-junit",
+    "tau-exit-status",
+    "tau-store",
+    "tau-controller",
+    "tau-part",
+    "tau-dry-run",
+    "tau-baseline",
+    "tau-html",
 )
 
 
@@ -82,11 +84,11 @@ class TerminalSummary:
         return [self._wrapped(each) for each in (yield)]
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Write the lines, section by section."""
-        blocks = self._config.hook.pytest_tau_summary_lines(exitstatus=exitstatus)
-        blocks = sorted(blocks, key=lambda block: SECTIONS.index(block.section))
-        lines = [line for block in blocks for line in block.lines]
+        hook = self._config.hook.pytest_tau_summary_lines
+        called: list[Any] = [*reversed(hook.get_hookimpls())]  # in pytest's order, the last one first
+        lines = [line for each in sorted(called, key=_place) for line in each.function()]
         if lines and self._config.get_verbosity() >= 0:
             terminalreporter.write_sep("=", "tau summary")
         for line in lines:
@@ -98,6 +100,11 @@ class TerminalSummary:
     def _wrapped(self, lines: str | list[str]) -> list[str]:
         given = [lines] if isinstance(lines, str) else lines
         return [part for line in given for part in (_wrap(line, self._config) if line.startswith(_PREFIX) else [line])]
+
+
+def _place(implementation: Any) -> int:
+    name = implementation.plugin_name
+    return SECTIONS.index(name if name in SECTIONS else "tau-capabilities-end")
 
 
 def write_wrapped(terminalreporter: Any, config: pytest.Config, text: str, **markup: bool) -> None:

@@ -89,11 +89,8 @@ class TrialReports:
 
     def _pass_on(self, report: Any) -> None:
         trial, hook = report.tau, self._config.hook
-        counts = run_state(self._config).counts
         if report.when == "teardown":
-            counts.ended.append((report.nodeid, replace(trial, attachments=None)))
-        if trial.record is not None:
-            counts.records[report.nodeid] = trial.record
+            run_state(self._config).counts.ended.append((report.nodeid, replace(trial, attachments=None)))
         hook.pytest_tau_phase_reported(report=report, trial=trial)
         if trial.record is not None:
             hook.pytest_tau_trial_reported(report=report, trial=trial, record=trial.record)

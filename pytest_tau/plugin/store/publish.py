@@ -18,10 +18,11 @@ import pytest
 
 from ...documents import parse_json
 from ...runs.layout import MANIFEST, PLAN, worker_file
-from ..seams import SummaryBlock, SummaryLine
+from ..seams import SummaryLine
 from ..wire import give_output, output_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ...runs.store import Store
@@ -187,10 +188,11 @@ class Publisher:
         for problem in output_of(node).get("store_problems", []):
             self.add_problem(problem)
 
-    def pytest_tau_summary_lines(self) -> SummaryBlock:
+    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return what the store has not taken, and where it is."""
         texts = [*self.problems, *([f"all of them are in {self._folder}"] if self.problems else [])]
-        return SummaryBlock("stored results", [SummaryLine(f"tau: {text}", {"red": True}) for text in texts])
+        for text in texts:
+            yield SummaryLine(f"tau: {text}", {"red": True})
 
     def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
         """Let the run fail if its results could not be stored."""

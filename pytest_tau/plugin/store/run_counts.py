@@ -26,7 +26,6 @@ class RunCounts:
             there are no other parts.
         reasons: The reasons why trials were not run.
         ended: The trials whose tests have ended, by node id; a test that is run again is there several times.
-        records: The records of the trials among them; of a test that is run again, the last.
         deselected: The number of deselected trials, including those in other parts.
         in_other_shards: The number of trials in other shards, or that are not on the list of selected ones.
         empty_shard: Whether there are trials, but none in this part.
@@ -39,18 +38,22 @@ class RunCounts:
     whole: dict[str, Group] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     ended: list[tuple[str, TrialReport]] = field(default_factory=list)
-    records: dict[str, TrialRecord] = field(default_factory=dict)
     deselected: int = 0
     in_other_shards: int = 0
     empty_shard: bool = False
     nothing_changed: bool = False
+
+    @property
+    def records(self) -> dict[str, TrialRecord]:
+        """Return the records of the trials that have ended, by node id; of a test that is run again, the last."""
+        return {test: trial.record for test, trial in self.ended if trial.record is not None}
 
     @functools.cached_property
     def comparability(self) -> Comparability | None:
         """Return how far the run can be compared with τ²-bench, at its end; None if this does not apply."""
         from ...analysis.comparability import comparability
 
-        return comparability(self.records.values()) if self.records else None
+        return comparability(records) if (records := self.records.values()) else None
 
     @property
     def stopped_usage(self) -> list[dict[str, Any]]:
@@ -78,5 +81,6 @@ class RunCounts:
     def excluded(self) -> dict[str, int]:
         """Return how many trials were not run so far, by reason: those excluded at collection, and planned ones."""
         # A test that only uses ``tau_env`` is not planned.
-        reasons = [why for test, why in self.reasons.items() if test in self.planned and test not in self.records]
+        missing = self.planned.keys() - self.records.keys()
+        reasons = [why for test, why in self.reasons.items() if test in missing]
         return {**self.not_collected, **Counter(reasons)}
