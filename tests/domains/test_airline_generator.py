@@ -8,18 +8,14 @@ import json
 import re
 import sys
 from collections import Counter
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from for_each import for_each
 
-import pytest_tau
 from pytest_tau.errors import ConfigurationError, TaskFormatError
-from pytest_tau.evaluation import STRICT, Evaluation
 from pytest_tau.models import GREETING, REWARD_TYPES
-from pytest_tau.runner import SimulationSettings
 from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains.airline import domain as spec
 from pytest_tau_domains.airline.dates import MOMENT, TODAY
@@ -38,7 +34,7 @@ from pytest_tau_domains.airline.tools import AirlineTools
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_tau.models import Action, Simulation, Task
+    from pytest_tau.models import Action, Task
     from pytest_tau_domains.airline.models import AirlineDB
 
 pytestmark = pytest.mark.exhaustive
@@ -65,11 +61,6 @@ needs_that_faker = pytest.mark.skipif(
     faker_version() != FAKER_VERSION,
     reason=f"the bundled data was made with Faker {FAKER_VERSION}, whose names {faker_version()} may not have",
 )
-
-
-@cache
-def gold(task_id: str) -> Simulation:
-    return pytest_tau.simulate(task_called(task_id), domain=DOMAIN, agent="gold")
 
 
 def task_called(task_id: str) -> Task:
@@ -111,11 +102,6 @@ def test_without_faker_the_generator_names_the_extra(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "faker", None)
     with pytest.raises(ConfigurationError, match=r"pytest-tau\[dev\]"):
         database()
-
-
-def test_the_data_is_small_enough_to_ship() -> None:
-    assert (spec.folder / "db.json").stat().st_size < 1_500_000
-    assert (spec.tasks / "tasks.json").stat().st_size < 500_000
 
 
 def test_the_file_has_a_line_for_each_record() -> None:
@@ -317,40 +303,6 @@ def test_task_is_sound(task: Task) -> None:
     assert not re.search(r"[{}]|\bNone\b|  ", text)
     assert task.description is not None
     assert task.description.purpose
-
-
-@every_task
-def test_gold_passes_and_every_action_succeeds(task: Task) -> None:
-    simulation = gold(task.id)
-    assert simulation.reward == 1
-    assert not [call for call in simulation.calls if call.result is None or call.result.error]
-    assert len(simulation.calls) == len(actions(task))
-
-
-@every_task
-def test_gold_passes_strictly(task: Task) -> None:
-    settings = SimulationSettings(evaluation=Evaluation(grading=STRICT))
-    simulation = pytest_tau.simulate(task, domain=DOMAIN, agent="gold", settings=settings)
-    assert simulation.reward == 1
-    assert simulation.reward_info is not None
-    assert "passes_without_agent" not in (simulation.reward_info.info or {})
-
-
-@every_task
-def test_doing_nothing_fails(task: Task) -> None:
-    assert pytest_tau.simulate(task, domain=DOMAIN, agent="noop").reward == 0
-
-
-@every_task
-def test_what_must_be_done_and_said_counts(task: Task) -> None:
-    decisive = [action for action in actions(task) if action.name in WRITING or action.name == TRANSFER]
-    for action in decisive:
-        shorter = altered(task, actions=[other for other in actions(task) if other is not action])
-        messages = pytest_tau.simulate(shorter, domain=DOMAIN, agent="gold").messages
-        assert pytest_tau.evaluate(task, messages, domain=DOMAIN).reward == 0, action.action_id
-    if task.criteria.communicate_info:
-        messages = pytest_tau.simulate(altered(task, communicate_info=[]), domain=DOMAIN, agent="gold").messages
-        assert pytest_tau.evaluate(task, messages, domain=DOMAIN).reward == 0
 
 
 @every_task

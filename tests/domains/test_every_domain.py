@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import pytest_tau
-from pytest_tau import Domain, Evaluation, Limits, Simulation, SimulationSettings
+from pytest_tau import Domain, Environment, Evaluation, Limits, Simulation, SimulationSettings
 from pytest_tau.cli import main
-from pytest_tau.evaluation import BUILT_IN_JUDGES
+from pytest_tau.evaluation import BUILT_IN_JUDGES, STRICT
 from pytest_tau.models import Requestor, ToolMessage
 
 pytestmark = pytest.mark.exhaustive
@@ -42,25 +42,68 @@ def data_of(domain: Domain) -> list[str]:
     return [db.model_dump_json() for db in (environment.agent_db, environment.user_db) if db is not None]
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@st.composite
+def calls(draw: st.DrawFn, domain: Domain, environment: Environment) -> list[tuple[Requestor, str, Any]]:
+    """Calls with arguments of the reference actions of one task, in any combination, and calls with any others."""
+    task = draw(st.sampled_from([task for task in domain.tasks(None) if task.criteria.actions]))
+    reference = [(action.requestor, action.name, action.arguments) for action in task.criteria.actions or []]
+    known = [value for *_, arguments in reference for value in arguments.values()] or [None]
+    sides: list[Requestor] = ["assistant", "user"] if environment.user_db is not None else ["assistant"]
+    tools = [(side, tool) for side in sides for tool in environment.tools(side)]
+    found: list[tuple[Requestor, str, Any]] = []
+    for _ in range(draw(st.integers(1, 8))):
+        if draw(st.booleans()):
+            side, name, arguments = draw(st.sampled_from(reference))
+            spoiled = st.dictionaries(st.sampled_from([*arguments, "x"]), JSON, max_size=1)
+            found.append((side, name, {**arguments, **draw(st.just({}) | spoiled)}))
+        else:
+            side, tool = draw(st.sampled_from(tools))
+            right = st.fixed_dictionaries(dict.fromkeys(tool.parameters["properties"], st.sampled_from(known) | JSON))
+            found.append((side, tool.name, draw(right | st.dictionaries(st.text(), JSON) | JSON)))
+    return found
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_arguments_get_an_answer_and_affect_no_other_simulation(
+def test_any_call_gets_an_answer_reads_change_nothing_and_no_other_simulation_is_affected(
     domain: Domain, untouched: list[str], data: st.DataObject
 ) -> None:
-    environment = domain.environment()
-    sides: list[Any] = ["assistant", "user"] if environment.user_db is not None else ["assistant"]
-    for _ in range(data.draw(st.integers(1, 5))):
-        side = data.draw(st.sampled_from(sides))
-        tool = data.draw(st.sampled_from(environment.tools(side)))
-        names = list(tool.parameters["properties"])
-        arguments = data.draw(
-            st.fixed_dictionaries(dict.fromkeys(names, JSON)) | st.dictionaries(st.text(), JSON) | JSON
-        )
-        answer = environment.call(tool.name, arguments, side)
+    environment, fresh = domain.environment(), domain.environment()
+    for side, name, arguments in data.draw(calls(domain, environment)):
+        before = environment.agent_db.fork()
+        answer = environment.call(name, arguments, side)
         assert isinstance(answer, ToolMessage)
+        assert isinstance(answer.content, str)
         assert answer.model_dump_json()
+        if not environment.mutates(name, side):
+            assert before.changes(environment.agent_db) == [], name
+    for db, initial in ((environment.agent_db, fresh.agent_db), (environment.user_db, fresh.user_db)):
+        assert (db is None and initial is None) or db.equals(initial) is (db.digest() == initial.digest())
     assert json.dumps(environment.dump())
     assert data_of(domain) == untouched
+
+
+def test_every_tool_and_parameter_is_described(domain: Domain) -> None:
+    environment = domain.environment()
+    for tool in [*environment.tools("assistant"), *environment.tools("user")]:
+        assert tool.description
+        assert all(p.get("description") for p in tool.parameters["properties"].values()), tool.name
+
+
+def test_gold_passes_under_the_strict_profile(domain: Domain) -> None:
+    strict = SimulationSettings(evaluation=Evaluation(STRICT, BUILT_IN_JUDGES["accept"]))
+    rewards = {
+        task.id: pytest_tau.simulate(task, domain=domain, agent="gold", settings=strict).reward
+        for task in domain.tasks(None)
+    }
+    assert {task_id for task_id, reward in rewards.items() if reward != 1} == set()
+
+
+def test_the_files_are_small_enough_to_ship(domain: Domain) -> None:
+    files = [*domain.folder.glob("*.json"), *domain.spec.tasks.glob("*.json")]
+    assert files
+    assert max(file.stat().st_size for file in files) < 2_000_000
+    assert sum(file.stat().st_size for file in domain.folder.rglob("*.json")) < 2_500_000
 
 
 def test_the_order_of_simulations_changes_no_verdict_and_no_data(domain: Domain) -> None:

@@ -11,7 +11,7 @@ import pytest
 import pytest_tau
 from pytest_tau import Evaluation, SimulationSettings
 from pytest_tau.errors import TaskFormatError, ToolError
-from pytest_tau.evaluation import BUILT_IN_JUDGES, STRICT, passes_without_agent
+from pytest_tau.evaluation import BUILT_IN_JUDGES, passes_without_agent
 from pytest_tau.models import GREETING, REWARD_TYPES, AssistantMessage, Task, ToolMessage, UserMessage, parse_task
 
 if TYPE_CHECKING:
@@ -379,12 +379,6 @@ def test_gold_passes(task: Task) -> None:
     assert simulation.reward_info is not None
     assert simulation.reward_info.passed, simulation.reward_info
     assert not any(isinstance(message, ToolMessage) and message.error for message in simulation.messages)
-
-
-@each_task
-def test_gold_passes_under_the_strict_profile(task: Task) -> None:
-    settings = SimulationSettings(evaluation=Evaluation(grading=STRICT, judge=BUILT_IN_JUDGES["accept"]))
-    assert pytest_tau.simulate(task, domain=DOMAIN, agent="gold", settings=settings).reward == 1
 
 
 @each_task

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
 from pydantic import ValidationError
 
 from pytest_tau.environment import Environment, ToolError
@@ -602,12 +601,6 @@ class TestDeclaration:
         assert settings_ == {"$ref": "#/$defs/APNSettings"}
         assert anything == {"additionalProperties": True, "type": "object"}
 
-    def test_every_tool_and_parameter_is_described(self, env: Environment) -> None:
-        for side in ("assistant", "user"):
-            for tool in env.tools(side):
-                assert tool.description
-                assert all(p.get("description") for p in tool.parameters["properties"].values()), tool.name
-
     def test_tools_of_both_sides_have_different_names(self) -> None:
         assert not TelecomTools.tool_infos.keys() & TelecomUserTools.tool_infos.keys()
 
@@ -640,40 +633,3 @@ class TestDeclaration:
         assert len(env.tools()) == 43
         assert ask(env, "check_sim_status") == "Your SIM card is active and working."
         assert env.call("check_sim_status", {}, "user").error
-
-
-PARAMETERS = {
-    (side, name): list(tool.parameters["properties"])
-    for side, toolkit in (("assistant", TelecomTools), ("user", TelecomUserTools))
-    for name, tool in toolkit.tools().items()
-}
-KNOWN = ["C1", "C2", "L1", "L2", "B1", "D1", PHONE, "messaging", "sms", "4g_only", "", 1, 2.5, -1, None]
-json_values = st.sampled_from(KNOWN) | st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=5,
-)
-apn_settings = st.fixed_dictionaries({}, optional={"apn_name": json_values, "mmsc_url": json_values, "x": json_values})
-
-
-@st.composite
-def calls(draw: st.DrawFn) -> tuple[str, str, Any]:
-    """A call of any tool, often with the right parameters."""
-    side, name = draw(st.sampled_from(sorted(PARAMETERS)))
-    right = st.fixed_dictionaries(dict.fromkeys(PARAMETERS[side, name], json_values | apn_settings))
-    return side, name, draw(right | right | st.dictionaries(st.text(), json_values, max_size=2) | json_values)
-
-
-@pytest.mark.exhaustive
-@settings(deadline=None)
-@given(st.lists(calls(), max_size=12))
-def test_whatever_is_called_is_answered_and_leaves_valid_databases(sequence: list[tuple[Any, str, Any]]) -> None:
-    env = make_environment()
-    for side, name, arguments in sequence:
-        reply = env.call(name, arguments, side)
-        assert isinstance(reply, ToolMessage)
-        assert isinstance(reply.content, str)
-    state = env.dump()
-    TelecomDB.model_validate(state["agent"])
-    TelecomUserDB.model_validate(state["user"])
-    assert not env.call("check_status_bar", {}, "user").error

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.capabilities.traces.reading import Conversation, Problem, files, read_traces
 from pytest_tau.capabilities.traces.reading.spans import hex_id, nanoseconds
+from pytest_tau.capabilities.traces.reading.stored import Simulations
 from pytest_tau.runs.reader import open_run
 
-from .test_traces_reading import WHOLE, Read, request, whole_conversation
+from .test_traces_reading import WHOLE, Read, agent, chat, request, user, whole_conversation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,15 +216,10 @@ def test_more_than_ten_messages_keep_their_order(tmp_path: Path) -> None:
     assert [each.text for each in read.conversations[0].messages] == [f"message {n}" for n in range(12)]
 
 
-@pytest.mark.parametrize("size", [200, 10**9])
-@pytest.mark.parametrize("packed", [True, False])
-def test_documents_are_read_as_a_whole_and_in_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, *, packed: bool
-) -> None:
-    monkeypatch.setattr(files, "_SMALL", size)
+@pytest.mark.parametrize("pack", [gzip.compress, bytes])
+def test_documents_may_follow_each_other_and_be_packed(tmp_path: Path, pack: Any) -> None:
     file = tmp_path / "trace.json"
-    content = json.dumps(request(*whole_conversation()), indent=1).encode()
-    file.write_bytes(gzip.compress(content) if packed else content)
+    file.write_bytes(pack("\n".join(json.dumps(request(each), indent=1) for each in whole_conversation()).encode()))
     assert Read(tmp_path).of_files(tmp_path, file).texts == [[*WHOLE, "assistant bye"]]
 
 
@@ -244,7 +239,7 @@ class TestBadFiles:
             (b"hello", "line 1: not JSON: it begins with 'h'"),
             (b'{"name": "x"}', "no spans in a known format"),
             (b"[1, 2, 3]", "no spans in a known format"),
-            (b'\n\n{"a": 1,\n "b" 2}', "line 4: not valid JSON: expected a key and ':'"),
+            (b'\n\n{"a": 1,\n "b" 2}', "line 3: not valid JSON"),
             (b"[" * 5000 + b"]" * 5000, "nested more than"),
             (b"\x1f\x8bnot gzip", "damaged gzip data"),
             (b'{"resourceSpans": [{"scopeSpans": 5}]}', "no spans in a known format"),
@@ -268,13 +263,6 @@ class TestBadFiles:
         read.of_files(tmp_path, tmp_path / "traces.jsonl")
         assert read.texts == [WHOLE[:4]]
         assert "traces.jsonl, line 3: the file ends in the middle of a line" in read.problems[0]
-
-    def test_what_is_complete_in_a_cut_document_is_read(self, tmp_path: Path) -> None:
-        file = tmp_path / "trace.json"
-        file.write_text(json.dumps(request(*whole_conversation()), indent=1)[:-400], "utf-8")
-        read = Read(tmp_path).of_files(tmp_path, file)
-        assert read.texts == [WHOLE[:4]]
-        assert "the file ends in the middle of an entry" in read.problems[0]
 
     @pytest.mark.parametrize(
         "value",
@@ -373,5 +361,8 @@ class TestCommand:
 
 
 def test_two_conversations_of_a_key_are_two_trials(tmp_path: Path) -> None:
-    found = [each for each in read_traces([], tmp_path) if isinstance(each, Conversation | Problem)]
-    assert [str(each) for each in found] == [": no conversation: no span is a call of a model, an agent or a tool"]
+    first = whole_conversation(session__id="s")
+    second = chat(20, [user("x")], agent("y"), trace="b1", session__id="s")
+    made = Simulations([])
+    found = [made.simulation(each) for each in Read(tmp_path, request(*first, second)).conversations]
+    assert [(each.task_id, each.trial) for each in found] == [("s", 0), ("s", 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ....documents import DocumentError, parse_json, read_json
+from ....documents import DocumentError, parse_json
 from ....runs.results.streaming_json import JsonText
 from .spans import is_log, is_span
 
@@ -21,10 +21,8 @@ _INSIDE: Final = frozenset(
         "child_runs",
     }
 )
-#: Those of them whose objects are spans and are read as a whole; the others are read member by member.
+#: Those of them whose objects are spans.
 _WHOLE: Final = frozenset({"spans", "logRecords", "log_records", "observations", "runs", "child_runs"})
-#: A document of at most so many bytes is decoded at once: what stands behind spans may be about them.
-_SMALL: Final = 16 << 20
 #: Levels of arrays and objects around a span.
 _DEEPEST: Final = 12
 
@@ -50,14 +48,6 @@ class Found(NamedTuple):
         return is_log(self.value)
 
 
-class _CutError(Exception):
-    """Nothing more can be read."""
-
-    def __init__(self, line: int, problem: str) -> None:
-        self.line, self.problem = line, problem
-        super().__init__(problem)
-
-
 def read_spans(path: Path) -> Iterator[Found]:
     """Yield the spans and log records of a file, and what cannot be read of it.
 
@@ -72,24 +62,14 @@ def read_spans(path: Path) -> Iterator[Found]:
     elif first == "{" and (".jsonl" in path.suffixes[-2:] or text.begins_with_entry()):
         yield from _lines(text)
     else:
-        yield from _document(path, text)
+        yield from _documents(text)
 
 
-def _document(path: Path, text: JsonText) -> Iterator[Found]:
-    """Yield what is in a document, or in several one after the other."""
-    if path.stat().st_size <= _SMALL:
-        try:
-            value = read_json(path)
-        except DocumentError:
-            pass  # it is read up to the place
-        else:
-            yield from _inside(value, {}, 1, 0)
-            return
-    try:
-        while text.peek():
-            yield from _streamed(text, "", {}, 0)
-    except _CutError as error:
-        yield Found(error.line, {}, {}, error.problem)
+def _documents(text: JsonText) -> Iterator[Found]:
+    while text.peek():
+        number = text.line_number
+        value, problem = text.value()
+        yield from [Found(number, {}, {}, problem)] if problem else _inside(value, {}, number, 0)
 
 
 def _lines(text: JsonText) -> Iterator[Found]:
@@ -102,47 +82,6 @@ def _lines(text: JsonText) -> Iterator[Found]:
             yield Found(number, {}, {}, f"{problem}{text.why}")
         else:
             yield from _inside(value, {}, number, 0)
-
-
-def _streamed(text: JsonText, key: str, around: dict[str, Any], depth: int) -> Iterator[Found]:
-    """Yield what is in the next value of a text, of which no more than one span is decoded at a time."""
-    first, line = text.peek(), text.line_number
-    if first == "[" and depth < _DEEPEST:
-        text.take("[")
-        while not text.take("]"):
-            yield from _streamed(text, key, around, depth + 1)
-            _separate(text, "]")
-    elif first == "{" and key not in _WHOLE and depth < _DEEPEST:
-        text.take("{")
-        own, inside = dict[str, Any](), False
-        while not text.take("}"):
-            name = _value(text)
-            if not isinstance(name, str) or not text.take(":"):
-                raise _CutError(text.line_number, "not valid JSON: expected a key and ':'")
-            if name in _INSIDE and text.peek() in ("{", "["):
-                inside = True
-                yield from _streamed(text, name, {**around, **own}, depth + 1)
-            else:
-                own[name] = _value(text)
-            _separate(text, "}")
-        if not inside:
-            yield from _inside(own, around, line, depth)
-    else:
-        yield from _inside(_value(text), around, line, depth)
-
-
-def _value(text: JsonText) -> Any:
-    line = text.line_number
-    value, problem = text.value()
-    if problem:
-        raise _CutError(line, problem)
-    return value
-
-
-def _separate(text: JsonText, closing: str) -> None:
-    if not text.take(",") and (found := text.peek()) != closing:
-        problem = f"not valid JSON: expected ',' or {closing!r}, got {found!r}" if found else "the file ends here"
-        raise _CutError(text.line_number, f"{problem}{text.why}")
 
 
 def _inside(value: Any, around: dict[str, Any], line: int, depth: int) -> Iterator[Found]:
