@@ -30,7 +30,7 @@ class Problem(NamedTuple):
 def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | Problem]:
     """Yield the conversations of files, in the order of their starts, and what cannot be read.
 
-    Spans lie on disk in between; of a file, its text is in memory.
+    Spans lie on disk in between; of a file, its text and one document are in memory.
 
     Args:
         files: Files of traces, and of log records; what they have is joined.
