@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,15 +10,17 @@ from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
 from ..runs.layout import RESULTS_INDEX, simulation_files
 from .options import add_options
-from .project import add_project_options, project_of
+from .project import Project, add_project_options, data_dir, project_of
 from .regrade_output import TextReport, json_document, print_rewritten
 from .settings import print_json
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from ..chat import LLM
     from ..evaluation import Judge
+    from ..regrade.regrade import RegradeSettings
     from ..regrade.result import FileReport
 
 
@@ -60,10 +63,9 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
     from ..runs.reader import find_run
-    from .regrade_jobs import reports_of, settings_of
 
     domains = project_of(args)
-    settings = settings_of(args, domains, judge_of)
+    settings = _settings(args, domains)
     if args.domain is not None:
         domains.load(args.domain)  # an unknown name is an error at once
     runs = [find_run(name, Path()) for name in args.runs]
@@ -77,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         checks_rules=args.check_policy,
     )
     reports = []
-    for report in reports_of(paths, args, settings, domains, judge_of):
+    for report in _reports(paths, args, settings, domains):
         if report.other_data:
             raise ConfigurationError(
                 f"{report.path}: the run was not made on the bundled data of {report.domain}: add --data DIR, the data "
@@ -95,6 +97,86 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(json_document(reports, settings))
     return _status(reports, allow_uncompared=args.allow_uncompared)
+
+
+def _settings(args: argparse.Namespace, domains: Project) -> RegradeSettings:
+    """Return the settings that the options name, with the evaluators of the project.
+
+    Raises:
+        ConfigurationError: The judge or the project's plugins cannot be loaded.
+    """
+    from ..evaluation import profile_named
+    from ..regrade.regrade import RegradeSettings
+
+    return RegradeSettings(
+        domain=args.domain,
+        grading=profile_named(args.grading),
+        judge=judge_of(args),
+        strict_replay=args.strict,
+        fresh_tasks=args.fresh_tasks,
+        evaluators=domains.evaluators,
+        check_policy=args.check_policy,
+        only_notable=not (args.verbose or args.json or args.out),
+        bundled=frozenset() if data_dir(args.data) else frozenset(domains.names()) - {*domains.own_names()},
+    )
+
+
+def _reports(
+    paths: list[Path], args: argparse.Namespace, settings: RegradeSettings, domains: Project
+) -> Iterator[FileReport]:
+    """Yield the report of each file, in order, regraded by this process or in parts by several.
+
+    Raises:
+        ConfigurationError: A process was killed.
+    """
+    if args.jobs == 1:
+        for path in paths:
+            yield _regraded(path, settings, domains)
+        return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    # Processes start anew: a copy of this one would have the threads and event loops of a judge in it.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(args.jobs, context) as pool:
+        started = [[pool.submit(_part, args, path, number) for number in range(args.jobs)] for path in paths]
+        for futures in started:
+            try:
+                first, *others = [future.result() for future in futures]
+            except BrokenProcessPool as error:
+                raise ConfigurationError(f"--jobs: a process has ended: {error}; run again with fewer") from error
+            for other in others:
+                first.extend(other)
+            yield first
+
+
+def _part(args: argparse.Namespace, path: Path, number: int) -> FileReport:
+    """Return the report of a part of a file, in a process of the pool."""
+    if not _PREPARED:
+        domains = project_of(args)
+        _PREPARED.append((_settings(args, domains), domains))
+    ((settings, domains),) = _PREPARED
+    return _regraded(path, settings, domains, number, args.jobs)
+
+
+#: The settings and the domains of a process of the pool, which has one run.
+_PREPARED: list[tuple[RegradeSettings, Project]] = []
+
+
+def _regraded(path: Path, settings: RegradeSettings, domains: Project, part: int = 0, of: int = 1) -> FileReport:
+    from ..garbage import rare_collections
+    from ..regrade.regrade import Part, regrade_file
+
+    found: list[FileReport] = []
+
+    # Not the result of the coroutine: at its end, asyncio makes a repr of it.
+    async def regrade() -> None:
+        found.append(await regrade_file(path, settings, domains, Part(part, of)))
+
+    with rare_collections():
+        asyncio.run(regrade())
+    return found[0]
 
 
 def _targets(named: list[tuple[Path, Path]], out: Path) -> dict[Path, Path]:

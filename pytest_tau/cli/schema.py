@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from ..files import atomic_write
+from ..runs.layout import MANIFEST, SIMULATIONS
 from .options import add_options
 from .project import add_project_options, options_schema, project_of
 
@@ -76,9 +77,36 @@ def _schema(kind: str, args: argparse.Namespace) -> dict[str, Any]:
         return options_schema()
     if kind == "task":
         return _task_schema(args)
-    from ..runs.schemas import manifest_schema, simulation_schema
-
     return manifest_schema() if kind == "run" else simulation_schema()
+
+
+def manifest_schema() -> dict[str, Any]:
+    """Return the JSON Schema of ``run.json``."""
+    from ..environment.task_schema import model_schema
+    from ..runs.manifest import Manifest
+
+    return {**model_schema(Manifest), "title": MANIFEST}
+
+
+def simulation_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a line of ``simulations.jsonl``."""
+    from ..environment.task_schema import model_schema
+    from ..models import Simulation, Task
+
+    class SimulationLine(Simulation):
+        """A line of simulations.jsonl: a simulation with everything that is needed to grade it again.
+
+        Attributes:
+            test: The node id of the test.
+            domain: The name of the domain.
+            task: The task.
+        """
+
+        test: str
+        domain: str
+        task: Task
+
+    return {**model_schema(SimulationLine), "title": f"A line of {SIMULATIONS}"}
 
 
 def _task_schema(args: argparse.Namespace) -> dict[str, Any]:

@@ -17,13 +17,13 @@ from jsonschema import Draft7Validator
 from pytest_tau import load_domain
 from pytest_tau.capability import bundled_options
 from pytest_tau.cli import main
+from pytest_tau.cli.schema import manifest_schema, simulation_schema
 from pytest_tau.domains import domain_names
 from pytest_tau.environment.arguments import misfits
 from pytest_tau.environment.task_schema import task_file_schema
 from pytest_tau.models import load_task_file
 from pytest_tau.plugin.options_schema import options_schema
 from pytest_tau.plugin.options_table import OPTIONS
-from pytest_tau.runs.schemas import manifest_schema, simulation_schema
 
 ALL_OPTIONS = OPTIONS | bundled_options()
 ROOT = Path(__file__).parents[2]
