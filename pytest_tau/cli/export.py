@@ -111,10 +111,7 @@ def _files(
     from ..reports.export_tau2 import check_content
 
     out = Path(args.out) if args.out else None
-    if args.format == "metrics":
-        yield from _metrics_files(args, out, opened, project)
-        return
-    if args.format not in _TAU2:
+    if args.format not in (*_TAU2, "metrics"):
         plain = {"csv": write_csv, "jsonl": write_jsonl}.get(args.format) or _further_formats()[args.format].write
         if args.domain is not None:
             _content(opened, args.domain)
@@ -124,42 +121,39 @@ def _files(
     if out is None and args.format == "tau2-dir":
         raise ConfigurationError("--format tau2-dir writes a folder; give it with --out DIR")
     if out is None and len(chosen) > 1:
+        what = "metrics are of one domain" if args.format == "metrics" else "a τ²-bench file has one domain"
         names = ", ".join(sorted(chosen))
-        raise ConfigurationError(
-            f"a τ²-bench file has one domain, and the run has {names}; give one with --domain, or --out FILE"
-        )
+        raise ConfigurationError(f"{what}, and the run has {names}; give one with --domain, or --out FILE")
+    check, writer = (_check_variants, _metrics_writer) if args.format == "metrics" else (check_content, _tau2_writer)
     for name, content in chosen.items():
-        check_content(name, content)  # before any file is written
+        check(name, content)  # before any file is written
     for (name, content), target in zip(chosen.items(), _targets(out, chosen), strict=True):
-        yield target, _tau2_writer(args, opened, project, name, content)
+        yield target, writer(args, opened, project, name, content)
 
 
-def _metrics_files(
-    args: argparse.Namespace, out: Path | None, opened: Run, project: Project | None
-) -> Iterator[tuple[Path | None, Callable[[Path | None], int]]]:
-    """Yield the files of metrics, one for each domain.
+def _check_variants(domain: str, content: DomainContent) -> None:
+    """Check that metrics would not pool trials of several variants.
 
     Raises:
-        ConfigurationError: Several domains or several variants would be one object.
+        ConfigurationError: They would.
     """
-    from ..reports.export_metrics import write_metrics
     from ..runs.groups import find_variants
 
-    chosen = _content(opened, args.domain)
-    if out is None and len(chosen) > 1:
-        names = ", ".join(sorted(chosen))
+    if variants := find_variants(content.groups):
         raise ConfigurationError(
-            f"metrics are of one domain, and the run has {names}; give one with --domain, or --out FILE"
+            f"the trials of domain {domain!r} are of {len(variants)} variants ({', '.join(variants.values())}), "
+            "which metrics would pool; --format csv keeps them apart"
         )
-    for (name, content), target in zip(chosen.items(), _targets(out, chosen), strict=True):
-        if variants := find_variants(content.groups):
-            raise ConfigurationError(
-                f"the trials of domain {name!r} are of {len(variants)} variants ({', '.join(variants.values())}), "
-                "which metrics would pool; --format csv keeps them apart"
-            )
-        kinds = _tool_kinds(name, project)
-        write = partial(write_metrics, opened, domain=name, tool_kind=kinds.get)
-        yield target, partial(_write, opened=opened, write=write)
+
+
+def _metrics_writer(
+    _args: argparse.Namespace, opened: Run, project: Project | None, domain: str, _content: DomainContent
+) -> Callable[[Path | None], int]:
+    """Return the function that writes the metrics of a domain."""
+    from ..reports.export_metrics import write_metrics
+
+    write = partial(write_metrics, opened, domain=domain, tool_kind=_tool_kinds(domain, project).get)
+    return partial(_write, opened=opened, write=write)
 
 
 def _tool_kinds(domain: str, project: Project | None) -> dict[str, str]:
