@@ -22,7 +22,7 @@ ALLOWED = {
     "chat/cassettes/codec.py": "a copy of a value of this process",
     "chat/cassettes/tape.py": "a copy of a value of this process",
     "evaluation/components/db.py": "a copy of a value of this process",
-    "capabilities/snapshots/plugin.py": "a copy of a value of this process",
+    "capabilities/snapshots/trajectory.py": "a copy of a value of this process",
     "capabilities/traces/reading/spool.py": "values that this process has put into its own database",
     "capabilities/traces/tasks/recorded.py": "arguments as this process has written them",
     "plugin/collect/resume.py": "a copy of a value of this process",

@@ -10,6 +10,7 @@ from ...errors import ConfigurationError, unknown_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ...environment.changes import Change
     from ...models import Simulation
 
 #: The parts of a snapshot, in its order.
@@ -22,36 +23,17 @@ PRESETS: dict[str, frozenset[str]] = {
 
 
 @dataclass(frozen=True)
-class StateChange:
-    """One place of a database that a conversation has changed.
-
-    Attributes:
-        side: The side of the database: ``agent`` or ``user``.
-        path: Record and field, as ``orders/#W2378156/status``.
-        before: The value at the beginning, as JSON.
-        after: The value at the end, as JSON.
-        kind: ``changed``, ``added`` or ``removed``.
-    """
-
-    side: str
-    path: str
-    before: Any
-    after: Any
-    kind: str = "changed"
-
-
-@dataclass(frozen=True)
 class Selection:
     """The parts of a snapshot, and functions for facts that a simulation lacks.
 
     Attributes:
         parts: Some of ``PARTS``.
-        changes: Returns the changes that a simulation has made in the databases.
+        changes: Returns the changes that a simulation has made in the databases, each after its side.
         is_given: Returns whether a text is in the domain's data or in the task, so that it was not generated.
     """
 
     parts: frozenset[str]
-    changes: Callable[[Simulation], list[StateChange]]
+    changes: Callable[[Simulation], list[tuple[str, Change]]]
     is_given: Callable[[str], bool]
 
     def __call__(self, *, prop: Any, path: Any) -> bool:

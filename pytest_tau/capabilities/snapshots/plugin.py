@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
+    from ...environment.changes import Change
     from ...evaluation.component_reports import Line
     from ...models import Simulation
     from ...plugin.items import TaskSpec
     from . import SnapshotSettings
     from .extension import TrajectorySnapshot
-    from .parts import StateChange
 
 _NEEDED = f"needs syrupy: {install_extra('snapshot')}"
 _BLOCKED = "needs syrupy, which is disabled by -p no:syrupy"
@@ -170,15 +170,13 @@ class _TestData:
         self._item = item
         self._given: str | None = None
 
-    def changes(self, simulation: Simulation) -> list[StateChange]:
+    def changes(self, simulation: Simulation) -> list[tuple[str, Change]]:
         """Return the changes that a conversation has made to the databases, the agent's side first.
 
         Raises:
             ConfigurationError: The simulation is not that of the test's fixture ``tau_simulation``.
         """
-        from ...environment import canonical
         from ...errors import ConfigurationError
-        from .parts import StateChange
 
         spec, state = self._spec, get_item_state(self._item)
         own = state.simulation if state else None
@@ -188,13 +186,7 @@ class _TestData:
                 "for another simulation, select other parts: tau_snapshot(selection={'calls', 'results', 'verdict'})"
             )
         before, after = make_environment(self._item, spec), self._item.funcargs["tau_env"]  # type: ignore[attr-defined]
-        found = []
-        for side, old, new in before.databases_with(after):
-            for change in old.changes(new):
-                kind = {"expected": "added", "got": "removed"}.get(change.missing or "", "changed")
-                old_value, new_value = (json.loads(canonical(value)) for value in (change.expected, change.got))
-                found.append(StateChange(side, change.path, old_value, new_value, kind))
-        return found
+        return [(side, change) for side, old, new in before.databases_with(after) for change in old.changes(new)]
 
     def is_given(self, text: str) -> bool:
         """Return whether a text is part of the domain's data at the start of the conversation, or of the task."""

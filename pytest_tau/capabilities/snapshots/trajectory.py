@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...documents import parse_json
+from ...environment import canonical
 from ...files import digest
 from ...models import AssistantMessage, UserMessage, writable
 from .volatile import Volatile
@@ -13,8 +14,9 @@ from .volatile import Volatile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...environment.changes import Change
     from ...models import Call, Simulation
-    from .parts import Selection, StateChange
+    from .parts import Selection
 
 _SIDES = {"assistant": "agent", "user": "user"}
 #: Hexadecimal digits of a result's digest.
@@ -46,7 +48,8 @@ class _Writer:
         if "database" in self._parts:
             yield "database"
             # Sorted as text, so that generated ids do not change the order.
-            yield from sorted(map(self._change, self._selection.changes(self._simulation))) or ["  no changes"]
+            changes = self._selection.changes(self._simulation)
+            yield from sorted(self._change(side, change) for side, change in changes) or ["  no changes"]
         if "verdict" in self._parts:
             yield "verdict"
             yield from self._verdict()
@@ -87,10 +90,12 @@ class _Writer:
         else:
             yield f"{head} -> {digest(content)[:_DIGEST]}"
 
-    def _change(self, change: StateChange) -> str:
-        before, after = (self._stable(_json(value)) for value in (change.before, change.after))
-        how = {"added": f"added {after}", "removed": f"removed {before}"}.get(change.kind, f"{before} -> {after}")
-        return self._stable(f"  {change.side} {change.path}: ") + how
+    def _change(self, side: str, change: Change) -> str:
+        before, after = (self._stable(_json(json.loads(canonical(value)))) for value in (change.expected, change.got))
+        how = {"expected": f"added {after}", "got": f"removed {before}"}.get(
+            change.missing or "", f"{before} -> {after}"
+        )
+        return self._stable(f"  {side} {change.path}: ") + how
 
     def _verdict(self) -> Iterator[str]:
         simulation = self._simulation
