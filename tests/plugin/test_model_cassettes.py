@@ -491,25 +491,10 @@ class TestDamage:
         models.run("--tau-replay").outcomes(passed=1)
         assert models.calls() == []
 
-    def test_cut_off(self, models, project, cassette):
-        cassette.write_bytes(cassette.read_bytes()[:-3000])
-        self.broken(models, project, "the file was cut off after call")
-
-    def test_empty(self, models, project, cassette):
-        cassette.write_bytes(b"")
-        self.broken(models, project, "the file is empty")
-
     def test_edited(self, models, project, cassette):
         text = cassette.read_text(encoding="utf-8").replace("Buy milk, please.", "Buy bread, please.")
         cassette.write_text(text, encoding="utf-8")
         self.broken(models, project, "was changed after it was recorded")
-
-    def test_not_merged_to_the_end(self, models, project, cassette):
-        lines = cassette.read_text(encoding="utf-8").splitlines(keepends=True)
-        lines[9:9] = ["<<<<<<< HEAD\n"]
-        lines[12:12] = ["=======\n", ">>>>>>> other\n"]
-        cassette.write_text("".join(lines), encoding="utf-8")
-        self.broken(models, project, "line ")
 
     def test_of_another_task(self, models, project, cassette, a_task):
         other = cassette.with_name("other.trial-0.cassette")

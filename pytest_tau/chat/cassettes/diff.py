@@ -96,30 +96,16 @@ def _compare_lists(where: str, recorded: list[Any], now: list[Any]) -> Iterator[
             continue
         pairs = min(i2 - i1, j2 - j1)
         for a, b in zip(range(i1, i1 + pairs), range(j1, j1 + pairs), strict=True):
-            yield from _compare_items(where, a, recorded[a], b, now[b])
+            yield from _compare(_named(where, b, now[b]), recorded[a], now[b])
         for a in range(i1 + pairs, i2):
             yield _Difference(_named(where, a, recorded[a]), recorded[a], _ABSENT)
         for b in range(j1 + pairs, j2):
             yield _Difference(_named(where, b, now[b]), _ABSENT, now[b])
 
 
-def _compare_items(where: str, a: int, recorded: Any, b: int, now: Any) -> Iterator[_Difference]:
-    if _tool(recorded) == _tool(now):
-        yield from _compare(_named(where, b, now), recorded, now)
-    else:  # two tools, not one that has changed
-        yield _Difference(_named(where, a, recorded), recorded, _ABSENT)
-        yield _Difference(_named(where, b, now), _ABSENT, now)
-
-
 def _named(where: str, position: int, item: Any) -> str:
-    name = _tool(item) if where == "tools" else None
-    return f"{where}[{position}]" + (f": {name}" if name else "")
-
-
-def _tool(item: Any) -> str | None:
-    function = item.get("function") if isinstance(item, dict) else None
-    name = function.get("name") if isinstance(function, dict) and item.get("type") == "function" else None
-    return name if isinstance(name, str) else None
+    function = item.get("function") if where == "tools" else None
+    return f"{where}[{position}]" + (f": {function.get('name')}" if isinstance(function, dict) else "")
 
 
 # Showing
@@ -140,23 +126,20 @@ def _format(place: _Difference) -> list[str]:
 
 
 def _text(recorded: list[str], now: list[str]) -> Iterator[str]:
-    """Yield a unified diff of two texts, with a line of context if it is not empty."""
-    same = _common(recorded, now)
-    start = max(same - 1, 0)
+    """Yield the lines that differ in two texts."""
+    start = _common(recorded, now)
     recorded, now = recorded[start : start + _COMPARED], now[start : start + _COMPARED]
-    for group in SequenceMatcher(None, recorded, now, autojunk=False).get_grouped_opcodes(1):
-        shown = [code for code in group if code[0] != "equal" or any(recorded[code[1] : code[2]])]
-        yield f"  @@ line {start + shown[0][1] + 1} @@"
-        for tag, i1, i2, j1, j2 in shown:
-            if tag == "equal":
-                yield from (f"    {_cut(_lines(line)[0])}" for line in recorded[i1:i2] if line)
-            elif i2 - i1 == j2 - j1:
-                both = [_pair(*_lines(a, b)) for a, b in zip(recorded[i1:i2], now[j1:j2], strict=True)]
-                yield from _first_lines("-", [a for a, _ in both])
-                yield from _first_lines("+", [b for _, b in both])
-            else:
-                yield from _first_lines("-", [_cut(_lines(line)[0]) for line in recorded[i1:i2]])
-                yield from _first_lines("+", [_cut(_lines(line)[0]) for line in now[j1:j2]])
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, recorded, now, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        yield f"  @@ line {start + i1 + 1} @@"
+        if i2 - i1 == j2 - j1:
+            both = [_pair(*_lines(a, b)) for a, b in zip(recorded[i1:i2], now[j1:j2], strict=True)]
+            yield from _first_lines("-", [a for a, _ in both])
+            yield from _first_lines("+", [b for _, b in both])
+        else:
+            yield from _first_lines("-", [_cut(_lines(line)[0]) for line in recorded[i1:i2]])
+            yield from _first_lines("+", [_cut(_lines(line)[0]) for line in now[j1:j2]])
 
 
 def _first_lines(sign: str, lines: list[str]) -> Iterator[str]:

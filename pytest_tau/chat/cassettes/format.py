@@ -18,7 +18,7 @@ from ...files import atomic_write
 from ...models import TerminationReason  # noqa: TC001 - pydantic reads it
 from ...models.problems import first_problem
 from .codec import Call, CallValue, Codec, canonical
-from .json_stream import CutOffError, UnreadableError, dump, last_line, objects_in
+from .json_stream import UnreadableError, dump, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -247,23 +247,16 @@ def _read(content: bytes) -> Cassette:
 def _values(text: str) -> list[tuple[int, dict[str, Any]]]:
     """Return the file's values with their lines: a header, calls, and a trailer as the last."""
     values: list[tuple[int, dict[str, Any]]] = []
-    try:
-        for line, value in objects_in(text):
-            if values and "ended" in values[-1][1]:
-                raise UnreadableError(line, "has content after its end")
-            values.append((line, value))
-    except CutOffError as error:
-        raise UnreadableError(error.line, _cut_off(len(values) - 1)) from None
+    for line, value in objects_in(text):
+        if values and "ended" in values[-1][1]:
+            raise UnreadableError(line, "has content after its end")
+        values.append((line, value))
     if not values:
         raise UnreadableError(1, "the file is empty")
+    _identity(*values[0])  # a file that is not a cassette is reported as that, not as cut off
     if "ended" not in values[-1][1]:
-        _identity(*values[0])  # a file that is not a cassette is reported as that, not as cut off
-        raise UnreadableError(last_line(text), _cut_off(len(values) - 1))
+        raise UnreadableError(values[-1][0], "the file ends after this value: it was cut off")
     return values
-
-
-def _cut_off(calls: int) -> str:
-    return f"the file was cut off after call {calls}" if calls > 0 else "the file was cut off before its first call"
 
 
 def _identity(line: int, value: dict[str, Any]) -> Identity:

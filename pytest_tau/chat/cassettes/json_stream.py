@@ -1,7 +1,7 @@
 """A stream of JSON objects, each of which begins a line, laid out so that a change shows as a small difference.
 
 No library does this. ``json`` has one indentation for all values. ijson reads several values from one file, but its
-errors have no line, and it does not distinguish a file that was cut off from one that is not valid JSON.
+errors have no line.
 """
 
 from __future__ import annotations
@@ -113,10 +113,6 @@ class UnreadableError(Exception):
         super().__init__(problem)
 
 
-class CutOffError(UnreadableError):
-    """The stream ends in the middle of a value."""
-
-
 _SPACE = re.compile(r"[ \t\r\n]*")
 _MERGE = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|$)", re.MULTILINE)
 
@@ -145,18 +141,10 @@ def objects_in(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         line += text.count("\n", start, position)
 
 
-def last_line(text: str) -> int:
-    """Return the number of the last line."""
-    return text.rstrip("\r\n").count("\n") + 1
-
-
 def _read_error(text: str, error: Exception, line: int) -> UnreadableError:
     marks = _MERGE.search(text)
     if marks:
         return UnreadableError(text.count("\n", 0, marks.start()) + 1, "has conflict markers of an unfinished merge")
     if not isinstance(error, json.JSONDecodeError):  # nested too deep, or an integer that is too long
         return UnreadableError(line, f"is {describe(error)}")
-    rest = text.rstrip()
-    if error.pos >= len(rest) or not rest.endswith("}") or error.msg.startswith("Unterminated"):
-        return CutOffError(last_line(text), "ends in the middle of a value")
     return UnreadableError(error.lineno, f"is not valid JSON: {error.msg}")
