@@ -54,6 +54,10 @@ class Fault:
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
         """Play the fault for one request."""
+        wire.send(self._reply(request))
+
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
+        """Return the fault as an answer; faults that have one need no ``play`` of their own."""
         raise NotImplementedError
 
 
@@ -70,21 +74,19 @@ class RateLimited(Fault):
 
     retry_after: float | None = None
 
-    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Play the fault for one request."""
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
         text = f"Rate limit reached for {_model(request)} on requests per min. Please try again later."
         headers = _retry_after(self.retry_after)
-        wire.send(refusal(429, text, kind="requests", code="rate_limit_exceeded", headers=headers))
+        return refusal(429, text, kind="requests", code="rate_limit_exceeded", headers=headers)
 
 
 @dataclass(frozen=True)
 class QuotaExceeded(Fault):
     """429 that does not pass: the account has no credit left."""
 
-    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Play the fault for one request."""
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
         text = "You exceeded your current quota, please check your plan and billing details."
-        wire.send(refusal(429, text, kind="insufficient_quota", code="insufficient_quota"))
+        return refusal(429, text, kind="insufficient_quota", code="insufficient_quota")
 
 
 @dataclass(frozen=True)
@@ -99,32 +101,29 @@ class ServerError(Fault):
     status: int = 500
     retry_after: float | None = None
 
-    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Play the fault for one request."""
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
         text = "The server had an error while processing your request."
-        wire.send(refusal(self.status, text, kind="server_error", headers=_retry_after(self.retry_after)))
+        return refusal(self.status, text, kind="server_error", headers=_retry_after(self.retry_after))
 
 
 @dataclass(frozen=True)
 class Unauthorized(Fault):
     """401, a missing or wrong key."""
 
-    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Play the fault for one request."""
-        wire.send(refusal(401, "Incorrect API key provided.", code="invalid_api_key"))
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
+        return refusal(401, "Incorrect API key provided.", code="invalid_api_key")
 
 
 @dataclass(frozen=True)
 class ContextWindowExceeded(Fault):
     """400, more than the model can read."""
 
-    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Play the fault for one request."""
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
         text = (
             "This model's maximum context length is 8192 tokens. However, your messages resulted in more. "
             "Please reduce the length of the messages."
         )
-        wire.send(refusal(400, text, code="context_length_exceeded", param="messages"))
+        return refusal(400, text, code="context_length_exceeded", param="messages")
 
 
 @dataclass(frozen=True)
@@ -137,22 +136,20 @@ class ContentFiltered(Fault):
 
     code: Literal["content_policy_violation", "content_filter"] = "content_policy_violation"
 
-    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Play the fault for one request."""
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
         text = "Your request was rejected as a result of our safety system."
         if self.code == "content_filter":
             text = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
-        wire.send(refusal(400, text, code=self.code, param="prompt"))
+        return refusal(400, text, code=self.code, param="prompt")
 
 
 @dataclass(frozen=True)
 class UnknownModel(Fault):
     """404, no such model."""
 
-    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Play the fault for one request."""
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
         text = f"The model `{_model(request)}` does not exist or you do not have access to it."
-        wire.send(refusal(404, text, code="model_not_found"))
+        return refusal(404, text, code="model_not_found")
 
 
 # Connections
@@ -189,36 +186,33 @@ class Stall(Fault):
 class MalformedBody(Fault):
     """200 with a body that is not valid JSON; in a stream, an event that is not valid JSON."""
 
-    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Play the fault for one request."""
-        text = "<html><body>Bad gateway</body></html>"
-        streamed = stream_reply([event(text), event("[DONE]")])
-        wire.send(streamed if request.get("stream") else Reply(200, [text.encode()]))
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
+        return _as_answer(request, "<html><body>Bad gateway</body></html>")
 
 
 @dataclass(frozen=True)
 class TruncatedJSON(Fault):
     """200 with the first half of an answer, and a Content-Length that fits it; a stream ends within an event."""
 
-    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Play the fault for one request."""
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
         whole = completion(request, "This answer breaks off before its end.")
         if request.get("stream"):
             pieces = stream(whole, request)
-            wire.send(stream_reply([*pieces[:2], _half(pieces[2])]))
-        else:
-            wire.send(Reply(200, [_half(json.dumps(whole).encode())]))
+            return stream_reply([*pieces[:2], _half(pieces[2])])
+        return Reply(200, [_half(json.dumps(whole).encode())])
 
 
 @dataclass(frozen=True)
 class WrongSchema(Fault):
     """200 with JSON that is not a chat completion: it has no ``choices``."""
 
-    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Play the fault for one request."""
-        text = json.dumps({"status": "ok", "output": [{"text": "This is not a chat completion."}]})
-        streamed = stream_reply([event(text), event("[DONE]")])
-        wire.send(streamed if request.get("stream") else Reply(200, [text.encode()]))
+    def _reply(self, request: Mapping[str, Any]) -> Reply:
+        return _as_answer(request, json.dumps({"status": "ok", "output": [{"text": "This is not a chat completion."}]}))
+
+
+def _as_answer(request: Mapping[str, Any], text: str) -> Reply:
+    """Return a text in place of a chat completion, or of the events of one."""
+    return stream_reply([event(text), event("[DONE]")]) if request.get("stream") else Reply(200, [text.encode()])
 
 
 def _half(text: bytes) -> bytes:
