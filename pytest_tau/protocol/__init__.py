@@ -2,8 +2,21 @@
 
 from .checkout import data_folder, read_checkout, read_prompt, user_prompts
 from .domain_texts import with_texts
-from .templates import check_template, fill, literal, placeholders
-from .texts import TAU, DomainTools, JudgeTexts, PromptName, Protocol, Texts, ToolText, load_texts, write_texts
+from .texts import (
+    TAU,
+    DomainTools,
+    JudgeTexts,
+    PromptName,
+    Protocol,
+    Texts,
+    ToolText,
+    check_template,
+    fill,
+    literal,
+    load_texts,
+    placeholders,
+    write_texts,
+)
 
 __all__ = [
     "TAU",

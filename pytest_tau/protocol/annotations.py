@@ -129,12 +129,7 @@ class Annotations:
             for statement in node.body
             if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
         }
-        kind: Any = enum.Enum
-        if bases & {"str", "StrEnum"}:
-            kind = enum.StrEnum
-        elif bases & {"int", "IntEnum"}:
-            kind = enum.IntEnum
-        made = kind(node.name, members)
+        made: Any = enum.Enum(node.name, members)  # type: ignore[misc] # known when it is read
         made.__doc__ = ast.get_docstring(node) or ""  # the docstring of Enum would be a description
         return made
 

@@ -9,9 +9,8 @@ from ..errors import ConfigurationError
 from .annotations import Annotations, UnreadableAnnotationError
 from .prompt_texts import DONE_FUNCTION, MissingTextError, find_done, read_judge, read_prompts
 from .sources import Checkout
-from .templates import literal
 from .text_values import UnreadableTextError
-from .texts import Texts
+from .texts import Texts, literal
 from .tool_texts import read_tools, tool_text
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from .sources import name_of
-from .templates import literal
 from .text_values import Scope, TextReader, Unknown, UnreadableTextError, Value, locals_of
-from .texts import PLACEHOLDERS, STATEMENTS, TRANSCRIPT, JudgeTexts, PromptName
+from .texts import PLACEHOLDERS, STATEMENTS, TRANSCRIPT, JudgeTexts, PromptName, literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -13,9 +14,9 @@ from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
 from ..files import atomic_write, digest
 from ..models.problems import first_problem
-from .templates import check_template
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
 #: The names of the prompts, as built-in templates have them.
@@ -30,6 +31,11 @@ PLACEHOLDERS: dict[PromptName, tuple[str, ...]] = {
 }
 #: The placeholder of the conversation, and those of the statements: as a Python list, as JSON, or one on each line.
 TRANSCRIPT, STATEMENTS = "transcript", ("statements", "statements_json", "statements_lines")
+
+#: ``{{name}}`` in a template stands for a value.
+_PLACEHOLDER = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
+#: The placeholder of two literal braces, so that a text with braces can be part of a template.
+_BRACES = "open"
 
 
 class _Part(BaseModel):
@@ -233,6 +239,46 @@ def write_texts(path: Path, texts: Texts) -> None:
     """
     document = texts.model_dump(mode="json", exclude_none=True, by_alias=True)
     atomic_write(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+
+def fill(template: str, values: Mapping[str, str], where: str) -> str:
+    """Fill in a template's values, in one pass: text that looks like a placeholder in a value stays as it is.
+
+    Raises:
+        ConfigurationError: The template lacks a placeholder, or has an unknown one.
+    """
+    check_template(template, required=values, known=values, where=where)
+    all_values = {**values, _BRACES: "{{"}
+    return _PLACEHOLDER.sub(lambda found: all_values[found[1]], template)
+
+
+def literal(text: str) -> str:
+    """Escape a text's braces, so that it is unchanged in a filled template."""
+    return text.replace("{{", f"{{{{{_BRACES}}}}}")
+
+
+def placeholders(template: str) -> set[str]:
+    """Return the names of the values that a template has."""
+    return {*_PLACEHOLDER.findall(template)} - {_BRACES}
+
+
+def check_template(template: str, *, required: Collection[str], known: Collection[str], where: str) -> None:
+    """Check that a template has each required placeholder, and no unknown one.
+
+    Raises:
+        ConfigurationError: It lacks one or has another; names it.
+    """
+    for name in dict.fromkeys(_PLACEHOLDER.findall(template)):
+        if name not in known and name != _BRACES:
+            hint = f"expected {_listed(known)}; for literal braces write {{{{{_BRACES}}}}}{name}}}}}"
+            raise ConfigurationError(f"{where} has an unknown placeholder {_listed([name])}: {hint}")
+    missing = [name for name in required if name not in placeholders(template)]
+    if missing:
+        raise ConfigurationError(f"{where} lacks {_listed(missing)}, which the model needs")
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(f"{{{{{name}}}}}" for name in names)
 
 
 #: How often a conversation is run again after a reply that cannot be used. Source: τ²-bench v1.0.1.
