@@ -9,12 +9,10 @@ import re
 import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
-from ..chat.call_arguments import refuse_arguments
 from ..chat.prices import OWN_PRICES
-from ..errors import ConfigurationError, install_extra
-from .openai_api.route import PLAIN, PREFIX, WITHOUT_CLIENT, address_of
+from ..errors import ConfigurationError
+from .openai_api.route import PLAIN, PREFIX, WITHOUT_CLIENT, address_of, listed_price
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +33,6 @@ _SHARED = frozenset(
         *OWN_PRICES,
     }
 )
-_THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
 #: Settings of litellm that only its own calls follow.
 _SETTINGS = ("callbacks", "success_callback", "failure_callback", "input_callback", "api_base", "api_key", "openai_key")
 #: Variables that change litellm's calls.
@@ -54,32 +51,25 @@ def default_model(client: Literal["auto", "litellm"] = "auto", **limits: Any) ->
 
     Args:
         client: ``auto`` for litellm, and aiohttp for models to which litellm would send the same; ``litellm`` for
-            litellm only. Without litellm it is aiohttp.
+            litellm only. Without litellm it is aiohttp. Calls of one provider that are limited together have one
+            client.
         limits: The arguments of ``LimitedModel``.
     """
-    if has_litellm() and client == "auto" and has_aiohttp():
+    if not has_litellm():
+        from .openai_api import OpenAIServer
+
+        return OpenAIServer(**limits)
+    options = limits.get("options")
+    if client == "auto" and not (options and options.per_provider):
         return ClientModel(**limits)
-    if has_litellm():
-        from .litellm import LiteLLM
+    from .litellm import LiteLLM
 
-        return LiteLLM(**limits)
-    from .openai_api import OpenAIServer
-
-    return OpenAIServer(**limits)
-
-
-def has_aiohttp() -> bool:
-    """Return whether the packages of the lighter client are installed."""
-    return all(importlib.util.find_spec(name) is not None for name in ("aiohttp", "tenacity"))
+    return LiteLLM(**limits)
 
 
 @functools.cache
 def shared_model() -> ChatModel:
     """Return the default chat model of simulations outside of a run, one for the whole process."""
-    if has_litellm():
-        from .litellm.model import shared
-
-        return shared()
     return default_model()
 
 
@@ -91,28 +81,13 @@ def check_model(
     Raises:
         ConfigurationError: It cannot be called, or the packages of the clients are not installed.
     """
-    if has_litellm():
-        _check_packages()
-        refuse_arguments(name, args)
-        if is_accepted(name, args, priced=priced, prices=prices):
-            return
-        from .litellm import check
-
-        check(name, args, priced=priced, prices=prices)
-        return
-    from .openai_api import check
-
-    # First: a model of another provider needs another package.
-    check(name, args, priced=priced, prices=prices)
-    _check_packages()
-
-
-def _check_packages() -> None:
-    """Check that the packages of a client are installed, without importing them."""
-    if has_litellm() and importlib.util.find_spec("tenacity") is None:
-        raise ConfigurationError(f"model calls need litellm and tenacity: {install_extra('llm')}")
-    if not has_litellm() and not has_aiohttp():
+    if importlib.util.find_spec("tenacity") is None or not (has_litellm() or importlib.util.find_spec("aiohttp")):
         raise ConfigurationError(WITHOUT_CLIENT)
+    if has_litellm() and not is_checked_without_litellm(name, args):
+        from .litellm import check
+    else:
+        from .openai_api import check
+    check(name, args, priced=priced, prices=prices)
 
 
 class ClientModel:
@@ -132,10 +107,7 @@ class ClientModel:
             ModelError: The model or its provider failed.
             ConfigurationError: A library is not installed, or an argument cannot be one.
         """
-        options = self._limits.get("options")
-        # Calls of one provider that are limited together have one client.
-        limited = options is not None and "openai" in options.per_provider and not address_of(request.args)
-        direct = not limited and is_called_directly(request.model, request.args)
+        direct = is_called_directly(request.model, request.args)
         return await (self._direct if direct else self._litellm).complete(request)
 
     @functools.cached_property
@@ -163,20 +135,10 @@ def is_called_directly(name: str, args: Mapping[str, Any]) -> bool:
     return bool(of_own_server or PLAIN.match(model)) and _SHARED.issuperset(args) and not _litellm_is_set_up()
 
 
-def is_accepted(name: str, args: Mapping[str, Any], *, priced: bool, prices: Mapping[str, Price]) -> bool:
-    """Return whether litellm's check of a model finds nothing, as far as that is known without importing litellm."""
-    if not is_called_directly(name, args):
-        return False
-    from .openai_api.prices import listed_price
-
-    address, is_listed = address_of(args), listed_price(name) is not None
-    has_key = bool(args.get("api_key") or os.environ.get("OPENAI_API_KEY"))
-    if address is None:  # a name that is not listed may be misspelt
-        is_reached = has_key and is_listed
-    else:  # litellm knows the servers of other providers, which need a key
-        has_key = has_key or urlsplit(str(address)).hostname in _THIS_MACHINE
-        is_reached = has_key and name.startswith(PREFIX)
-    return is_reached and (not priced or is_listed or name in prices or set(args) >= set(OWN_PRICES))
+def is_checked_without_litellm(name: str, args: Mapping[str, Any]) -> bool:
+    """Return whether a model is known without importing litellm, which takes seconds: a listed one, or the user's."""
+    known = address_of(args) is not None or listed_price(name) is not None  # another name may be misspelt
+    return known and is_called_directly(name, args)
 
 
 def _litellm_is_set_up() -> bool:

@@ -23,14 +23,17 @@ NO_CLAIMS = (
 P, U = "tests/plugin/", "tests/unit/"
 HERE, LIMITS, BUDGET = (P + f"test_{name}.py" for name in ("models_page", "model_limits", "model_budget"))
 PERSONA = P + "test_user_persona.py"
-MORE, LITELLM, AGENT, USER = (
+MORE, MODELS, AGENT, USER = (
     U + f"test_{name}.py"
-    for name in ("models_that_need_more", "litellm_model", "participants_llm_agent", "participants_llm_user")
+    for name in ("models_that_need_more", "chat_models", "participants_llm_agent", "participants_llm_user")
 )
 #: The beginning of each claim, and the file and the name of a test of it.
 CLAIMS = {
     "Without litellm, servers": (P + "test_without_litellm.py", "test_a_run_is_recorded_and_replayed"),
-    "Models have the names of [litellm]": (LITELLM, "test_importing_the_package_imports_no_library_of_the_extra"),
+    "Models have the names of [litellm]": (
+        U + "test_litellm_model.py",
+        "test_importing_the_package_imports_no_library_of_the_extra",
+    ),
     "Under `--tau-protocol tau2` it is": (
         U + "test_protocol_requests.py",
         "test_the_official_judge_is_asked_only_if_the_reward_depends_on_it",
@@ -49,7 +52,7 @@ CLAIMS = {
     "| `--tau-seed N`": (HERE, "test_the_options_reach_the_server"),
     "| `--tau-llm-timeout": (LIMITS, "test_a_slow_call_ends_by_its_own_limit_and_the_summary_says_so"),
     "| `--tau-llm-retries": (LIMITS, "test_the_number_of_retries_is_an_option"),
-    "| `--tau-llm-concurrency": (LITELLM, "test_only_so_many_calls_of_one_model_are_in_flight"),
+    "| `--tau-llm-concurrency": (MODELS, "test_only_so_many_calls_of_one_model_are_in_flight"),
     "| `--tau-provider-limit": (LIMITS, "test_the_calls_of_a_provider_are_limited"),
     "| `--tau-timeout": (HERE, "test_a_call_in_flight_is_cancelled_and_the_messages_are_kept"),
     "| `--tau-budget USD": (BUDGET, "test_stops_starting_trials_once_it_is_spent"),
@@ -76,9 +79,9 @@ CLAIMS = {
     "Grading uses all": (AGENT, "test_oldest_messages_are_omitted_beyond_the_budget_but_graded"),
     "Tokens are counted": (U + "test_chat_context_window.py", "test_texts_count_as_the_model_has_them"),
     "`--tau-agent-tool-calls text`": (AGENT, "test_a_model_without_function_calling_calls_tools_in_text"),
-    "| rate limit, 5xx": (LITELLM, "test_transient_error_is_retried_and_reported_with_the_attempts"),
+    "| rate limit, 5xx": (MODELS, "test_transient_error_is_retried_and_reported_with_the_attempts"),
     "| retries that take most": (U + "test_orchestrator_endings.py", "test_retries_of_model_calls_are_the_providers"),
-    "| wrong key": (LITELLM, "test_permanent_error_is_reported_at_once"),
+    "| wrong key": (MODELS, "test_permanent_error_is_reported_at_once"),
     "| more tokens than": (AGENT, "test_a_conversation_that_outgrows_the_model_is_the_agent_s_failure"),
     "| a tool call whose": (
         AGENT,

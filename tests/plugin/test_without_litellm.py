@@ -68,7 +68,9 @@ def test_without_any_client_the_run_is_refused_once(project, monkeypatch, packag
     with ModelServer(script) as server:
         run = project.run(*("--tau-domain", "mock"), *options(server), *workers)
         asked = server.requests
-    run.usage_error("--tau-agent-llm: model calls need litellm (any provider): pip install './pytest-tau[llm]', where")
+    run.usage_error(
+        "--tau-agent-llm: model calls need litellm and tenacity (any provider): pip install './pytest-tau[llm]', where"
+    )
     run.line("servers with OpenAI's API): pip install './pytest-tau[endpoint]', where ./pytest-tau is a clone")
     run.lacks("infrastructure_error")
     assert not asked
@@ -92,7 +94,9 @@ def test_a_missing_package_is_one_usage_error_for_task_files_and_marked_tests_to
     with ModelServer(script) as server:
         run = project.run(*options(server), *workers)
         asked = server.requests
-    run.usage_error("--tau-agent-llm: model calls need litellm (any provider): pip install './pytest-tau[llm]', where")
+    run.usage_error(
+        "--tau-agent-llm: model calls need litellm and tenacity (any provider): pip install './pytest-tau[llm]', where"
+    )
     run.lacks("infrastructure_error")
     errors = [line for line in run.text.splitlines() if line.startswith("--tau-agent-llm: model calls need")]
     assert len(errors) == (1 if workers else 0)
@@ -104,7 +108,9 @@ def test_litellm_without_the_other_packages_of_its_extra_is_refused(project, a_t
     monkeypatch.setitem(sys.modules, "tenacity", None)
     project.tasks("mock/t.tau.json", [a_task()])
     run = project.run("--tau-agent-llm", "anthropic/claude", "--tau-user", "gold")
-    run.usage_error("--tau-agent-llm: model calls need litellm and tenacity: pip install './pytest-tau[llm]', where")
+    run.usage_error(
+        "--tau-agent-llm: model calls need litellm and tenacity (any provider): pip install './pytest-tau[llm]', where"
+    )
 
 
 def test_a_context_budget_without_tiktoken_is_refused(project, a_task, monkeypatch):

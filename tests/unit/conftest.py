@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -44,3 +45,11 @@ def tau(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         return Ran(status, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def no_model_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take keys, addresses and proxies of models out of the environment."""
+    for name in list(os.environ):
+        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower() == "http_proxy":
+            monkeypatch.delenv(name)

@@ -22,15 +22,10 @@ if TYPE_CHECKING:
 
     from pytest_tau.chat import ChatRequest, Role
 
+pytestmark = pytest.mark.usefixtures("no_model_environment")
 HELLO = [{"role": "user", "content": "Hello"}]
 CALL = {"id": "call_0", "type": "function", "function": {"name": "look", "arguments": '{"item_id": "lamp"}'}}
 LOOKS = {"role": "assistant", "content": None, "tool_calls": [CALL], "reasoning_content": "The lamp."}
-
-
-@pytest.fixture(autouse=True)
-def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
-        monkeypatch.delenv(name, raising=False)
 
 
 class Tape:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -8,15 +7,9 @@ import pytest
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.integrations.litellm import check
 
+pytestmark = pytest.mark.usefixtures("no_model_environment")
 ELSEWHERE = {"api_base": "http://127.0.0.1:9/v1"}
 KEY = {"api_key": "tau-very-secret-0123456789"}
-
-
-@pytest.fixture(autouse=True)
-def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(os.environ):
-        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")):
-            monkeypatch.delenv(name)
 
 
 def problem(name: str, args: dict[str, Any] | None = None, **options: Any) -> str:

@@ -11,19 +11,25 @@ import pytest
 from pytest_tau.chat import ChatRequest, Usage
 from pytest_tau.chat.limited_model import CallOptions
 from pytest_tau.chat.prices import Price
+from pytest_tau.errors import ConfigurationError
 from pytest_tau.integrations import default_model as clients
-from pytest_tau.integrations.default_model import check_model, default_model, is_accepted, is_called_directly
-from pytest_tau.integrations.openai_api import prices
+from pytest_tau.integrations.default_model import (
+    check_model,
+    default_model,
+    is_called_directly,
+    is_checked_without_litellm,
+)
+from pytest_tau.integrations.openai_api import route
 from pytest_tau.testing import ModelServer
 
 OWN = {"api_base": "http://127.0.0.1:1/v1"}
 
 
 @pytest.fixture(autouse=True)
-def plain_litellm(monkeypatch):
-    """Without settings of litellm's, or an address, that an earlier test or the machine has set."""
+def plain_litellm(no_model_environment, monkeypatch):
+    """Without settings of litellm's that an earlier test or the machine has set."""
     monkeypatch.delitem(sys.modules, "litellm", raising=False)
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE", "LITELLM_LOG", "LITELLM_LOCAL_MODEL_COST_MAP"):
+    for name in clients._VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -74,38 +80,66 @@ def test_variables_of_litellm_are_followed(name, monkeypatch):
     assert not is_called_directly("gpt-4.1", {})
 
 
+def test_the_client_of_a_run(monkeypatch):
+    names = [type(default_model(client, timeout=3)).__name__ for client in ("auto", "litellm")]
+    assert names == ["ClientModel", "LiteLLM"]
+    # Calls of one provider that are limited together have one client.
+    limited = default_model(options=CallOptions(per_provider={"openai": 3}))
+    assert type(limited).__name__ == "LiteLLM"
+    monkeypatch.setattr(clients, "has_litellm", lambda: False)
+    names = [type(default_model(client, timeout=3)).__name__ for client in ("auto", "litellm")]
+    assert names == ["OpenAIServer", "OpenAIServer"]
+
+
+@pytest.mark.parametrize("package", ["aiohttp", "tenacity"])
+def test_without_the_packages_of_a_client_both_extras_are_named(package, monkeypatch):
+    monkeypatch.setattr(clients, "has_litellm", lambda: False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ConfigurationError, match=r"need litellm and tenacity .*\[llm\].* or aiohttp .*\[endpoint\]"):
+        check_model("anthropic/claude", {})
+
+
 @pytest.mark.parametrize(
-    ("name", "args", "priced", "accepted"),
+    ("name", "args", "priced", "problem"),
     [
-        ("gpt-4.1", {"api_key": "k"}, True, True),
-        ("openai/gpt-4.1", {"api_key": "k", "temperature": 0.0}, False, True),
-        ("openai/qwen3", OWN, False, True),
-        ("openai/qwen3", OWN | {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6}, True, True),
-        ("openai/qwen3", {"api_base": "https://models.example/v1", "api_key": "k"}, False, True),
-        # litellm's check decides.
-        ("openai/gpt-4.1", {}, False, False),
-        ("openai/gpt-4.1-mni", {"api_key": "k"}, False, False),
-        ("gpt-4.1-mni", OWN, False, False),
-        ("openai/qwen3", OWN, True, False),
-        ("openai/qwen3", {"api_base": "https://models.example/v1"}, False, False),
-        ("anthropic/claude-opus-4-5", {"api_key": "k"}, False, False),
+        ("gpt-4.1", {"api_key": "k"}, True, None),
+        ("openai/gpt-4.1", {"api_key": "k", "temperature": 0.0}, False, None),
+        ("openai/gpt-4.1", {}, False, "needs a key: set OPENAI_API_KEY"),
+        ("openai/qwen3", OWN, False, None),
+        ("openai/qwen3", OWN, True, "has no known price: add 'input_cost_per_token' and"),
+        ("openai/qwen3", OWN | {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6}, True, None),
+        ("openai/listed", OWN, True, None),
     ],
 )
-def test_models_that_are_checked_without_litellm(name, args, priced, accepted, monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert is_accepted(name, args, priced=priced, prices={}) is accepted
-    if accepted:
-        check_model(name, args, priced=priced)
-        assert "litellm" not in sys.modules
-        pytest.importorskip("litellm")
-        from pytest_tau.integrations.litellm import check
+def test_models_that_are_called_directly_are_checked_without_litellm(name, args, priced, problem):
+    """With the same result as by litellm's check."""
 
-        check(name, args, priced=priced)  # it finds nothing either
+    def result(check):
+        try:
+            check(name, args, priced=priced, prices={"openai/listed": Price(1.0, 2.0)})
+        except ConfigurationError as error:
+            return str(error)
+        return ""
+
+    assert is_checked_without_litellm(name, args)
+    told = result(check_model)
+    assert "litellm" not in sys.modules
+    assert problem in told if problem else not told
+    from pytest_tau.integrations.litellm import check
+
+    assert result(check) == told
 
 
-def test_a_model_in_a_price_list_is_checked_without_litellm():
-    prices = {"openai/qwen3": Price(1.0, 2.0)}
-    assert is_accepted("openai/qwen3", OWN, priced=True, prices=prices)
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("openai/gpt-4.1-mni", {"api_key": "k"}),
+        ("anthropic/claude-opus-4-5", {"api_key": "k"}),
+        ("gpt-5.2", {"api_key": "k"}),
+    ],
+)
+def test_models_that_litellm_checks(name, args):
+    assert not is_checked_without_litellm(name, args)
 
 
 def complete(model, name, args):
@@ -129,32 +163,11 @@ def test_the_users_prices_come_first():
     assert reply.cost == pytest.approx(reply.usage.prompt_tokens / 1000)
 
 
-def test_a_limit_of_the_provider_has_one_client(monkeypatch):
-    called = []
-
-    class Fake:
-        def __init__(self, name):
-            self.name = name
-
-        async def complete(self, request):
-            called.append(self.name)
-
-    for per_provider, args, expected in (
-        ({}, {}, "direct"),
-        ({"openai": 3}, {}, "litellm"),
-        ({"openai": 3}, OWN, "direct"),
-    ):
-        model = default_model(options=CallOptions(per_provider=per_provider))
-        model.__dict__ |= {"_direct": Fake("direct"), "_litellm": Fake("litellm")}
-        complete(model, "openai/gpt-4.1", args)
-        assert called.pop() == expected
-
-
 def test_prices_equal_those_of_litellm():
     litellm = pytest.importorskip("litellm")
     compared = 0
     for name in list(litellm.model_cost):
-        price = prices.listed_price(name)
+        price = route.listed_price(name)
         if price is None or not is_called_directly(name, {}):
             continue
         usage = litellm.Usage(
@@ -169,9 +182,9 @@ def test_prices_equal_those_of_litellm():
 
 
 def test_a_list_that_is_missing_gives_no_price(monkeypatch):
-    monkeypatch.setattr(prices, "_FILE", "none.json")
-    prices._list.cache_clear()
+    monkeypatch.setattr(route, "_FILE", "none.json")
+    route._list.cache_clear()
     try:
-        assert prices.listed_price("gpt-4.1") is None
+        assert route.listed_price("gpt-4.1") is None
     finally:
-        prices._list.cache_clear()
+        route._list.cache_clear()

@@ -11,7 +11,6 @@ import pytest
 from pytest_tau.chat import ChatReply, ChatRequest, TrialModels
 from pytest_tau.chat.limited_model import CallOptions
 from pytest_tau.errors import ConfigurationError, ModelError
-from pytest_tau.integrations import openai_api
 from pytest_tau.integrations.litellm import LiteLLM, check, litellm_model
 from pytest_tau.integrations.litellm.errors import missing_package
 from pytest_tau.testing import ModelServer
@@ -21,6 +20,7 @@ from .tiny import run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.usefixtures("no_model_environment")
 HELLO = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
 LOOK = {
     "type": "function",
@@ -29,12 +29,6 @@ LOOK = {
 CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 RESULT = {"role": "tool", "tool_call_id": "call_1", "content": "a lamp"}
 THINKING = {"type": "enabled", "budget_tokens": 1024}
-
-
-@pytest.fixture(autouse=True)
-def _no_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def ask(
@@ -202,21 +196,6 @@ def test_reasoning_content_goes_back_to_a_server_that_sent_it() -> None:
 # Refusals and finish reasons
 
 
-@pytest.mark.parametrize("kind", [LiteLLM, openai_api.OpenAIServer])
-def test_a_refusal_is_text_that_was_said(kind: Any) -> None:
-    with ModelServer(answering({"content": None, "refusal": "I cannot help with that."})) as server:
-        reply = ask(server, "openai/gpt-4.1", kind=kind)
-    assert reply.text == "I cannot help with that."
-    assert reply.message["refusal"] == "I cannot help with that."
-
-
-@pytest.mark.parametrize("kind", [LiteLLM, openai_api.OpenAIServer])
-@pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
-def test_the_finish_reason_is_kept(kind: Any, reason: str) -> None:
-    with ModelServer(answering({"content": "The beginning"}, reason)) as server:
-        assert ask(server, "openai/gpt-4.1", kind=kind).finish_reason == reason
-
-
 # Arguments
 
 
@@ -249,21 +228,6 @@ def test_a_temperature_with_thinking_is_refused_before_the_run(name: str, args: 
         check(name, {"api_key": "any", "temperature": 0.0, **args})
     check(name, {"api_key": "any", "temperature": 1, **args})
     check(name, {"api_key": "any", **args})
-
-
-@pytest.mark.parametrize("kind", [LiteLLM, openai_api.OpenAIServer])
-def test_an_argument_that_is_null_is_not_sent(kind: Any) -> None:
-    with ModelServer(lambda _: "Hi") as server:
-        llm = litellm_model("openai/any", seed=None, temperature=None, api_base=server.base_url, api_key="any")
-        model = TrialModels({"agent": llm.__class__(llm.name, kind(), llm.args)}, seed=7).get("agent")
-        assert model is not None
-        run(model.complete(HELLO))
-        plain = litellm_model("openai/any", api_base=server.base_url, api_key="any")
-        seeded = TrialModels({"agent": plain.__class__(plain.name, kind(), plain.args)}, seed=7).get("agent")
-        assert seeded is not None
-        run(seeded.complete(HELLO))
-    assert not {"seed", "temperature"} & set(server.bodies[0][1])
-    assert (server.bodies[1][1]["seed"], server.bodies[1][1]["temperature"]) == (7, 0.0)
 
 
 # The prompt cache of Anthropic

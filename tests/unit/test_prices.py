@@ -19,14 +19,9 @@ from .tiny import run
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("no_model_environment")
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 800}}
 MODELS = [LiteLLM, openai_api.OpenAIServer]
-
-
-@pytest.fixture(autouse=True)
-def _no_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def cost_of(name: str, answering: str, *, prices: Any = None, kind: Any = LiteLLM, usage: Any = USAGE, **args: Any):

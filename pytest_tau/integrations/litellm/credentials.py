@@ -9,11 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...chat.call_arguments import refuse_arguments, refuse_name
+from ...chat.call_arguments import refuse_arguments, refuse_name, thinks
 from ...chat.masking import is_secret, mask_secrets
 from ...chat.prices import Price, refuse_unpriced
 from ...errors import ConfigurationError, similar_names, suggestion, unknown_name
-from .anthropic import refuse_temperature
 from .client import load
 from .prices import will_be_priced
 
@@ -62,7 +61,9 @@ def check(
             an unknown price.
     """
     refuse_arguments(name, args)
-    refuse_temperature(name, args)
+    if thinks(name, args) and args.get("temperature") not in (None, 1):
+        problem = f"'temperature' is {args['temperature']!r}, but with thinking Anthropic accepts 1 only: remove it"
+        raise ConfigurationError(f"model {name!r}: {problem}")
     route = _route(name, args)
     if route.base is None:
         _check_name(name, route)

@@ -8,14 +8,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...chat import LLM, ChatReply, Usage
-from ...chat.call_arguments import is_anthropic, with_defaults
+from ...chat.call_arguments import is_anthropic, thinks, with_defaults
 from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
 from ...chat.prices import OWN_PRICES
 from ...chat.refusals import broken_off
 from ...chat.requests import as_sent, filled_message, read_usage
 from ...models import clone
-from .anthropic import mark_for_cache, without_temperature
 from .client import LOOP, load, mcp_workaround_args
 from .credentials import connection_arguments, provider_of, speaks_openai
 from .errors import missing_package, to_model_error
@@ -28,6 +27,11 @@ if TYPE_CHECKING:
     from ...chat import ChatRequest
     from ...chat.prices import Price
     from ...errors import ConfigurationError, ModelError
+
+
+#: Anthropic allows four marks: the tools, the system message and the last two messages that it answers have one each.
+_MARK = {"cache_control": {"type": "ephemeral"}}
+_MARKED_MESSAGES = 2
 
 
 class LiteLLM(LimitedModel):
@@ -43,7 +47,7 @@ class LiteLLM(LimitedModel):
     async def _send(self, request: ChatRequest, prepared: dict[str, Any], limit: float) -> Any:
         call = _call(request, limit)
         if self._options.prompt_cache and is_anthropic(request.model):
-            mark_for_cache(call)
+            _mark_for_cache(call)
         return await load().acompletion(**call, **prepared)
 
     def _provider(self, request: ChatRequest) -> str | None:
@@ -67,8 +71,33 @@ def _call(request: ChatRequest, limit: float) -> dict[str, Any]:
         call["response_format"] = request.response_format
     # An argument that is null is not sent, so that ``{"seed": null}`` takes the run's own seed out.
     args = {name: value for name, value in request.args.items() if name not in OWN_PRICES and value is not None}
-    args = without_temperature(request.model, args)
+    if thinks(request.model, args) and args.get("temperature") != 1:
+        args.pop("temperature", None)  # such as the default of a run, which Anthropic does not accept then
     return call | args | {"timeout": limit, "num_retries": 0, "max_retries": 0}
+
+
+def _mark_for_cache(call: dict[str, Any]) -> None:
+    """Mark the end of the tools, of the system message and of the last messages of a call, which is changed.
+
+    Each mark ends a beginning of the request that Anthropic keeps for five minutes. The next call finds it, because
+    a conversation grows at its end only.
+    """
+    if call.get("tools"):
+        call["tools"][-1].update(_MARK)
+    messages: list[dict[str, Any]] = call["messages"]
+    asked = [message for message in messages if message.get("role") in ("user", "tool")]
+    for message in [*(m for m in messages[:1] if m.get("role") == "system"), *asked[-_MARKED_MESSAGES:]]:
+        _mark(message)
+
+
+def _mark(message: dict[str, Any]) -> None:
+    content = message.get("content")
+    if message.get("role") == "tool":
+        message.update(_MARK)
+    elif isinstance(content, str) and content:
+        message["content"] = [{"type": "text", "text": content, **_MARK}]
+    elif isinstance(content, list) and content and isinstance(content[-1], dict):
+        content[-1].update(_MARK)
 
 
 def _chat_reply(response: Any, request: ChatRequest, seconds: float, prices: Mapping[str, Price]) -> ChatReply:

@@ -18,8 +18,7 @@ from ...chat.refusals import broken_off, fault_of, read_refusal
 from ...chat.requests import filled_message, read_usage
 from ...documents import json_or_none
 from ...errors import ConfigurationError
-from .prices import listed_price
-from .route import WITHOUT_CLIENT, Route, describe_key, lacks_key, route
+from .route import WITHOUT_CLIENT, Route, describe_key, lacks_key, listed_price, route
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

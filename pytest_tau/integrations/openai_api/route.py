@@ -1,9 +1,12 @@
-"""The server and the key of a model with OpenAI's API, and checks of them before anything runs."""
+"""The server, the key and the price of a model with OpenAI's API, and checks of them before anything runs."""
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import os
 import re
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -11,6 +14,7 @@ from urllib.parse import urlsplit
 from ...chat.call_arguments import refuse_arguments, refuse_name
 from ...chat.masking import is_secret
 from ...chat.prices import OWN_PRICES, PRICES_OF_LITELLM, Price, refuse_unpriced
+from ...documents import DocumentError, read_json
 from ...errors import ConfigurationError, install_extra
 
 if TYPE_CHECKING:
@@ -22,6 +26,9 @@ PREFIX = "openai/"
 #: a temperature that they do not accept, or calls the Responses API.
 PLAIN = re.compile(r"gpt-(3\.5|4)(?!.*(audio|search|realtime))")
 _KEY = "OPENAI_API_KEY"
+#: The list of prices in litellm's package, which is read without importing litellm.
+_FILE = "model_prices_and_context_window_backup.json"
+_MILLION = 1_000_000
 
 
 class Route(NamedTuple):
@@ -70,8 +77,8 @@ def route(name: str, args: Mapping[str, Any]) -> Route:
 
 #: The error of a model call without the packages of any client.
 WITHOUT_CLIENT = (
-    f"model calls need litellm (any provider): {install_extra('llm')}, or aiohttp and tenacity (servers with OpenAI's "
-    f"API): {install_extra('endpoint')}"
+    f"model calls need litellm and tenacity (any provider): {install_extra('llm')}, or aiohttp and tenacity (servers "
+    f"with OpenAI's API): {install_extra('endpoint')}"
 )
 
 
@@ -88,8 +95,8 @@ def check(
     found = route(name, args)
     if lacks_key(found, args):
         raise ConfigurationError(f"model {name!r} needs a key: set {_KEY}, or add 'api_key' to its arguments")
-    if priced and not (set(args) >= set(OWN_PRICES) or name in prices):
-        refuse_unpriced(name, PRICES_OF_LITELLM)
+    if priced and not (set(args) >= set(OWN_PRICES) or name in prices or listed_price(name)):
+        refuse_unpriced(name, "" if _list() else PRICES_OF_LITELLM)
 
 
 def lacks_key(found: Route, args: Mapping[str, Any]) -> bool:
@@ -104,3 +111,31 @@ def describe_key(args: Mapping[str, Any]) -> str:
     if args.get("api_key"):
         return "the key in the model's arguments"
     return f"the key in {_KEY}" if os.environ.get(_KEY) else f"a call without a key ({_KEY} not set)"
+
+
+def listed_price(name: str) -> Price | None:
+    """Return the price of a model of OpenAI's by litellm's list; None if the list has none.
+
+    Args:
+        name: The model's name, with or without its provider.
+    """
+    listed = _list().get(name.removeprefix("openai/"))
+    if not isinstance(listed, dict) or listed.get("litellm_provider") != "openai":
+        return None
+    sent, received = listed.get("input_cost_per_token"), listed.get("output_cost_per_token")
+    if sent is None or received is None:
+        return None
+    cached = listed.get("cache_read_input_token_cost")
+    return Price(sent * _MILLION, received * _MILLION, None if cached is None else cached * _MILLION)
+
+
+@functools.cache
+def _list() -> Mapping[str, Any]:
+    found = importlib.util.find_spec("litellm")
+    if found is None or found.origin is None:
+        return {}
+    try:
+        listed: Mapping[str, Any] = read_json(Path(found.origin).with_name(_FILE))
+    except (OSError, DocumentError):
+        return {}  # a version of litellm with another file: such calls have no price
+    return listed
