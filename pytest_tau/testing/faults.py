@@ -211,7 +211,7 @@ class WrongSchema(Fault):
 
 
 def _as_answer(request: Mapping[str, Any], text: str) -> Reply:
-    """Return a text in place of a chat completion, or of the events of one."""
+    """Return a text where a chat completion, or the events of one, should be."""
     return stream_reply([event(text), event("[DONE]")]) if request.get("stream") else Reply(200, [text.encode()])
 
 
