@@ -30,6 +30,7 @@ _FAILED = 3
 _WORD = re.compile(r"\w+")
 #: The faults of the agent.
 REPEATED, CALLS_FAILED = "it repeated a message that the user had answered", "its calls failed, and none succeeded"
+NOTHING_DONE = "the user did not understand the agent, which asked no question there and made no successful call"
 
 
 class Reply(NamedTuple):
@@ -105,7 +106,8 @@ def whose_misunderstanding(messages: Sequence[Message]) -> Attribution | None:
 
     It is the agent's if its last calls failed, or if it repeated what the user had answered. It is the user's if there
     are messages that it did not understand, and the agent did not just repeat them. Else it is undecided: a message
-    that is repeated may be clear or not, and a user that gives up may lack an answer.
+    that is repeated may be clear or not, an agent that neither asked nor did anything may have talked nonsense, and a
+    user that gives up may lack an answer.
     """
     replies = _replies(messages)
     found = [each for each in replies if each.kind]
@@ -121,11 +123,20 @@ def whose_misunderstanding(messages: Sequence[Message]) -> Attribution | None:
             return Attribution("agent", REPEATED, last.message_idx, quoted(last.heard))
         reason = "the agent repeated a message that the user had not understood"
         return Attribution("undecided", reason, began.message_idx, quoted(last.heard))
+    unclear = None
     if first.kind == "gave up":
-        return Attribution(
-            "undecided", "the user gave up, and had understood every message", last.message_idx, quoted(last.heard)
-        )
+        unclear = (last, "the user gave up, and had understood every message")
+    elif not _got_anywhere(messages) and not any("?" in each.heard for each in found):
+        unclear = (first, NOTHING_DONE)
+    if unclear is not None:
+        reply, reason = unclear
+        return Attribution("undecided", reason, reply.message_idx, quoted(reply.heard))
     return Attribution("user", f"it {_summary(replies)}", first.message_idx, quoted(first.heard))
+
+
+def _got_anywhere(messages: Iterable[Message]) -> bool:
+    """Return whether a call of the agent succeeded."""
+    return any(isinstance(each, ToolMessage) and each.requestor == "assistant" and not each.error for each in messages)
 
 
 def _failed_calls(messages: Iterable[Message]) -> str | None:

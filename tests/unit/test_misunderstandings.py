@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 WHICH, NOISE = "Sure! Which item would you like to rename?", "Blah blah."
 RENAME = {"tool_calls": [call("rename", item_id="lamp", name="L")]}
 WRONG = {"tool_calls": [call("remove", item_id="lamp")]}
+LOOK = {"tool_calls": [call("look", item_id="lamp")]}
 REFUSED = {"tool_calls": [call("remove", item_id="none")]}
 NONSENSE = ["Hm, well.", "La la.", "Tra la, hey.", "Ho ho ho.", "Ta ta."]
 ENOUGH = "It is done. Goodbye!"
@@ -79,17 +80,17 @@ class TestTheRecord:
 
 class TestAFailure:
     def test_it_is_reported_before_anything_else(self, domain: Domain) -> None:
-        simulation = played(domain, NOISE, "Hm, blah.", ENOUGH)
+        simulation = played(domain, LOOK, NOISE, "Hm, blah.", ENOUGH)
         assert kinds(simulation)[1:3] == ["not understood", "not understood"]
         found = report(simulation)
         assert found[0] == "the scripted user did not understand 2 of 4 messages:"
         assert found[1] == "  agent  Blah blah."
         assert found[2].startswith("  user   I am not sure what you mean.")
-        assert found[2].endswith("[not understood, message 3]")
+        assert found[2].endswith("[not understood, message 5]")
         assert found[5].strip().startswith("add `answers` or `facts` to the task's script")
         assert found[6].startswith("reward 0")
-        assert (blame(simulation)["party"], blame(simulation)["message_idx"]) == ("user", 3)
-        assert "looks like the user's fault: it did not understand 2 of 4 messages (message 3)" in found
+        assert (blame(simulation)["party"], blame(simulation)["message_idx"]) == ("user", 5)
+        assert "looks like the user's fault: it did not understand 2 of 4 messages (message 5)" in found
 
     def test_a_question_for_one_of_several_things(self, domain: Domain) -> None:
         simulation = played(domain, ENOUGH)
@@ -130,8 +131,10 @@ class TestAFailure:
                 ["Which wing is it?", "Where is the lift?", "Who is the porter?", "What did he say?", "How far?"],
                 "undecided",
             ),
-            (NONSENSE, "user"),
-            ([NOISE, NOISE, *NONSENSE], "user"),
+            (NONSENSE, "undecided"),
+            ([NOISE, NOISE, *NONSENSE], "undecided"),
+            ([REFUSED, *NONSENSE], "undecided"),
+            ([LOOK, *NONSENSE], "user"),
         ],
     )
     def test_whose_fault_it_is_that_it_gives_up(self, domain: Domain, replies: list[Any], party: str) -> None:
@@ -175,4 +178,4 @@ class TestASummary:
         changed = {"when": "during", "tools": {}, "differences": []}
         assert silent(played(domain, ENOUGH)) == "no tool call was made by agent own.py:agent"
         assert "functions that an agent calls itself" in silent(played(domain, ENOUGH), outside_changes=changed)
-        assert silent(played(domain, NOISE, ENOUGH)) == ""
+        assert silent(played(domain, LOOK, NOISE, ENOUGH)) == ""
