@@ -48,59 +48,36 @@ class Interval(NamedTuple):
         return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
 
 
-def pass_hat_k_interval(
-    results: Iterable[tuple[int, int]], k: int, *, level: float = _LEVEL, seed: int = 0
-) -> Interval | None:
+def pass_hat_k_interval(results: Iterable[tuple[int, int]], k: int) -> Interval | None:
     """Return the interval of pass^k.
 
     Args:
         results: For each task, its trials that ran and how many of them passed.
         k: How many trials must pass.
-        level: The confidence.
-        seed: Of the resampling; the same gives the same interval.
 
     Returns:
         None with fewer than two tasks that have a trial, and if missing trials decide on a task. Where all tasks have
         the same rate there is nothing to resample, and it is Wilson's interval with a trial for each task: a rate
         varies at most as a coin does.
     """
-    found = Counter(task_reach(trials, passed, k) for trials, passed in results if trials)
+    found = [task_reach(trials, passed, k) for trials, passed in results if trials]
     if any(low < high for low, high in found):
         return None
-    cells = Counter({(low, 1): count for (low, _), count in found.items()})
-    return _ratio_interval(cells, level, seed, proportion=True)
+    return ratio_interval(((low, 1) for low, _ in found), proportion=True)
 
 
-def proportion_interval(parts: Iterable[tuple[int, int]], *, level: float = _LEVEL, seed: int = 0) -> Interval | None:
-    """Return the interval of a share of all trials, such as that of errors.
-
-    Args:
-        parts: For each task, its trials and how many of them count.
-        level: The confidence.
-        seed: Of the resampling.
-
-    Returns:
-        None with fewer than two tasks.
-    """
-    cells = Counter((float(counted), trials) for trials, counted in parts if trials)
-    return _ratio_interval(cells, level, seed, proportion=True)
-
-
-def mean_interval(
-    values_by_task: Iterable[Collection[float]], *, level: float = _LEVEL, seed: int = 0
-) -> Interval | None:
+def mean_interval(values_by_task: Iterable[Collection[float]], *, proportion: bool = False) -> Interval | None:
     """Return the interval of the mean over all trials.
 
     Args:
         values_by_task: For each task, a value of each of its trials.
-        level: The confidence.
-        seed: Of the resampling.
+        proportion: The values are between 0 and 1.
 
     Returns:
-        None with fewer than two tasks that have values.
+        None with fewer than two tasks that have values. Where all tasks have the same mean, that of a proportion is
+        Wilson's interval with a trial for each task: values from 0 to 1 vary at most as a coin does.
     """
-    cells = Counter((fsum(values), len(values)) for values in values_by_task if values)
-    return _ratio_interval(cells, level, seed)
+    return ratio_interval(((fsum(values), len(values)) for values in values_by_task), proportion=proportion)
 
 
 def difference_interval(differences: Collection[float]) -> Interval | None:
@@ -122,35 +99,33 @@ def difference_interval(differences: Collection[float]) -> Interval | None:
     return Interval(-reach, reach)
 
 
-def share_interval(
-    shares_by_task: Iterable[Collection[float]], *, level: float = _LEVEL, seed: int = 0
-) -> Interval | None:
-    """Return the interval of the mean over all trials of values from 0 to 1.
-
-    Args:
-        shares_by_task: For each task, a value of each of its trials.
-        level: The confidence.
-        seed: Of the resampling.
-
-    Returns:
-        None with fewer than two tasks that have values. Where all tasks have the same mean it is Wilson's interval with
-        a trial for each task, as that of pass^k: values from 0 to 1 vary at most as a coin does.
-    """
-    cells = Counter((fsum(values), len(values)) for values in shares_by_task if values)
-    return _ratio_interval(cells, level, seed, proportion=True)
-
-
 def ratio_interval(sums_by_task: Iterable[tuple[float, int]], *, proportion: bool) -> Interval | None:
-    """Return the interval of a mean over events, of which trials have different numbers.
+    """Return the interval of a mean over trials or events, of which tasks have different numbers.
 
     Args:
-        sums_by_task: For each task, the sum of the values of its events, and how many there are.
+        sums_by_task: For each task, the sum of the values, and how many there are.
         proportion: The values are between 0 and 1.
 
     Returns:
-        None with fewer than two tasks that have events.
+        None with fewer than two tasks that have values.
     """
-    return _ratio_interval(Counter(pair for pair in sums_by_task if pair[1]), _LEVEL, 0, proportion=proportion)
+    cells = Counter((float(total), number) for total, number in sums_by_task if number)
+    tasks = cells.total()
+    if tasks < 2:
+        return None
+    pairs = sorted(cells)
+    counts = tuple(cells[pair] for pair in pairs)
+    estimate = _ratio(pairs, counts)
+    influence = [above - estimate * below for above, below in pairs]
+    spread = fsum(count * one**2 for count, one in zip(counts, influence, strict=True))
+    rounding = max(_ROUNDING, tasks * float_info.epsilon)
+    if spread <= rounding**2 * fsum(count * above**2 for (above, _), count in cells.items()):
+        return wilson(estimate, tasks) if proportion else Interval(estimate, estimate)
+    found = sorted(_resampled(pairs, counts))
+    skew = fsum(count * one**3 for count, one in zip(counts, influence, strict=True))
+    size = fsum(count * abs(above) for (above, _), count in cells.items())
+    slack = rounding * size / sum(count * below for (_, below), count in cells.items())
+    return _bca(found, estimate, skew / (6 * spread**1.5), slack)
 
 
 def percentile_interval(values_by_task: Iterable[Collection[float]], share: float) -> Interval | None:
@@ -195,35 +170,6 @@ def percentile(values: Iterable[float], share: float) -> float | None:
     return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
-def _ratio_interval(
-    cells: Counter[tuple[float, int]], level: float, seed: int, *, proportion: bool = False
-) -> Interval | None:
-    """Return the interval of a sum over tasks, divided by another sum over the same tasks.
-
-    Args:
-        cells: How many tasks have each pair of what is added above and below the line.
-        level: The confidence.
-        seed: Of the resampling.
-        proportion: The ratio is between 0 and 1.
-    """
-    tasks = cells.total()
-    if tasks < 2:
-        return None
-    pairs = sorted(cells)
-    counts = tuple(cells[pair] for pair in pairs)
-    estimate = _ratio(pairs, counts)
-    influence = [above - estimate * below for above, below in pairs]
-    spread = fsum(count * one**2 for count, one in zip(counts, influence, strict=True))
-    rounding = max(_ROUNDING, tasks * float_info.epsilon)
-    if spread <= rounding**2 * fsum(count * above**2 for (above, _), count in cells.items()):
-        return wilson(estimate, tasks, level) if proportion else Interval(estimate, estimate)
-    found = sorted(_resampled(pairs, counts, seed))
-    skew = fsum(count * one**3 for count, one in zip(counts, influence, strict=True))
-    size = fsum(count * abs(above) for (above, _), count in cells.items())
-    slack = rounding * size / sum(count * below for (_, below), count in cells.items())
-    return _bca(found, estimate, skew / (6 * spread**1.5), level, slack)
-
-
 def _ratio(pairs: Sequence[tuple[float, int]], counts: Sequence[int]) -> float:
     above = below = 0.0
     for (one, other), count in zip(pairs, counts, strict=True):
@@ -232,14 +178,13 @@ def _ratio(pairs: Sequence[tuple[float, int]], counts: Sequence[int]) -> float:
     return above / below
 
 
-def _bca(found: Sequence[float], estimate: float, acceleration: float, level: float, slack: float) -> Interval:
+def _bca(found: Sequence[float], estimate: float, acceleration: float, slack: float) -> Interval:
     """Return percentiles of the sorted estimates of resamples, corrected for bias and skewness.
 
     Args:
         found: The estimates of resamples, in ascending order.
         estimate: The estimate.
         acceleration: A sixth of the skewness.
-        level: The confidence.
         slack: What estimates that are equal may differ by.
     """
     # Of a discrete distribution, what equals the estimate lies half on either side of it.
@@ -255,30 +200,29 @@ def _bca(found: Sequence[float], estimate: float, acceleration: float, level: fl
         assert value is not None, "there are resamples"
         return value
 
-    return Interval(corrected((1 - level) / 2), corrected((1 + level) / 2))
+    return Interval(corrected((1 - _LEVEL) / 2), corrected((1 + _LEVEL) / 2))
 
 
-def wilson(rate: float, trials: float, level: float = _LEVEL) -> Interval:
+def wilson(rate: float, trials: float) -> Interval:
     """Return Wilson's interval of a proportion.
 
     Args:
         rate: The proportion.
         trials: How many independent trials it is of; it may be an effective number.
-        level: The confidence.
     """
-    z = _NORMAL.inv_cdf((1 + level) / 2)
+    z = _NORMAL.inv_cdf((1 + _LEVEL) / 2)
     centre = (rate + z**2 / (2 * trials)) / (1 + z**2 / trials)
     reach = z / (1 + z**2 / trials) * sqrt(rate * (1 - rate) / trials + z**2 / (4 * trials**2))
     return Interval(max(0.0, centre - reach) if rate else 0.0, min(1.0, centre + reach) if rate < 1 else 1.0)
 
 
-def _resampled(pairs: list[tuple[float, int]], counts: tuple[int, ...], seed: int) -> Iterator[float]:
+def _resampled(pairs: list[tuple[float, int]], counts: tuple[int, ...]) -> Iterator[float]:
     """Yield the ratios of resamples."""
     tasks = sum(counts)
     if tasks > _MANY * len(counts):
-        yield from (_ratio(pairs, drawn) for drawn in resampled_counts(counts, seed))
+        yield from (_ratio(pairs, drawn) for drawn in resampled_counts(counts))
         return
-    generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
+    generator = random.Random(0)  # noqa: S311 - repeatability is wanted, not secrecy
     everyone = [pair for pair, count in zip(pairs, counts, strict=True) for _ in range(count)]
     if len({below for _, below in pairs}) == 1:
         below, tops = pairs[0][1], [above for above, _ in everyone]
@@ -291,13 +235,13 @@ def _resampled(pairs: list[tuple[float, int]], counts: tuple[int, ...], seed: in
 
 # The intervals of pass^1 to pass^k are of the same resamples, which are what takes the time.
 @lru_cache(maxsize=4)
-def resampled_counts(counts: tuple[int, ...], seed: int = 0) -> tuple[tuple[int, ...], ...]:
+def resampled_counts(counts: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return how often each distinct value is drawn when as many as there are, are drawn with replacement.
 
     Returns:
         The counts of each resample.
     """
-    generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
+    generator = random.Random(0)  # noqa: S311 - repeatability is wanted, not secrecy
     return tuple(_multinomial(counts, generator) for _ in range(RESAMPLES))
 
 

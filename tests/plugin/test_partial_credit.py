@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from pytest_tau.analysis.gates.metrics import by_task, metric_named
-from pytest_tau.analysis.statistics import mean_interval, share_interval
+from pytest_tau.analysis.statistics import mean_interval
 from pytest_tau.capabilities import partial_credit
 from pytest_tau.capabilities.partial_credit.figures import page
 from pytest_tau.capability.calls import columns_of
@@ -154,8 +154,8 @@ def metric(name):
 
 def test_only_a_share_has_the_interval_of_one():
     same = tasks(*[{"progress": 1, "extra_writes": 1}] * 8)
-    assert mean_interval([[1.0]] * 8) != share_interval([[1.0]] * 8)
-    assert metric("progress").interval(same) == share_interval([[1.0]] * 8)
+    assert mean_interval([[1.0]] * 8) != mean_interval([[1.0]] * 8, proportion=True)
+    assert metric("progress").interval(same) == mean_interval([[1.0]] * 8, proportion=True)
     assert metric("extra_writes").interval(same) is None
     different = tasks(*[{"extra_writes": 1}] * 8, {"extra_writes": 3})
     assert metric("extra_writes").interval(different) == mean_interval([[1.0]] * 8 + [[3.0]])

@@ -11,9 +11,7 @@ from pytest_tau.analysis.gates.metrics import METRICS, by_task, metric_named
 from pytest_tau.analysis.statistics import (
     mean_interval,
     percentile_interval,
-    proportion_interval,
     ratio_interval,
-    share_interval,
 )
 from pytest_tau.capability import FactColumn
 from pytest_tau.capability.calls import NamedColumn
@@ -74,14 +72,14 @@ class TestExcluded:
 class TestErrors:
     def test_the_interval_is_of_errors_among_all_trials(self):
         found = listed(records(a="ppe", b="pee", c="ppp"))
-        assert ERRORS.interval(found) == proportion_interval([(3, 1), (3, 2), (3, 0)])
+        assert ERRORS.interval(found) == ratio_interval([(1, 3), (2, 3), (0, 3)], proportion=True)
 
     def test_trials_excluded_for_a_fault_of_the_user_are_among_all_trials(self):
         """One error among four trials, of which two are excluded."""
         found = listed([*records(a="pe"), *(record("a", trial=number, excluded=True) for number in (2, 3))], a=5)
         assert ERRORS.value(found) == 0.25
         assert ERRORS.reach(found) == (0.2, 0.4, True)
-        assert ERRORS.interval([*found, *found]) == proportion_interval([(4, 1), (4, 1)])
+        assert ERRORS.interval([*found, *found]) == ratio_interval([(1, 4), (1, 4)], proportion=True)
         assert ERRORS.value(listed([record("a", excluded=True)])) == 0
 
     def test_all_waiting_ones_can_become_errors(self):
@@ -97,8 +95,8 @@ class TestMeans:
     def test_only_what_is_a_share_has_the_interval_of_one(self):
         same = [record(task, turns=1) for task in "abcdefgh"]
         values = [[1.0]] * 8
-        assert mean_interval(values) != share_interval(values)
-        assert METRICS["reward"].interval(listed(same)) == share_interval(values)
+        assert mean_interval(values) != mean_interval(values, proportion=True)
+        assert METRICS["reward"].interval(listed(same)) == mean_interval(values, proportion=True)
 
     def test_equal_counts_have_no_interval(self):
         """Eight tasks of one turn each do not show that every other task has one turn, too."""

@@ -10,7 +10,7 @@ import pytest_tau
 from pytest_tau import SimulationSettings
 from pytest_tau.analysis.gates import Gate
 from pytest_tau.analysis.gates.metrics import by_task, metric_named
-from pytest_tau.analysis.statistics import proportion_interval
+from pytest_tau.analysis.statistics import ratio_interval
 from pytest_tau.capabilities.user_validity import capability
 from pytest_tau.capabilities.user_validity.checks import CHECK_NAMES, CHECKS, Check, check_user
 from pytest_tau.capabilities.user_validity.details import Known, details_in
@@ -324,7 +324,7 @@ class TestTheMetric:
             measured(outcome="error", reward=0.0),
         ]
         value, interval, *_ = self.value(*trials)
-        assert (value, interval) == (0.5, proportion_interval([(4, 2)]))
+        assert (value, interval) == (0.5, ratio_interval([(2, 4)], proportion=True))
         assert self.value(*trials, t=9)[2] == (2 / 8, 6 / 8, True)
         assert self.value(measured(outcome="error", reward=0.0))[3] == "no trial has a verdict"
 

@@ -19,9 +19,7 @@ from ..statistics import (
     pass_hat_k_interval,
     percentile,
     percentile_interval,
-    proportion_interval,
     ratio_interval,
-    share_interval,
 )
 
 if TYPE_CHECKING:
@@ -185,7 +183,7 @@ class _Errors:
         return sum(task.errors for task in tasks) / trials if trials else None
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
-        return proportion_interval((task.reported, task.errors) for task in tasks)
+        return ratio_interval(((task.errors, task.reported) for task in tasks), proportion=True)
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         errors, waiting = sum(task.errors for task in tasks), sum(task.waiting for task in tasks)
@@ -233,7 +231,7 @@ class _Mean:
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
         known = self._known(tasks)
         if self.most == 1:
-            return share_interval(known)
+            return mean_interval(known, proportion=True)
         found = mean_interval(known)
         # Where all tasks have the same mean there is nothing to resample, and no bound to say how much it may vary.
         return found if found and found.low < found.high else None

@@ -8,7 +8,7 @@ from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...analysis.paired import FEWEST_TASKS, Pair, Paired, PassCount
-from ...analysis.statistics import difference_interval, share_interval
+from ...analysis.statistics import difference_interval, mean_interval
 from ...runs.groups import find_variants
 from ...text import one_line, plural
 from . import PARAMETER
@@ -40,7 +40,9 @@ class Share(NamedTuple):
         """Return the share over the trials of each task."""
         values = [each for each in by_task if each]
         trials = sum(map(len, values))
-        return cls(fsum(map(fsum, values)) / trials, share_interval(values)) if trials else cls(None, None)
+        return (
+            cls(fsum(map(fsum, values)) / trials, mean_interval(values, proportion=True)) if trials else cls(None, None)
+        )
 
     @property
     def text(self) -> str:

@@ -7,7 +7,7 @@ from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...analysis.statistics import difference_interval, mean_interval, share_interval
+from ...analysis.statistics import difference_interval, mean_interval
 from ...capability.views import Detail, LateDetail, PageBlock, TrialStages
 from ...evaluation.partial import COUNTS, SHARES, partial_text
 from ...text import distinct_lines
@@ -71,7 +71,7 @@ def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
         number = sum(map(len, values))
         if number:
             mean = fsum(value for each in values for value in each) / number
-            interval = share_interval(values) if name in SHARES else mean_interval(values)
+            interval = mean_interval(values, proportion=name in SHARES)
             # Counts that are all equal have nothing to resample.
             known = interval if interval and interval.low < interval.high else None
             found.append(PartialMean(name, mean, known))

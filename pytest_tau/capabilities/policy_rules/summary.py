@@ -8,7 +8,7 @@ from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...analysis.statistics import share_interval
+from ...analysis.statistics import mean_interval
 from ...capability.views import Detail, PageBlock, PageItem
 from ...policy import PolicyReport
 from ...text import listed, one_line, plural
@@ -94,7 +94,7 @@ class PolicyStats:
     @cached_property
     def interval(self) -> Interval | None:
         """Return the 95 % interval of the share, by resampling tasks; None with fewer than two tasks."""
-        return share_interval(self.kept_by_task) if len(self.kept_by_task) > 1 else None
+        return mean_interval(self.kept_by_task, proportion=True) if len(self.kept_by_task) > 1 else None
 
     @property
     def share(self) -> float | None:

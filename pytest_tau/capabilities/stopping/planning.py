@@ -7,7 +7,7 @@ from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...analysis.power import LEVEL, POWER, Losses
+from ...analysis.power import POWER, Losses
 from ...analysis.statistics import pass_hat_k_interval
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def unanswerable(gate: Gate, tasks: int) -> Unanswerable | None:
 
 def _lowest(tasks: int) -> float | None:
     """Return where the interval of so many tasks that all pass begins; None if they have none."""
-    interval = pass_hat_k_interval([(1, 1)] * tasks, 1, level=LEVEL)
+    interval = pass_hat_k_interval([(1, 1)] * tasks, 1)
     return interval.low if interval is not None else None
 
 
