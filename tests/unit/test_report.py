@@ -273,6 +273,14 @@ def test_results_that_differ_on_the_present_data_are_reported(shown: Any, domain
     assert talk["calls"][3]["changes"]
 
 
+def test_differences_are_looked_for_if_the_verdict_does_not_list_them(shown: Any, domain: Domain) -> None:
+    graded = bad(domain, WANTED)
+    assert graded.reward_info is not None
+    paths = [each.path for each in graded.reward_info.db_diff or ()]
+    ungraded = shown(graded.model_copy(update={"reward_info": None}))["differences"]
+    assert [each[1] for each in shown(graded)["differences"]] == [each[1] for each in ungraded] == paths != []
+
+
 # The overview
 
 

@@ -12,7 +12,6 @@ from ...regrade.recognition import recognise_domain, worked_alone
 from ...runs.make_record import make_record
 from ...runs.results.files import ResultFile
 from .conversation import conversation, fingerprints
-from .environment_changes import StateHistories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +54,6 @@ class Gatherer:
         # Equal tasks become one object, as a domain computes the reference state of each object once.
         self._tasks: dict[bytes, Task] = {}
         self._last: tuple[Task, Task] | None = None
-        self._histories = StateHistories()
 
     def gather(self, blocks: ConversationBlocks) -> Iterator[Facts]:
         """Yield the facts of the run's simulations, in order.
@@ -69,9 +67,7 @@ class Gatherer:
             task, domain = self._one_object(trial.task), self._domain(name)
             _annotate(trial.simulation, task, domain)
             yield self._facts(trial, calls, name)
-            shown = conversation(
-                trial.simulation, calls, task, domain, self._histories, self._folder, self._capabilities
-            )
+            shown = conversation(trial.simulation, calls, task, domain, self._folder, self._capabilities)
             blocks.add({**shown, "test": trial.test} if trial.test else shown)
         blocks.end()
 
