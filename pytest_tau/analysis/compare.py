@@ -6,6 +6,7 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..capability.calls import columns_in
 from ..runs.groups import count_tasks, distinguish, match_groups, split_variants
 from ..runs.manifest import why_incomplete
 from ..text import listed, one_line, plural
@@ -74,21 +75,6 @@ class RunRecords(NamedTuple):
         return parts + differing_conditions(one, two)
 
 
-class _Counts:
-    """The trials of a task."""
-
-    def __init__(self) -> None:
-        self.ran = self.passed = self.errors = self.excluded = 0
-        self.records: list[TrialRecord] = []
-
-    def add(self, record: TrialRecord) -> None:
-        self.records.append(record)
-        self.ran += record.ran
-        self.passed += record.passed and record.ran
-        self.excluded += record.counted_as == "excluded"
-        self.errors += record.outcome == "error"
-
-
 class Comparison:
     """Two runs, over the tasks of which both have trials that ran.
 
@@ -106,21 +92,19 @@ class Comparison:
 
     def __init__(self, before: RunRecords, after: RunRecords) -> None:
         self.before, self.after = before, after
-        earlier, later = _by_group(before.records, after.records), _by_group(after.records, before.records)
+        runs = (before, after)
+        earlier, later = (records_by_group(run.records, runs) for run in runs)
         matched = match_groups(earlier, later)
         compared = set(matched.values())
         self.only_before = [group for group in earlier if group not in compared]
         self.only_after = [group for group in later if group not in matched]
         both = {group: (earlier[other], later[group]) for group, other in matched.items()}
-        self.pairs = {
-            key: Pair(PassCount(one.ran, one.passed), PassCount(two.ran, two.passed))
-            for key, (one, two) in both.items()
-            if one.ran and two.ran
-        }
-        self._records = {key: (both[key][0].records, both[key][1].records) for key in self.pairs}
-        self.without_verdict = [key for key in both if key not in self.pairs]
-        self.errors = tuple(sum(counts.errors for counts in side.values()) for side in (earlier, later))
-        self.not_counted = tuple(sum(counts.excluded for counts in side.values()) for side in (earlier, later))
+        counts = {group: Pair(pass_count(one), pass_count(two)) for group, (one, two) in both.items()}
+        self.pairs = {group: pair for group, pair in counts.items() if all(rate.trials for rate in pair)}
+        self._records = {group: both[group] for group in self.pairs}
+        self.without_verdict = [group for group in both if group not in self.pairs]
+        self.errors = tuple(sum(each.outcome == "error" for each in run.records) for run in runs)
+        self.not_counted = tuple(sum(each.counted_as == "excluded" for each in run.records) for run in runs)
 
     @cached_property
     def variants(self) -> dict[str, Paired]:
@@ -198,7 +182,9 @@ class Comparison:
                 lines += [difference, *([said] if said else [])]
         if len(self.variants) == 1 and len(domains := self.domains) > 1:
             lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
-        lines += fact_lines(self.before, self.after, [*self._records.values()], variants=len(self.variants) > 1)
+        columns, several = columns_in(self.after.info), len(self.variants) > 1
+        compared = [*self._records.values()]
+        lines += fact_lines(self.before.records, self.after.records, columns, compared, variants=several)
         lines += persona_lines(self.before.records, self.after.records)
         for word, tasks in (("worse", self.worse), ("better", self.better)):
             if tasks:
@@ -325,18 +311,27 @@ def format_difference(name: str, paired: Paired) -> str:
     return f"{name} {paired.before:.3f} -> {paired.after:.3f}: {paired.difference:+.3f} ({reach}, {p})"
 
 
-def _by_group(records: Iterable[TrialRecord], others: Iterable[TrialRecord]) -> dict[Group, _Counts]:
-    """Return the trials of each group.
-
-    Some result files do not name their domain. Compared with a run of a single domain, it is that one.
-    """
-    known = {record.domain for record in others}
+def records_by_group(records: Iterable[TrialRecord], runs: Iterable[RunRecords]) -> dict[Group, list[TrialRecord]]:
+    """Return the trials of each group; those of a file without a domain get that of the runs, if they have one."""
+    known = {record.domain for run in runs for record in run.records if record.domain}
     stand_in = known.pop() if len(known) == 1 else ""
-    found: dict[Group, _Counts] = defaultdict(_Counts)
+    found: dict[Group, list[TrialRecord]] = defaultdict(list)
     for record in records:
         group = record.group
-        found[group if group.domain else group._replace(domain=stand_in)].add(record)
+        found[group if group.domain else group._replace(domain=stand_in)].append(record)
     return dict(found)
+
+
+def pass_count(records: Iterable[TrialRecord]) -> PassCount:
+    """Return how many trials have a verdict, and how many of them passed."""
+    ran = [record.passed for record in records if record.ran]
+    return PassCount(len(ran), sum(ran))
+
+
+def pass_counts(records: Iterable[TrialRecord]) -> dict[Group, PassCount]:
+    """Return the trials of each group of a run that has any with a verdict, and how many of them passed."""
+    counts = {group: pass_count(found) for group, found in records_by_group(records, ()).items()}
+    return {group: count for group, count in counts.items() if count.trials}
 
 
 def unrecorded(runs: Iterable[RunRecords]) -> list[str]:

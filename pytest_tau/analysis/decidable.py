@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from ..runs.groups import match_groups, split_variants
 from ..text import one_line, plural
 from .compare import FEWEST_PASSING
-from .paired import PassCount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..runs.groups import Group
-    from ..runs.record import TrialRecord
+    from .paired import PassCount
 
 _LONGEST = 200
-
-
-def pass_counts(records: Iterable[TrialRecord]) -> dict[Group, PassCount]:
-    """Return the trials with a verdict of each group of a run, and how many of them passed."""
-    ran = [record for record in records if record.ran]
-    trials = Counter(record.group for record in ran)
-    passed = Counter(record.group for record in ran if record.passed)
-    return {group: PassCount(number, passed[group]) for group, number in trials.items()}
 
 
 def paired_groups(before: Iterable[Group], after: Iterable[Group]) -> dict[Group, Group]:

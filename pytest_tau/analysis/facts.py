@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..capability import installed
-from ..capability.calls import columns_in, measured_by
+from ..capability.calls import measured_by
 from ..capability.views import Compared
 from ..settings import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..capability.calls import NamedColumn
     from ..capability.views import Measured
     from ..runs.record import TrialRecord
 
 
-class ComparedRun(Protocol):
-    """A run of a comparison: its records and its manifest."""
-
-    @property
-    def records(self) -> Sequence[TrialRecord]:
-        """Return the records of its trials."""
-
-    @property
-    def info(self) -> Mapping[str, Any]:
-        """Return its manifest."""
-
-
 def fact_lines(
-    before: ComparedRun,
-    after: ComparedRun,
+    before: Sequence[TrialRecord],
+    after: Sequence[TrialRecord],
+    columns: Iterable[NamedColumn],
     tasks: Sequence[tuple[Sequence[TrialRecord], Sequence[TrialRecord]]],
     *,
     variants: bool,
@@ -40,23 +29,24 @@ def fact_lines(
     """Return what capabilities say of two runs: by default, the mean in each of each metric that both have.
 
     Args:
-        before: The earlier run.
-        after: The later one.
+        before: The records of the earlier run.
+        after: The records of the later one.
+        columns: The columns of the capabilities of the later run.
         tasks: The trials of each task that both have.
         variants: There are variants of the tests.
     """
     lines: list[str] = []
     own = [each for each in installed() if each.comparison is not None]
     for each in own:
-        earlier, later = measured_by(each, before.records), measured_by(each, after.records)
+        earlier, later = measured_by(each, before), measured_by(each, after)
         if each.comparison is not None and earlier and later:
             known = {id(trial.record): trial for trial in (*earlier, *later)}
             pairs = [(_known(known, one), _known(known, two)) for one, two in tasks]
             lines += each.comparison(Compared(earlier, later, pairs, variants))
-    for named in columns_in(after.info):
+    for named in columns:
         if named.capability in {each.name for each in own}:
             continue
-        means = [_mean(named, side.records) for side in (before, after)]
+        means = [_mean(named, side) for side in (before, after)]
         if named.column.metric and None not in means:
             lines.append(f"{named.column.name} {means[0]:.3f} -> {means[1]:.3f}")
     return lines

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runs.groups import count_tasks, match_groups, split_variants
 from ..text import plural
-from .compare import SIGNIFICANT, explain_test, incomplete, undecided, unrecorded
-from .paired import Pair, Paired, PassCount
+from .compare import (
+    SIGNIFICANT,
+    explain_test,
+    incomplete,
+    pass_count,
+    records_by_group,
+    undecided,
+    unrecorded,
+)
+from .paired import Pair, Paired
 from .statistics import Interval, pass_hat_k_interval
 
 if TYPE_CHECKING:
@@ -120,7 +128,7 @@ class ManyRuns:
 
     def __init__(self, runs: Sequence[RunRecords], *, all_pairs: bool = False) -> None:
         self.runs, self.all_pairs = runs, all_pairs
-        first, *others = [_by_group(run.records, runs) for run in runs]
+        first, *others = [records_by_group(run.records, runs) for run in runs]
         matched = [match_groups(first, each) for each in others]
         # A group has the name that it has in the first run, if that has it.
         self._sides: list[_ByGroup] = [
@@ -131,7 +139,7 @@ class ManyRuns:
     @cached_property
     def tasks(self) -> list[Group]:
         """Return the tasks that are compared: those with a verdict in every run."""
-        return [key for key in self._sides[0] if all(_verdicts(side.get(key, ())) for side in self._sides)]
+        return [key for key in self._sides[0] if all(pass_count(side.get(key, ())).trials for side in self._sides)]
 
     @cached_property
     def _variants(self) -> dict[str, list[Group]]:
@@ -276,7 +284,7 @@ class ManyRuns:
 
     def _row(self, number: int, variant: str) -> RunRow:
         side, compared = self._sides[number], self._variants[variant]
-        counts = {key: _count(side[key]) for key in compared}
+        counts = {key: pass_count(side[key]) for key in compared}
         by_domain: dict[str, list[float]] = defaultdict(list)
         for key, count in counts.items():
             by_domain[key.domain].append(count.share)
@@ -307,32 +315,12 @@ class ManyRuns:
             if common:
                 one, two = ([each for each in side if (each.trial, each.seed) in common] for side in (one, two))
             by_seed += bool(common)
-            found.append(Pair(_count(one), _count(two)))
+            found.append(Pair(pass_count(one), pass_count(two)))
         return Paired(found), by_seed
 
 
-def _by_group(records: Iterable[TrialRecord], runs: Sequence[RunRecords]) -> _ByGroup:
-    """Return the trials of each group; files without a domain get that of the other runs, if they have one."""
-    known = {record.domain for run in runs for record in run.records if record.domain}
-    stand_in = known.pop() if len(known) == 1 else ""
-    found: _ByGroup = defaultdict(list)
-    for record in records:
-        group = record.group
-        found[group if group.domain else group._replace(domain=stand_in)].append(record)
-    return dict(found)
-
-
-def _verdicts(records: Iterable[TrialRecord]) -> list[TrialRecord]:
-    return [record for record in records if record.ran]
-
-
-def _count(records: Iterable[TrialRecord]) -> PassCount:
-    ran = _verdicts(records)
-    return PassCount(len(ran), sum(record.passed for record in ran))
-
-
 def _seeds(records: Iterable[TrialRecord]) -> set[tuple[int, int]]:
-    return {(record.trial, record.seed) for record in _verdicts(records) if record.seed is not None}
+    return {(record.trial, record.seed) for record in records if record.ran and record.seed is not None}
 
 
 def _row_dict(row: RunRow) -> dict[str, Any]:

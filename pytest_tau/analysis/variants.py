@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..runs.groups import split_variants
 from ..text import distinct_lines, plural
-from .compare import format_difference, format_verdict
-from .paired import Pair, Paired, PassCount
-from .scores import Scores, outcomes_by_group
+from .compare import format_difference, format_verdict, pass_counts
+from .paired import Pair, Paired
+from .scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..runs.groups import TaskId
     from ..runs.record import TrialRecord
+    from .paired import PassCount
 
 #: The fewest tasks that are compared: a single one is a single observation.
 _FEWEST = 2
@@ -65,7 +66,7 @@ class Variants:
         if len(split) == 1:
             return None
         scores = tuple(Scores.of(name, found).with_intervals(found) for name, found in split.items())
-        counts = {name: _pass_counts(found) for name, found in split.items()}
+        counts = {name: {group.task: n for group, n in pass_counts(found).items()} for name, found in split.items()}
         found = [
             (one, other, Paired(pairs))
             for one, other in combinations(split, 2)
@@ -90,11 +91,7 @@ def _are_comparable(before: Sequence[TrialRecord], after: Sequence[TrialRecord])
     one_test = before[0].group.variant.test == after[0].group.variant.test
     # A variant that is counted apart, such as an attack, is compared with none, and not with others.
     apart = before[0].group.apart and after[0].group.apart
-    return one_test and not apart and _inputs(before) == _inputs(after)
-
-
-def _inputs(records: Sequence[TrialRecord]) -> Mapping[str, str]:
-    return records[0].inputs
+    return one_test and not apart and before[0].inputs == after[0].inputs
 
 
 def records_by_variant(records: Sequence[TrialRecord]) -> dict[str, list[TrialRecord]]:
@@ -105,13 +102,6 @@ def records_by_variant(records: Sequence[TrialRecord]) -> dict[str, list[TrialRe
     for record in records:
         found[names[record.group]].append(record)
     return found
-
-
-def _pass_counts(records: Sequence[TrialRecord]) -> dict[TaskId, PassCount]:
-    """Return the trials with a verdict of each task that has any."""
-    found = {group.task: outcomes for group, outcomes in outcomes_by_group(records).items()}
-    counts = {task: PassCount(each["passed"] + each["failed"], each["passed"]) for task, each in found.items()}
-    return {task: count for task, count in counts.items() if count.trials}
 
 
 def _pairs(before: Mapping[TaskId, PassCount], after: Mapping[TaskId, PassCount]) -> list[Pair]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from math import fsum, inf
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from math import fsum
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import ConfigurationError, unknown_name
 from ...runs.groups import Group
@@ -98,46 +99,47 @@ class Reach(NamedTuple):
     certain: bool
 
 
-class Metric(Protocol):
-    """A number over trials."""
+class Metric(ABC):
+    """A number over trials.
 
-    @property
-    def apart(self) -> str | None:
-        """Return which groups count: those whose ``apart`` is the same; None for all."""
+    Attributes:
+        apart: Which groups count: those whose ``apart`` is the same; None for all.
+        every: Whether trials that are excluded from rates count, too.
+        trials: How many trials with a verdict a task must have to count.
+    """
 
-    @property
-    def every(self) -> bool:
-        """Return whether trials that are excluded from rates count, too."""
+    apart: str | None = ""
+    every: bool = False
+    trials: int = 1
 
-    @property
-    def trials(self) -> int:
-        """Return how many trials with a verdict a task must have to count."""
-
+    @abstractmethod
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
         """Return the value; None if the trials do not give one."""
 
+    @abstractmethod
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
         """Return the 95 % interval of the value."""
 
+    @abstractmethod
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         """Return what the value can still become."""
 
+    @abstractmethod
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         """Return why there is no value."""
 
     def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
         """Return the trials that have a value of their own, with it; none for a share of trials."""
+        return []
 
 
 @dataclass(frozen=True)
-class _PassHatK:
-    k: int
-    apart: ClassVar[str] = ""
-    every: ClassVar[bool] = False
+class _PassHatK(Metric):
+    trials: int
 
     @property
-    def trials(self) -> int:
-        return self.k
+    def k(self) -> int:
+        return self.trials
 
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
         reach = self.reach([replace(task, waiting=0) for task in tasks])
@@ -167,16 +169,9 @@ class _PassHatK:
         low, high, _ = self.reach(tasks)
         return f"{low:.3f} to {high:.3f}, as {plural(fewer, 'task')} {trials}"
 
-    def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
-        del tasks
-        return []
 
-
-@dataclass(frozen=True)
-class _Errors:
-    trials: ClassVar[int] = 1
-    apart: ClassVar[None] = None
-    every: ClassVar[bool] = True
+class _Errors(Metric):
+    apart, every = None, True
 
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
         trials = sum(task.reported for task in tasks)
@@ -196,26 +191,36 @@ class _Errors:
         del tasks
         return "no trial was run"
 
-    def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
-        del tasks
-        return []
 
+class _OfTrials(Metric):
+    """A metric over values of trials that have a verdict.
 
-@dataclass(frozen=True)
-class _Mean:
-    """The mean of something over the trials that have a verdict, or over those of them that count."""
+    Attributes:
+        of: Returns the value of a trial.
+        metric: What is measured.
+    """
 
-    of: Callable[[TrialRecord], float | None]
-    most: float = inf
-    counts: Callable[[TrialRecord], bool] | None = None
-    none_counts: str = "no trial has anything to measure"
-    every: bool = False
-    apart: str = ""
-    trials: ClassVar[int] = 1
+    def __init__(self, of: Callable[[TrialRecord], float | None], metric: MeanMetric) -> None:
+        self.of, self.metric = of, metric
+        self.apart, self.every = metric.apart, metric.every
 
     def _records(self, tasks: Sequence[TaskTrials]) -> list[list[TrialRecord]]:
+        """Return the trials of each task that count."""
         found = [[*task.ran, *(task.excluded if self.every else ())] for task in tasks]
-        return [[each for each in trials if self.counts is None or self.counts(each)] for trials in found]
+        counts = self.metric.counts
+        return [[each for each in trials if counts is None or counts(each)] for trials in found]
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        reason = self.metric.lacking or "no trial has anything to measure"
+        return reason if any(task.ran for task in tasks) else "no trial has a verdict"
+
+    def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
+        records = [each for trials in self._records(tasks) for each in trials]
+        return [(each, value) for each in records if (value := self.of(each)) is not None]
+
+
+class _Mean(_OfTrials):
+    """The mean of something over the trials that count."""
 
     def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float | None]]:
         return [[self.of(record) for record in records] for records in self._records(tasks) if records]
@@ -230,7 +235,7 @@ class _Mean:
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
         known = self._known(tasks)
-        if self.most == 1:
+        if self.metric.most == 1:
             return mean_interval(known, proportion=True)
         found = mean_interval(known)
         # Where all tasks have the same mean there is nothing to resample, and no bound to say how much it may vary.
@@ -242,46 +247,23 @@ class _Mean:
         waiting = sum(task.waiting for task in tasks)
         trials, unknown = len(values) + waiting, values.count(None) + waiting
         if not trials:
-            return Reach(0.0, self.most, certain=False)
-        high = (known + self.most * unknown) / trials if unknown else known / trials
+            return Reach(0.0, self.metric.most, certain=False)
+        high = (known + self.metric.most * unknown) / trials if unknown else known / trials
         return Reach(known / trials, high, certain=self.value(tasks) is not None)
 
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         unknown = sum(value is None for values in self._values(tasks) for value in values)
-        if unknown:
-            return f"it is unknown for {plural(unknown, 'trial')}"
-        return self.none_counts if any(task.ran for task in tasks) else "no trial has a verdict"
-
-    def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
-        return _each(self._records(tasks), self.of)
+        return f"it is unknown for {plural(unknown, 'trial')}" if unknown else super().lacking(tasks)
 
 
-@dataclass(frozen=True)
-class _OfEvents:
-    """The mean or a percentile over the events of all trials that have a verdict.
+class _OfEvents(_OfTrials):
+    """The mean or a percentile over the events of all trials that have a verdict."""
 
-    Attributes:
-        of: Returns the mean of a trial.
-        events: Returns the number of its events, or the list of their values.
-        metric: What is measured.
-    """
-
-    of: Callable[[TrialRecord], float | None]
-    events: Callable[[TrialRecord], Any]
-    metric: MeanMetric
-    trials: ClassVar[int] = 1
-
-    @property
-    def apart(self) -> str:
-        return self.metric.apart
-
-    @property
-    def every(self) -> bool:
-        return self.metric.every
-
-    def _records(self, tasks: Sequence[TaskTrials]) -> list[list[TrialRecord]]:
-        found = [[*task.ran, *(task.excluded if self.every else ())] for task in tasks]
-        return [[each for each in records if self.of(each) is not None] for records in found]
+    def __init__(
+        self, of: Callable[[TrialRecord], float | None], metric: MeanMetric, events: Callable[[TrialRecord], Any]
+    ) -> None:
+        super().__init__(of, metric)
+        self.events = events
 
     def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float]]:
         return [[value for each in records for value in self.events(each) or ()] for records in self._records(tasks)]
@@ -317,18 +299,6 @@ class _OfEvents:
             return Reach(0.0, self.metric.most, certain=value is not None)
         return Reach(value, value, certain=True)
 
-    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
-        return self.metric.lacking if any(task.ran for task in tasks) else "no trial has a verdict"
-
-    def each(self, tasks: Sequence[TaskTrials]) -> list[tuple[TrialRecord, float]]:
-        return _each(self._records(tasks), self.of)
-
-
-def _each(
-    tasks: Iterable[Iterable[TrialRecord]], of: Callable[[TrialRecord], float | None]
-) -> list[tuple[TrialRecord, float]]:
-    return [(each, value) for records in tasks for each in records if (value := of(each)) is not None]
-
 
 def _of_columns(columns: Iterable[Column]) -> dict[str, Metric]:
     """Return the metrics of columns, by name."""
@@ -337,10 +307,7 @@ def _of_columns(columns: Iterable[Column]) -> dict[str, Metric]:
 
 def _of_column(column: Column, metric: MeanMetric) -> Metric:
     of = metric.value or column.value
-    if metric.events is not None:
-        return _OfEvents(of, metric.events, metric)
-    none_counts = metric.lacking or _Mean.none_counts
-    return _Mean(of, metric.most, metric.counts, none_counts, metric.every, metric.apart)
+    return _Mean(of, metric) if metric.events is None else _OfEvents(of, metric, metric.events)
 
 
 #: Of the core, by name, apart from pass^K. Means are those of columns.

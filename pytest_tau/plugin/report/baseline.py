@@ -84,7 +84,7 @@ class Baseline:
         """Return the name of the baseline and how its groups have passed, if it decides; None if it cannot be read."""
         if not self._decides:
             return None
-        from ...analysis.decidable import pass_counts
+        from ...analysis.compare import pass_counts
 
         try:
             before = self.read()
