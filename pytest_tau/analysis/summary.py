@@ -13,11 +13,13 @@ from .columns import COLUMNS
 from .scores import Floor, Scores
 from .statistics import percentile
 from .unseen import UnseenAgent, unseen_agents
+from .usage import total_usage
 from .variants import Variants, records_by_variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ..models import ModelUsage
     from ..runs.groups import TaskId
     from ..runs.record import TrialRecord
 
@@ -41,27 +43,6 @@ class TrialStats:
 
 
 @dataclass(frozen=True)
-class Usage:
-    """Sums of the model calls of all trials, errors included.
-
-    Attributes:
-        calls: How many there were.
-        prompt_tokens: Sent.
-        completion_tokens: Received.
-        known_cost: USD of the calls whose price is known.
-        unpriced_calls: Calls of unknown price.
-        cached_tokens: Those sent that the provider has read from its cache.
-    """
-
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    known_cost: float
-    unpriced_calls: int
-    cached_tokens: int = 0
-
-
-@dataclass(frozen=True)
 class DomainSummary:
     """Summary of the trials of a domain.
 
@@ -74,7 +55,7 @@ class DomainSummary:
         messages: What errors said, likewise.
         unmet: In how many failed trials each check was not met, likewise.
         stats: What a trial took; None if none was graded.
-        usage: The sums over model calls; None if there were none.
+        usage: The sums over the model calls of all trials, errors included; None if there were none.
         unseen: The agents that are not built in and of which no model call was seen.
         restored: How many trials were taken from an earlier run.
         groups: The scores by what tasks are grouped by; empty if no task has it.
@@ -90,7 +71,7 @@ class DomainSummary:
     messages: tuple[tuple[str, int], ...]
     unmet: tuple[tuple[str, int], ...]
     stats: TrialStats | None
-    usage: Usage | None
+    usage: ModelUsage | None
     unseen: tuple[UnseenAgent, ...]
     restored: int
     groups: Mapping[str, tuple[Scores, ...]]
@@ -136,6 +117,7 @@ def _domain(
     tasks = dict.fromkeys(record.group.task for record in records)
     verdicts = [floors[task] for task in tasks if task in floors]
     scores, variants = Scores.of(name, records), Variants.of(records)
+    used = [each for record in records for each in record.usage.values()]
     return DomainSummary(
         scores=scores.without_rates(len(tasks)) if variants else scores.with_intervals(records),
         variants=variants,
@@ -145,7 +127,7 @@ def _domain(
         messages=_most_frequent(message for record in errors if (message := error_line(record.error or ""))),
         unmet=_most_frequent(check for record in ran for check in dict.fromkeys(record.failed_checks)),
         stats=_stats(ran) if ran else None,
-        usage=_usage(records),
+        usage=total_usage(used) if used else None,
         unseen=tuple(unseen_agents(records)),
         restored=sum(record.restored for record in records),
         records=records_by_variant(records),
@@ -163,20 +145,6 @@ def _stats(records: list[TrialRecord]) -> TrialStats:
     assert p95 is not None
     means = {each.name: fmean(each.value(record) for record in records) for each in COLUMNS if each.unit}
     return TrialStats(means, p50, p95)
-
-
-def _usage(records: list[TrialRecord]) -> Usage | None:
-    used = [usage for record in records for usage in record.usage.values()]
-    if not used:
-        return None
-    return Usage(
-        calls=sum(usage.calls for usage in used),
-        prompt_tokens=sum(usage.prompt_tokens for usage in used),
-        completion_tokens=sum(usage.completion_tokens for usage in used),
-        known_cost=sum(usage.known_cost for usage in used),
-        unpriced_calls=sum(usage.unpriced_calls for usage in used),
-        cached_tokens=sum(usage.cached_tokens for usage in used),
-    )
 
 
 def _grouped(group: str, split: Mapping[str, Sequence[TrialRecord]]) -> tuple[Scores, ...]:

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from typing import TYPE_CHECKING
 
-from ..models import OUT_OF_TIME
+from ..models import OUT_OF_TIME, ModelUsage
 from ..text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
-    from ..models import ModelUsage
     from ..runs.record import TrialRecord
 
-_SUMS = (
-    "calls",
-    "prompt_tokens",
-    "completion_tokens",
-    "known_cost",
-    "unpriced_calls",
-    "cached_tokens",
-    "cut_replies",
-    "filtered_replies",
-    "timeouts",
-    "malformed_calls",
-    "unknown_tools",
-    "unmade_calls",
-)
+_SUMS = tuple(name for name in ModelUsage.model_fields if name != "model")
+
+
+def total_usage(parts: Collection[ModelUsage]) -> ModelUsage:
+    """Return the sums of usages; the names of different models are joined."""
+    names = dict.fromkeys(name for used in parts for name in used.model.split(", ") if name)
+    return ModelUsage(model=", ".join(names), **{name: sum(getattr(used, name) for used in parts) for name in _SUMS})
 
 
 class UsageTotals:
     """Sums of model usage, by role."""
 
     def __init__(self) -> None:
-        self._roles: dict[str, dict[str, Any]] = {}
+        self._roles: dict[str, list[ModelUsage]] = defaultdict(list)
         self._replayed = self._reused = self._trials = self._stopped = 0
 
     def add(self, usage: Mapping[str, ModelUsage], *, replayed: bool = False, reused: bool = False) -> None:
@@ -56,18 +49,14 @@ class UsageTotals:
 
     def _add(self, usage: Mapping[str, ModelUsage]) -> None:
         for role, used in usage.items():
-            sums = self._roles.setdefault(role, {"models": {}, **dict.fromkeys(_SUMS, 0)})
-            sums["models"] |= dict.fromkeys(used.model.split(", "))
-            for name in _SUMS:
-                sums[name] += getattr(used, name)
+            self._roles[role].append(used)
 
     def lines(self) -> list[str]:
         """Return a line for each role, and one for the sum."""
-        roles = sorted(self._roles.items())
-        found = [f"{role} {', '.join(sums['models'])}: {_format_sums(sums)}" for role, sums in roles]
+        roles = {role: total_usage(parts) for role, parts in sorted(self._roles.items())}
+        found = [f"{role} {total.model}: {_format_sums(total)}" for role, total in roles.items()]
         if len(found) > 1:
-            sums = {name: sum(role[name] for role in self._roles.values()) for name in _SUMS}
-            found.append(f"models together: {_format_sums(sums)}")
+            found.append(f"models together: {_format_sums(total_usage(roles.values()))}")
         free = [
             f"{'all' if count == self._trials else f'{count} of {self._trials} trials'} {how}"
             for count, how in ((self._replayed, "replayed"), (self._reused, "reused from the earlier run"))
@@ -107,21 +96,21 @@ def time_limit_line(records: Iterable[TrialRecord]) -> str | None:
     return f"time limits struck: {'; '.join(parts)}" if parts else None
 
 
-def _format_sums(sums: dict[str, Any]) -> str:
-    parts = [plural(sums["calls"], "call")]
-    parts.append(format_tokens(sums["prompt_tokens"], sums["completion_tokens"], sums["cached_tokens"]))
-    if not sums["calls"]:
+def _format_sums(used: ModelUsage) -> str:
+    if not used.calls:
         return "no answer"
-    if sums["unpriced_calls"] == sums["calls"]:
+    parts = [plural(used.calls, "call")]
+    parts.append(format_tokens(used.prompt_tokens, used.completion_tokens, used.cached_tokens))
+    if used.unpriced_calls == used.calls:
         parts.append("cost unknown")
     else:
-        unpriced = sums["unpriced_calls"]
-        parts.append(
-            f"${sums['known_cost']:,.4f}" + (f" and {plural(unpriced, 'call')} with unknown price" if unpriced else "")
-        )
-    parts += [f"{plural(sums['cut_replies'], 'answer')} cut off by length"] if sums["cut_replies"] else []
-    parts += [f"{plural(sums['filtered_replies'], 'answer')} cut off by a filter"] if sums["filtered_replies"] else []
-    parts += [plural(sums["malformed_calls"], "malformed tool call")] if sums["malformed_calls"] else []
-    parts += [f"{plural(sums['unknown_tools'], 'call')} to unknown tools"] if sums["unknown_tools"] else []
-    parts += [f"{plural(sums['unmade_calls'], 'tool call')} not made by the agent"] if sums["unmade_calls"] else []
-    return ", ".join(parts)
+        unpriced = f" and {plural(used.unpriced_calls, 'call')} with unknown price" if used.unpriced_calls else ""
+        parts.append(f"${used.known_cost:,.4f}{unpriced}")
+    flaws = [
+        (used.cut_replies, f"{plural(used.cut_replies, 'answer')} cut off by length"),
+        (used.filtered_replies, f"{plural(used.filtered_replies, 'answer')} cut off by a filter"),
+        (used.malformed_calls, plural(used.malformed_calls, "malformed tool call")),
+        (used.unknown_tools, f"{plural(used.unknown_tools, 'call')} to unknown tools"),
+        (used.unmade_calls, f"{plural(used.unmade_calls, 'tool call')} not made by the agent"),
+    ]
+    return ", ".join([*parts, *(text for number, text in flaws if number)])

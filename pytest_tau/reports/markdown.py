@@ -140,7 +140,7 @@ def _domain(summary: DomainSummary, failing: Sequence[FailingTask], capabilities
         _rates(summary),
         _variants(summary.variants) if summary.variants else "",
         _facts(summary, capabilities),
-        *(_groups(name, groups) for name, groups in summary.groups.items() if groups),
+        *(_scores(f"by {name}", groups, [1]) for name, groups in summary.groups.items() if groups),
         _failures(failing),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -186,39 +186,19 @@ def _facts(summary: DomainSummary, capabilities: Sequence[Capability]) -> str:
 def _variants(variants: Variants) -> str:
     """Return a table with a row for each variant, and their comparisons."""
     ks = sorted({rate.k for scores in variants.scores for rate in scores.shown_rates()})
-    rows = [["variant", "tasks", "trials", *(f"pass^{k}" for k in ks), "95 % interval of pass^1", "errors"]]
-    names = distinct_lines([scores.name for scores in variants.scores], LONGEST_NAME)
-    for name, scores in zip(names, variants.scores, strict=True):
-        rates = {rate.k: rate for rate in scores.rates}
+    lines = [f"- {escaped(line)}" for line in variants.pair_lines(MOST_PAIRS)]
+    return "\n\n".join([_scores("variant", variants.scores, ks), "\n".join(lines)])
+
+
+def _scores(name: str, groups: Sequence[Scores], ks: Sequence[int]) -> str:
+    """Return a table with a row for each group of trials: their numbers, pass^k for some k, the interval of pass^1."""
+    rows = [[name, "tasks", "trials", *(f"pass^{k}" for k in ks), "95 % interval of pass^1", "errors"]]
+    names = distinct_lines([group.name for group in groups], LONGEST_NAME)
+    for text, group in zip(names, groups, strict=True):
+        rates = {rate.k: rate for rate in group.rates}
         interval = rates[1].interval if 1 in rates else None
-        rows.append(
-            [
-                name,
-                f"{scores.tasks:,}",
-                f"{scores.trials:,}",
-                *(_value(rates.get(k)) for k in ks),
-                interval.format() if interval else "",
-                f"{scores.errors:,}",
-            ]
-        )
-    return "\n\n".join([_table(rows), "\n".join(f"- {escaped(line)}" for line in variants.pair_lines(MOST_PAIRS))])
-
-
-def _groups(name: str, groups: Sequence[Scores]) -> str:
-    rows = [[f"by {name}", "tasks", "trials", "pass^1", "95 % interval", "errors"]]
-    for group in groups:
-        first = group.rates[0] if group.rates else None
-        interval = first.interval.format() if first and first.interval else ""
-        rows.append(
-            [
-                one_line(group.name, LONGEST_NAME),
-                f"{group.tasks:,}",
-                f"{group.trials:,}",
-                _value(first),
-                interval,
-                f"{group.errors:,}",
-            ]
-        )
+        counts = [f"{group.tasks:,}", f"{group.trials:,}", *(_value(rates.get(k)) for k in ks)]
+        rows.append([text, *counts, interval.format() if interval else "", f"{group.errors:,}"])
     return _table(rows)
 
 

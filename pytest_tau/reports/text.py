@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from ..analysis.columns import Column
     from ..analysis.scores import Floor, Rate, Scores
-    from ..analysis.summary import DomainSummary, TrialStats, Usage
+    from ..analysis.summary import DomainSummary, TrialStats
     from ..capability import Capability
+    from ..models import ModelUsage
     from ..runs.record import TrialRecord
 
 #: With fewer trials the reports of failures say it all, and with fewer tasks an interval says nothing.
@@ -134,7 +135,7 @@ def format_floor(floor: Floor, scores: Scores) -> str:
     return f"{floor.passed} of {plural(floor.tasks, 'task')}{left_out}"
 
 
-def format_stats(stats: TrialStats, usage: Usage | None, trials: int) -> list[str]:
+def format_stats(stats: TrialStats, usage: ModelUsage | None, trials: int) -> list[str]:
     """Return what a trial took on average, in parts: ``4.5 turns``, ``3.0 calls (0.2 failed)``."""
     parts = [_format_mean(each, stats.means) for each in COLUMNS if each.name in stats.means and not each.part_of]
     if usage is not None:
@@ -152,7 +153,7 @@ def _format_mean(column: Column, means: Mapping[str, float]) -> str:
     return f"{means[column.name]:.1f} {column.unit}s" + (f" ({inside})" if inside else "")
 
 
-def format_usage(usage: Usage) -> list[str]:
+def format_usage(usage: ModelUsage) -> list[str]:
     """Return the number, tokens and cost of model calls, in parts."""
     tokens = format_tokens(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
     parts = [plural(usage.calls, "call"), tokens]
