@@ -66,18 +66,6 @@ class TestContent:
             run.lacks(part)
         assert run.text.count("dismiss_notification") == 2  # once here, once in the short test summary
 
-    def test_different_field_is_shown_with_its_path(self, failing):
-        criteria = {"actions": [CREATE], "reward_basis": ["DB"]}
-        wrong = 'call("create_task", user_id="user_1", title="Buy cheese", description="Two litres")'
-        run = failing(criteria, wrong, '"Done."')
-        run.line("database, agent side: 1 difference")
-        run.line("tasks/task_3/title", 'expected "Buy milk"', 'got "Buy cheese"')
-
-    def test_what_was_not_to_change(self, failing):
-        run = failing({"actions": []}, 'call("create_task", user_id="user_2", title="X")', '"Done."')
-        run.line("tasks/task_3", "not expected", "got {")
-        run.line("users/user_2/tasks", "expected []", 'got ["task_3"]')
-
     def test_missing_action_with_the_nearest_call(self, failing):
         far = 'call("create_task", user_id="user_2", title="Buy", description="Two litres")'
         near = 'call("create_task", user_id="user_9", title="Buy milk", description="Two litres")'
@@ -87,42 +75,6 @@ class TestContent:
         run.line(
             "nearest call, message 4: user_id  expected", '"user_1"', 'got "user_9"', "-> Error: User user_9 not found"
         )
-
-    def test_missing_action_that_was_never_called(self, failing):
-        criteria = {"actions": [CREATE], "reward_basis": ["ACTION"]}
-        run = failing(criteria, 'call("get_users")', '"Done."')
-        run.line("never called create_task(")
-
-    def test_missing_action_of_the_user(self, failing):
-        run = failing({"actions": [DISMISS], "reward_basis": ["ACTION"]}, '"Done."', args=["--tau-user", "noop"])
-        run.line("never called (by the user) dismiss_notification")
-
-    def test_unmet_assertions(self, failing):
-        unmet = _assertion("assert_task_status", task_id="task_1", expected_status="completed", message="watered")
-        negated = _assertion("assert_number_of_tasks", met=False, user_id="user_1", expected_number=2)
-        raising = _assertion("assert_task_status", task_id="task_9", expected_status="completed")
-        fine = _assertion("assert_task_status", task_id="task_2", expected_status="completed")
-        user = _assertion("assert_notification_status", side="user", notification_id="notif_1", expected_status="read")
-        criteria = {"env_assertions": [unmet, negated, raising, fine, user], "reward_basis": ["ENV_ASSERTION"]}
-        run = failing(criteria, '"Done."')
-        run.line("reward 0 = ENV_ASSERTION 0")
-        run.line('not met, assistant side: assert_task_status(task_id="task_1", expected_status="completed")')
-        run.line("watered")
-        run.line('assert_number_of_tasks(user_id="user_1", expected_number=2) to be false')
-        run.line("ToolError: Task task_9 not found")
-        run.line("not met, user side: assert_notification_status")
-        run.lacks("not met", "task_2")
-
-    def test_missing_phrases(self, failing):
-        criteria = {"actions": [], "communicate_info": ["task_3", "Thursday"]}
-        run = failing(criteria, '"Come back on THURSDAY."')
-        run.line("reward 0 = DB 1 x COMMUNICATE 0")
-        run.line("never said: 'task_3'")
-        run.lacks("never said: 'Thursday'")
-
-    def test_checks_outside_the_basis_are_not_shown(self, failing):
-        criteria = {"actions": [CREATE], "communicate_info": ["task_3"], "reward_basis": ["DB"]}
-        failing(criteria, '"Done."').lacks("never said")
 
     def test_how_it_ended_and_the_last_turns(self, failing):
         run = failing({"actions": [CREATE]}, 'call("get_users")', '"I cannot find it."')
@@ -190,18 +142,6 @@ class TestLooks:
     def test_no_colour(self, failing):
         assert "\x1b" not in failing({"actions": [CREATE]}, '"Done."', args=["--color=no"]).text
 
-    def test_a_long_text_is_cut(self, failing):
-        run = failing({"actions": [CREATE]}, '"word " * 500')
-        assert len(run.line("agent  word")) < 250
-
-    @pytest.mark.parametrize("style", ["auto", "long", "short", "line", "native"])
-    def test_traceback_styles_do_not_hide_it(self, failing, style):
-        run = failing({"actions": [CREATE]}, '"Done."', args=[f"--tb={style}", "-rN"])
-        run.line("never called create_task")
-
-    def test_tb_no(self, failing):
-        failing({"actions": [CREATE]}, '"Done."', args=["--tb=no"]).lacks("last messages")
-
 
 class TestAgain:
     """The command that runs the trial again is carried out."""
@@ -235,14 +175,6 @@ class TestAgain:
         again = self._again(project, run)
         again.outcomes(failed=1)
         again.line("mock/t.tau.json::buy-milk[trial-2] FAILED")
-
-    def test_of_a_domain(self, project):
-        run = project.run(
-            "--tau-domain", "mock", "--tau-agent", "noop", "--tau-task", "say-new-id", "--tau-trials", "2"
-        )
-        again = self._again(project, run)
-        again.outcomes(failed=1)
-        again.line("mock::say-new-id[trial-0] FAILED")
 
     def test_of_a_domain_outside_the_default_split_with_a_judge(self, project):
         args = ["--tau-domain", "mock", "--tau-split", "judged", "--tau-judge", "reject", "--tau-num-tasks", "1"]

@@ -60,14 +60,7 @@ class TestExpected:
         run.outcomes(passed=1, xfailed=2)
         assert run.ret == 0
         run.line("XFAIL", "bad-1[trial-0]", "quarantine: the policy is wrong (https://x.test/1)")
-
-    def test_what_counts_is_how_it_really_ended(self, project, tasks):
-        project.write("q.toml", entry(task="bad-*", reason="x"))
-        run = tasks("--tau-quarantine", "q.toml")
         run.line("mock: 3 tasks, 3 trials; 1 passed, 2 failed")
-
-    def test_without_the_file_it_fails(self, tasks):
-        tasks().outcomes(passed=1, failed=2)
 
     def test_only_what_is_named(self, project, tasks):
         project.write("q.toml", entry(task="bad-1", reason="x"))

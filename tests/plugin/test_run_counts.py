@@ -152,27 +152,6 @@ class TestRun:
         run.line("tau:   mock::one  1 of 4 passed (25 %)")
 
     @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["here", "workers"])
-    def test_errors_and_deselected(self, tasks, workers):
-        run = tasks("-k", "not two", *workers, names=("one", "two", "broken"))
-        run.line("tau: excluded: 1 deselected")
-
-    def test_broken_off(self, tasks):
-        run = tasks("-x", "--tau-seed", "1")
-        run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (session ended early)")
-
-    def test_skipped(self, project, tasks):
-        project.write(
-            "conftest.py",
-            """
-            import pytest
-
-            def pytest_collection_modifyitems(items):
-                items[0].add_marker(pytest.mark.skip(reason="not today"))
-            """,
-        )
-        tasks().line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (not today)")
-
-    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["here", "workers"])
     def test_terminal_and_folder_agree(self, project, tasks, workers):
         project.write(
             "conftest.py",

@@ -43,11 +43,9 @@ FAILING = """
 """
 RUNS = {
     "passed": ("", ["--tau-record"]),
-    "failed": (FAILING, ["-vv", "-rA", "-l"]),
-    "verbose": (FAILING, ["-vv", "--tb=long", "--showlocals", "--setup-show", "--durations=5"]),
+    "failed": (FAILING, ["-vv", "-rA", "--tb=long", "--showlocals", "--setup-show", "--durations=5"]),
     "dry": ("", ["--tau-dry-run"]),
     "workers": (FAILING, ["-n", "2", "--tau-record"]),
-    "workers passed": ("", ["-n", "2", "--tau-record", "--tau-trials", "3"]),
 }
 REPORTS = ["--junitxml=r.xml", "--tau-html=r.html", "--tau-markdown=r.md"]
 

@@ -87,11 +87,6 @@ class TestTerminal:
         run = project.run("--tau-domain", "mock")
         assert summary_of(run) == ["tau: mock: 16 tasks, 16 trials; 16 passed; pass^1 1.000"]
 
-    def test_one_task_is_short(self, project, a_task):
-        project.tasks("mock/t.tau.json", [a_task()])
-        run = project.run("--tau-agent", "noop")
-        assert summary_of(run) == ["tau: mock: 1 task, 1 trial; 1 failed; pass^1 0.000"]
-
     def test_task_that_needs_no_agent_is_always_reported(self, project, a_task):
         idle = a_task("idle", criteria={"actions": []})
         project.tasks("mock/t.tau.json", [idle, a_task()])

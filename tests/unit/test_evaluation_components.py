@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -197,7 +198,7 @@ def test_a_built_in_component_without_criteria_of_its_own_checks_where_the_basis
 
 @pytest.mark.parametrize(
     ("found", "reward"),
-    [(0, 0.0), (1, 1.0), (True, 1.0), (0.25, 0.25), (CustomCheck(name="POLITE", reward=0.5), 0.5)],
+    [(0, 0.0), (1, 1.0), (True, 1.0), (Fraction(1), 1.0), (0.25, 0.25), (CustomCheck(name="POLITE", reward=0.5), 0.5)],
 )
 def test_a_number_from_0_to_1_is_a_check(domain: Domain, found: Any, reward: float) -> None:
     class Found(Polite):
