@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_tau.capabilities.traces.reading import Conversation, Problem, read_traces
+from pytest_tau.capabilities.traces.reading import Conversation, read_traces
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 SAMPLES = SHARED / "traces" / "otel"
@@ -19,10 +19,10 @@ NO_CONVERSATION = "no conversation: no span is a call of a model, an agent or a 
 pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="there is no ../shared/traces beside the project")
 
 
-def read(sample: Path, folder: Path) -> tuple[list[Conversation], list[Problem]]:
+def read(sample: Path, folder: Path) -> tuple[list[Conversation], list[str]]:
     logs = sample.with_suffix(".logs.json")
     found = list(read_traces([sample, *([logs] if logs.exists() else [])], folder))
-    return [one for one in found if isinstance(one, Conversation)], [one for one in found if isinstance(one, Problem)]
+    return [one for one in found if isinstance(one, Conversation)], [one for one in found if isinstance(one, str)]
 
 
 def comparable(messages: list[dict[str, Any]]) -> str:
@@ -54,4 +54,4 @@ def test_a_sample_is_read_as_expected(expected: Path, tmp_path: Path) -> None:
 def test_traces_without_agents_have_no_conversation(sample: Path, tmp_path: Path) -> None:
     found, problems = read(sample, tmp_path)
     assert not found
-    assert [problem.text.rpartition("json: ")[2] for problem in problems] == [NO_CONVERSATION]
+    assert [problem.rpartition("json: ")[2] for problem in problems] == [NO_CONVERSATION]

@@ -13,7 +13,19 @@ from pytest_tau.capabilities.traces.reading.spans import hex_id, nanoseconds
 from pytest_tau.capabilities.traces.reading.stored import Simulations
 from pytest_tau.runs.reader import open_run
 
-from .test_traces_reading import WHOLE, Read, agent, chat, request, user, whole_conversation
+from .test_traces_reading import (
+    ANSWER,
+    ASKED,
+    CALLED,
+    DONE,
+    WHOLE,
+    Read,
+    agent,
+    chat,
+    request,
+    user,
+    whole_conversation,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,17 +33,7 @@ if TYPE_CHECKING:
     from .commands import Tau
 
 TRACE, START = "0af7651916cd43dd8448eb211c80319c", "2026-11-26T10:00:0{}.000Z"
-ASKED = {"role": "user", "content": "where is W1?"}
-CALLED = {
-    "role": "assistant",
-    "content": None,
-    "tool_calls": [
-        {"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": '{"order_id": "W1"}'}}
-    ],
-}
-RESULT = {"role": "tool", "tool_call_id": "c1", "content": '{"status": "pending"}'}
-ANSWER = {"role": "assistant", "content": "pending"}
-CALLS = [([ASKED], CALLED), ([ASKED, CALLED, RESULT], ANSWER)]
+CALLS = [([ASKED], CALLED), ([ASKED, CALLED, DONE], ANSWER)]
 
 
 def langfuse() -> Any:

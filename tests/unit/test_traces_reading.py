@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_tau.capabilities.traces.reading import Conversation, Problem, read_traces
+from pytest_tau.capabilities.traces.reading import Conversation, read_traces
 from pytest_tau.capabilities.traces.reading.messages import read_messages, without_framework
 from pytest_tau.capabilities.traces.reading.stored import Simulations
 from pytest_tau.models import ToolMessage
@@ -87,7 +87,7 @@ class Read:
         spool.mkdir()
         found = list(read_traces(files, spool))
         self.conversations = [each for each in found if isinstance(each, Conversation)]
-        self.problems = [str(each) for each in found if isinstance(each, Problem)]
+        self.problems = [each for each in found if isinstance(each, str)]
         return self
 
     @property
@@ -388,85 +388,126 @@ class TestMissingTexts:
         assert Read(tmp_path, request(chat(0, [image], agent("nice")))).notes == ["message 0: part blob is skipped"]
 
 
-FORMS = {
+#: A question, a call and its result, as providers and frameworks write them.
+FORMS: dict[str, list[Any]] = {
     "chat completions": [
-        {"role": "user", "content": "hi"},
+        {"role": "user", "content": "where is W1?"},
         {
             "role": "assistant",
             "content": None,
-            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}],
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": '{"order_id": "W1"}'}}
+            ],
         },
-        {"role": "tool", "tool_call_id": "c", "content": "done"},
+        {"role": "tool", "tool_call_id": "c1", "content": '{"status": "pending"}'},
     ],
     "responses": [
-        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "where is W1?"}]},
         {"type": "reasoning", "summary": []},
-        {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"a": 1}'},
-        {"type": "function_call_output", "call_id": "c", "output": "done"},
+        {"type": "function_call", "call_id": "c1", "name": "get_order", "arguments": '{"order_id": "W1"}'},
+        {"type": "function_call_output", "call_id": "c1", "output": '{"status": "pending"}'},
     ],
     "anthropic": [
-        {"role": "user", "content": "hi"},
+        {"role": "user", "content": "where is W1?"},
         {
             "role": "assistant",
             "content": [
                 {"type": "thinking", "thinking": "…"},
-                {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}},
+                {"type": "tool_use", "id": "c1", "name": "get_order", "input": {"order_id": "W1"}},
             ],
         },
         {
             "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": "done"}]}],
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "c1",
+                    "content": [{"type": "text", "text": '{"status": "pending"}'}],
+                }
+            ],
         },
     ],
     "gemini": [
-        {"role": "user", "parts": [{"text": "hi"}]},
-        {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {"a": 1}}}]},
-        {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "f", "response": "done"}}]},
+        {"role": "user", "parts": [{"text": "where is W1?"}]},
+        {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "get_order", "args": {"order_id": "W1"}}}]},
+        {
+            "role": "user",
+            "parts": [{"functionResponse": {"id": "c1", "name": "get_order", "response": '{"status": "pending"}'}}],
+        },
     ],
     "bedrock": [
-        {"role": "user", "content": [{"text": "hi"}]},
-        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": "f", "input": {"a": 1}}}]},
-        {"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": "done"}]}}]},
+        {"role": "user", "content": [{"text": "where is W1?"}]},
+        {
+            "role": "assistant",
+            "content": [{"toolUse": {"toolUseId": "c1", "name": "get_order", "input": {"order_id": "W1"}}}],
+        },
+        {
+            "role": "user",
+            "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": '{"status": "pending"}'}]}}],
+        },
     ],
     "langchain": [
         [
-            {"lc": 1, "type": "constructor", "id": ["langchain", "HumanMessage"], "kwargs": {"content": "hi"}},
+            {
+                "lc": 1,
+                "type": "constructor",
+                "id": ["langchain", "HumanMessage"],
+                "kwargs": {"content": "where is W1?"},
+            },
             {
                 "type": "ai",
                 "data": {
                     "content": "",
-                    "tool_calls": [{"name": "f", "args": {"a": 1}, "id": "c", "type": "tool_call"}],
+                    "tool_calls": [{"name": "get_order", "args": {"order_id": "W1"}, "id": "c1", "type": "tool_call"}],
                 },
             },
-            {"type": "tool", "content": "done", "tool_call_id": "c", "id": "message"},
+            {"type": "tool", "content": '{"status": "pending"}', "tool_call_id": "c1", "id": "message"},
         ]
     ],
     "pydantic-ai": [
-        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]},
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "where is W1?"}]},
         {
             "kind": "response",
-            "parts": [{"part_kind": "tool-call", "tool_name": "f", "args": '{"a": 1}', "tool_call_id": "c"}],
+            "parts": [
+                {"part_kind": "tool-call", "tool_name": "get_order", "args": '{"order_id": "W1"}', "tool_call_id": "c1"}
+            ],
         },
         {
             "kind": "request",
-            "parts": [{"part_kind": "tool-return", "tool_name": "f", "content": "done", "tool_call_id": "c"}],
+            "parts": [
+                {
+                    "part_kind": "tool-return",
+                    "tool_name": "get_order",
+                    "content": '{"status": "pending"}',
+                    "tool_call_id": "c1",
+                }
+            ],
         },
     ],
     "vercel": [
-        {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+        {"role": "user", "content": [{"type": "text", "text": "where is W1?"}]},
         {
             "role": "assistant",
-            "content": [{"type": "tool-call", "toolCallId": "c", "toolName": "f", "input": {"a": 1}}],
+            "content": [
+                {"type": "tool-call", "toolCallId": "c1", "toolName": "get_order", "input": {"order_id": "W1"}}
+            ],
         },
-        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c", "toolName": "f", "output": "done"}]},
+        {
+            "role": "tool",
+            "content": [
+                {"type": "tool-result", "toolCallId": "c1", "toolName": "get_order", "output": '{"status": "pending"}'}
+            ],
+        },
     ],
     "events": [
-        {"event.name": "gen_ai.user.message", "role": "user", "content": "hi"},
+        {"event.name": "gen_ai.user.message", "role": "user", "content": "where is W1?"},
         {
             "event.name": "gen_ai.assistant.message",
-            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}],
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": {"order_id": "W1"}}}
+            ],
         },
-        {"event.name": "gen_ai.tool.message", "id": "c", "content": "done"},
+        {"event.name": "gen_ai.tool.message", "id": "c1", "content": '{"status": "pending"}'},
     ],
 }
 
@@ -475,38 +516,14 @@ FORMS = {
 @pytest.mark.parametrize("as_text", [True, False])
 def test_messages_are_read_in_all_forms(form: str, *, as_text: bool) -> None:
     asked, called, result = read_messages(json.dumps(FORMS[form]) if as_text else FORMS[form])
-    assert (asked.role, asked.text) == ("user", "hi")
+    assert (asked.role, asked.text) == ("user", "where is W1?")
     assert (called.role, called.text or "") == ("assistant", "")
-    assert [(call.id, call.name, call.arguments) for call in called.calls] == [("c", "f", {"a": 1})]
-    assert (result.role, result.call_id, result.text) == ("tool", "c", "done")
+    assert [(call.id, call.name, call.arguments) for call in called.calls] == [("c1", "get_order", {"order_id": "W1"})]
+    assert (result.role, result.call_id, result.text) == ("tool", "c1", '{"status": "pending"}')
 
 
-ASKED = {"role": "user", "content": "where is W1?"}
-CALLED = {
-    "role": "assistant",
-    "content": "",
-    "tool_calls": [
-        {"id": "c1", "type": "function", "function": {"name": "get_order", "arguments": '{"order_id": "W1"}'}}
-    ],
-}
+ASKED, CALLED, DONE = FORMS["chat completions"]
 ANSWER = {"role": "assistant", "content": "pending"}
-DONE = {"role": "tool", "tool_call_id": "c1", "content": '{"status": "pending"}'}
-BLOCKS = [
-    {"role": "user", "content": [{"text": "where is W1?"}]},
-    {
-        "role": "assistant",
-        "content": [{"toolUse": {"toolUseId": "c1", "name": "get_order", "input": {"order_id": "W1"}}}],
-    },
-    {"role": "tool", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": '{"status": "pending"}'}]}}]},
-]
-CONTENTS = [
-    {"role": "user", "parts": [{"text": "where is W1?"}]},
-    {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "get_order", "args": {"order_id": "W1"}}}]},
-    {
-        "role": "user",
-        "parts": [{"functionResponse": {"id": "c1", "name": "get_order", "response": {"status": "pending"}}}],
-    },
-]
 #: By instrumentation, the attributes of the call of a model with a result in its request.
 ATTRIBUTES: dict[str, dict[str, Any]] = {
     "Vercel AI SDK": {
@@ -517,26 +534,24 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
     },
     "Google ADK": {
         "gen_ai.request.model": "gemini",
-        "gcp.vertex.agent.llm_request": {"model": "gemini", "config": {}, "contents": CONTENTS},
+        "gcp.vertex.agent.llm_request": {"model": "gemini", "config": {}, "contents": FORMS["gemini"]},
         "gcp.vertex.agent.llm_response": {"content": {"role": "model", "parts": [{"text": "pending"}]}},
     },
     "Logfire": {
         "request_data": {"model": "m", "messages": [ASKED, CALLED, DONE]},
-        "response_data": {"message": {"role": "assistant", "content": "pending"}, "usage": {}},
+        "response_data": {"message": ANSWER, "usage": {}},
     },
     "pydantic-ai of 2025": {
         "gen_ai.operation.name": "chat",
         "events": [
-            {"event.name": "gen_ai.user.message", **ASKED},
-            {"event.name": "gen_ai.assistant.message", **CALLED},
-            {"event.name": "gen_ai.tool.message", "id": "c1", "content": DONE["content"]},
-            {"event.name": "gen_ai.choice", "index": 0, "message": {"role": "assistant", "content": "pending"}},
+            *FORMS["events"],
+            {"event.name": "gen_ai.choice", "index": 0, "message": ANSWER},
         ],
     },
     "MLflow with all messages": {
         "mlflow.spanType": '"CHAT_MODEL"',
-        "mlflow.chat.messages": [ASKED, CALLED, DONE, {"role": "assistant", "content": "pending"}],
-        "mlflow.spanOutputs": {"choices": [{"message": {"role": "assistant", "content": "pending"}}]},
+        "mlflow.chat.messages": [ASKED, CALLED, DONE, ANSWER],
+        "mlflow.spanOutputs": {"choices": [{"message": ANSWER}]},
     },
     "OpenInference of 2024": {
         "openinference.span.kind": "LLM",
@@ -587,17 +602,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
         "openinference.span.kind": "LLM",
         "input.value": {
             "system": "Sell.",
-            "messages": [
-                ASKED,
-                {
-                    "role": "assistant",
-                    "content": [{"type": "tool_use", "id": "c1", "name": "get_order", "input": {"order_id": "W1"}}],
-                },
-                {
-                    "role": "user",
-                    "content": [{"type": "tool_result", "tool_use_id": "c1", "content": '{"status": "pending"}'}],
-                },
-            ],
+            "messages": FORMS["anthropic"],
         },
         "output.value": {"id": "msg", "role": "assistant", "content": [{"type": "text", "text": "pending"}]},
     },
@@ -605,11 +610,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
         "openinference.span.kind": "LLM",
         "input.value": {
             "instructions": "Sell.",
-            "input": [
-                ASKED,
-                {"type": "function_call", "call_id": "c1", "name": "get_order", "arguments": '{"order_id": "W1"}'},
-                {"type": "function_call_output", "call_id": "c1", "output": '{"status": "pending"}'},
-            ],
+            "input": FORMS["responses"],
         },
         "output.value": {
             "output": [
@@ -633,10 +634,10 @@ def test_events_with_the_blocks_of_bedrock_are_read(tmp_path: Path) -> None:
     """As Strands Agents write them: the content of each message is JSON in an attribute of an event."""
     events = [
         {
-            "name": f"gen_ai.{each['role']}.message",
+            "name": f"gen_ai.{role}.message",
             "attributes": [{"key": "content", "value": {"stringValue": json.dumps(each["content"])}}],
         }
-        for each in BLOCKS
+        for role, each in zip(("user", "assistant", "tool"), FORMS["bedrock"], strict=True)
     ]
     answer = [{"key": "message", "value": {"stringValue": '[{"text": "pending"}]'}}]
     made = span("chat", 0, gen_ai__operation__name="chat")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from .conversations import conversations_of
 from .files import read_spans
@@ -15,19 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Conversation", "Problem", "read_traces"]
+__all__ = ["Conversation", "read_traces"]
 
 
-class Problem(NamedTuple):
-    """What cannot be read, or is not a conversation, after its place."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | Problem]:
+def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | str]:
     """Yield the conversations of files, in the order of their starts, and what cannot be read.
 
     Spans lie on disk in between; of a file, its text and one document are in memory.
@@ -45,7 +36,7 @@ def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | 
             spans = 0
             for found in read_spans(file):
                 if found.problem:
-                    yield Problem(f"{file}, line {found.line}: {found.problem}")
+                    yield f"{file}, line {found.line}: {found.problem}"
                     continue
                 spans += 1
                 span = (log_of if found.is_log else span_of)(found.value, found.around)
@@ -53,17 +44,17 @@ def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | 
                 if span.trace and span.id:
                     spool.add(span, log=found.is_log)
             if not spans:
-                yield Problem(f"{file}: no spans in a known format; docs/traces.md lists the formats")
+                yield f"{file}: no spans in a known format; docs/traces.md lists the formats"
         spool.sort()
         empty = True
         for group in spool.groups():
             conversations, problems = conversations_of(group)
             yield from conversations
-            yield from map(Problem, problems)
+            yield from problems
             empty = False
         if empty:
             named = ", ".join(map(str, files))
-            yield Problem(f"{named}: no conversation: no span is a call of a model, an agent or a tool")
+            yield f"{named}: no conversation: no span is a call of a model, an agent or a tool"
     finally:
         spool.close()
 

@@ -18,8 +18,6 @@ from ....text import plural, printable
 if TYPE_CHECKING:
     import argparse
 
-    from . import Problem
-
 #: The problems that are printed.
 _MOST: Final = 20
 
@@ -71,7 +69,7 @@ def _print_json(files: list[Path]) -> int:
                 sys.stdout.write(f"{between}\n{json.dumps(found.as_json())}")
                 between = ","
             else:
-                problems.append(str(found))
+                problems.append(found)
         sys.stdout.write(f'],\n"problems": {json.dumps(problems, indent=1)}}}\n')
     return int(bool(problems))
 
@@ -102,7 +100,7 @@ def _store(files: list[Path], out: Path | None, domain: str | None) -> int:
     return int(bool(problems))
 
 
-def _write(files: list[Path], draft: Path, file: IO[str], domain: str | None) -> tuple[int, int, list[Problem]]:
+def _write(files: list[Path], draft: Path, file: IO[str], domain: str | None) -> tuple[int, int, list[str]]:
     """Write the conversations of files; return how many there are, how many of them have notes, and the problems."""
     from ..facts import SourceFile
     from . import Conversation, digest_of, read_traces
@@ -122,7 +120,7 @@ def _write(files: list[Path], draft: Path, file: IO[str], domain: str | None) ->
     return number, noted, problems
 
 
-def _listed(problems: list[Problem]) -> list[str]:
+def _listed(problems: list[str]) -> list[str]:
     more = [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
     return [f"not read: {each}" for each in problems[:_MOST]] + more
 
