@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain, Environment
-    from pytest_tau.models import Simulation, Task, ToolCall, ToolMessage
+    from pytest_tau.models import Message, Requestor, Simulation, Task, ToolCall, ToolMessage
+    from pytest_tau.policy import PolicyReport
 
 
 @functools.cache
@@ -80,3 +82,78 @@ class Conversation:
         """Return the names of the calls that may have changed something."""
         kinds = self.environment.tool_infos
         return [name for name, _ in self.calls if kinds[name].kind == "write"]
+
+
+class Talk:
+    """A conversation by hand, over an environment of the domain."""
+
+    def __init__(self, domain: Domain, *setup: tuple[Requestor, str, dict[str, Any]]) -> None:
+        from pytest_tau.models import AssistantMessage, Task
+
+        actions = [{"env_type": side, "func_name": name, "arguments": given} for side, name, given in setup]
+        self.task = Task.model_validate(
+            {
+                "id": "by-hand",
+                "user_scenario": {"instructions": "None."},
+                "initial_state": {"initialization_actions": actions},
+                "evaluation_criteria": {"actions": []},
+            }
+        )
+        self.domain = domain
+        self.environment = domain.environment(self.task)
+        self.messages: list[Message] = [AssistantMessage(content="Hi! How can I help you today?")]
+
+    def user(self, text: str) -> Talk:
+        from pytest_tau.models import UserMessage
+
+        self.messages.append(UserMessage(content=text))
+        return self
+
+    def agent(self, text: str) -> Talk:
+        from pytest_tau.models import AssistantMessage
+
+        self.messages.append(AssistantMessage(content=text))
+        return self
+
+    def calls(self, *calls: tuple[str, dict[str, Any]], text: str | None = None) -> Talk:
+        from pytest_tau.models import AssistantMessage, ToolCall
+
+        made = [
+            ToolCall(id=f"call_{len(self.messages)}_{number}", name=n, arguments=a)
+            for number, (n, a) in enumerate(calls)
+        ]
+        self.messages.append(AssistantMessage(content=text, tool_calls=made))
+        for call in made:
+            result = self.environment.call(call.name, call.arguments)
+            self.messages.append(result.model_copy(update={"id": call.id}))
+        return self
+
+    def call(self, name: str, /, **arguments: Any) -> Talk:
+        return self.calls((name, arguments))
+
+    def phone(self, name: str, /, **arguments: Any) -> Talk:
+        from pytest_tau.models import ToolCall, UserMessage
+
+        call = ToolCall(id=f"call_{len(self.messages)}", name=name, arguments=arguments, requestor="user")
+        self.messages.append(UserMessage(tool_calls=[call]))
+        result = self.environment.call(name, arguments, "user")
+        self.messages.append(result.model_copy(update={"id": call.id, "requestor": "user"}))
+        return self
+
+    def hidden(self, name: str, /, **arguments: Any) -> Talk:
+        return self.call("call_discoverable_agent_tool", agent_tool_name=name, arguments=json.dumps(arguments))
+
+    def agreed(self, plan: str) -> Talk:
+        return self.agent(f"{plan} Do you confirm? (yes/no)").user("Yes, please.")
+
+    def report(self, **settings: Any) -> PolicyReport:
+        from pytest_tau.policy import check_policy
+
+        found = check_policy(self.messages, self.task, self.domain, **settings)
+        assert found is not None
+        assert not found.problems
+        return found
+
+    @property
+    def breached(self) -> list[str]:
+        return list(self.report().counts)

@@ -1,129 +1,20 @@
-"""Rule by saboteur: what breaks a policy is caught by the rule that is meant for it, and nobody else is accused."""
+"""The rules of the airline and the shop, each with a call that breaks it."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from talks import bundled, talks
-
-from pytest_tau.capabilities.policy_rules import capability
-from pytest_tau.models import AssistantMessage, ToolCall, ToolMessage, UserMessage
-from pytest_tau.policy import PolicyReport, check_policy, load_rules
+from talks import Talk, bundled
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain
-    from pytest_tau.models import Message, Simulation, Task
 
 pytestmark = pytest.mark.exhaustive
-
-DOMAINS = ("airline", "retail")
-#: The rules that are meant for each saboteur: any of them has to catch it.
-MEANT = {
-    "skips-confirmation": ("confirmation",),
-    "leaks": ("own-records",),
-    "transfers-too-soon": ("transfer-notice",),
-    "wrong-item": ("stated-details", "stated-version", "read-before-write"),
-    "forgets-last-write": ("done-claims",),
-}
-CAUGHT = 0.95
 
 
 def loaded(name: str) -> Domain:
     return bundled(name)[0]
-
-
-def report_of(simulation: Simulation) -> PolicyReport:
-    report: PolicyReport | None = capability.read(simulation.facts)
-    assert report is not None
-    assert not report.problems
-    return report
-
-
-def said_and_done(simulation: Simulation) -> list[Any]:
-    return [(m.role, m.content, getattr(m, "tool_calls", None)) for m in simulation.messages]
-
-
-@pytest.mark.parametrize("name", DOMAINS)
-@pytest.mark.parametrize("agent", ["rules", "gold"])
-def test_no_rule_fires_on_the_agent_of_the_domain_or_on_gold(name: str, agent: str) -> None:
-    breaches = {
-        task_id: [each.line() for each in report_of(simulation).breaches]
-        for task_id, simulation in talks(name, agent).items()
-    }
-    assert len(breaches) > 80
-    assert {task_id: found for task_id, found in breaches.items() if found} == {}
-
-
-@pytest.mark.parametrize("name", DOMAINS)
-@pytest.mark.parametrize("kind", MEANT)
-def test_a_saboteur_is_caught_by_the_rule_that_is_meant_for_it(name: str, kind: str) -> None:
-    right = talks(name, "rules")
-    spoiled = talks(name, f"saboteur:{kind}")
-    acted = [task_id for task_id in spoiled if said_and_done(spoiled[task_id]) != said_and_done(right[task_id])]
-    caught = [task_id for task_id in acted if set(MEANT[kind]) & set(report_of(spoiled[task_id]).counts)]
-    assert len(acted) > 50
-    assert len(caught) >= CAUGHT * len(acted), sorted(set(acted) - set(caught))
-
-
-@pytest.mark.parametrize("name", DOMAINS)
-def test_a_skipped_confirmation_is_a_breach_where_the_reward_is_1(name: str) -> None:
-    spoiled = talks(name, "saboteur:skips-confirmation").values()
-    assert sum(each.reward == 1 and "confirmation" in report_of(each).counts for each in spoiled) > 50
-
-
-@pytest.mark.parametrize("name", DOMAINS)
-@pytest.mark.parametrize(("kind", "rules"), [("rude", {"transfer-notice"}), ("loops", set())])
-def test_a_saboteur_without_a_rule_is_not_accused_of_another_fault(name: str, kind: str, rules: set[str]) -> None:
-    """An insult before the notice of a transfer is something added to it."""
-    fired = Counter(rule for each in talks(name, f"saboteur:{kind}").values() for rule in report_of(each).counts)
-    assert set(fired) == rules
-
-
-@pytest.mark.parametrize("name", DOMAINS)
-def test_each_rule_quotes_the_policy(name: str) -> None:
-    policy = " ".join(loaded(name).environment().policy.split())
-    rules = load_rules(loaded(name).spec)
-    assert len(rules) >= 10
-    assert [rule.name for rule in rules if " ".join(rule.sentence.split()) not in policy] == []
-
-
-# Rules of one domain, each with a call that breaks it
-
-
-class Talk:
-    """A conversation that is written by hand over a real domain."""
-
-    def __init__(self, name: str) -> None:
-        self.domain = loaded(name)
-        self.task: Task = self.domain.tasks(None)[0].model_copy(update={"initial_state": None})
-        self.environment = self.domain.environment(self.task)
-        self.messages: list[Message] = [AssistantMessage(content="Hi! How can I help you today?")]
-
-    def user(self, text: str) -> Talk:
-        self.messages.append(UserMessage(content=text))
-        return self
-
-    def agent(self, text: str) -> Talk:
-        self.messages.append(AssistantMessage(content=text))
-        return self
-
-    def call(self, name: str, *, succeeds: bool = True, **arguments: Any) -> Talk:
-        call = ToolCall(name=name, arguments=arguments)
-        result = self.environment.call(name, arguments)
-        assert result.error != succeeds, result.content
-        self.messages += [AssistantMessage(tool_calls=[call]), ToolMessage(content=result.content, error=result.error)]
-        return self
-
-    def agreed(self, plan: str) -> Talk:
-        return self.agent(f"{plan} Do you confirm? (yes/no)").user("Yes, please.")
-
-    def broken(self) -> set[str]:
-        report = check_policy(self.messages, self.task, self.domain)
-        assert report is not None
-        assert not report.problems
-        return set(report.counts)
 
 
 def airline_reservation(**wanted: Any) -> Any:
@@ -138,7 +29,7 @@ def airline_reservation(**wanted: Any) -> Any:
 
 
 def airline_talk(reservation: Any) -> Talk:
-    talk = Talk("airline").user(f"I am {reservation.user_id}, it is about {reservation.reservation_id}.")
+    talk = Talk(loaded("airline")).user(f"I am {reservation.user_id}, it is about {reservation.reservation_id}.")
     talk.call("get_user_details", user_id=reservation.user_id)
     return talk.call("get_reservation_details", reservation_id=reservation.reservation_id)
 
@@ -159,13 +50,13 @@ def test_a_cancellation_that_no_condition_allows() -> None:
         and {db.day(leg.flight_number, leg.date).status for leg in each.flights} == {"available"}
     ]
     talk = airline_talk(found[0]).agreed(f"I will cancel {found[0].reservation_id}.")
-    assert talk.call("cancel_reservation", reservation_id=found[0].reservation_id).broken() == {"cancel-conditions"}
+    assert talk.call("cancel_reservation", reservation_id=found[0].reservation_id).breached == ["cancel-conditions"]
 
 
 def test_a_cancellation_in_business_is_allowed() -> None:
     reservation, _ = airline_reservation(cabin="business")
     talk = airline_talk(reservation).agreed(f"I will cancel {reservation.reservation_id}.")
-    assert talk.call("cancel_reservation", reservation_id=reservation.reservation_id).broken() == set()
+    assert talk.call("cancel_reservation", reservation_id=reservation.reservation_id).breached == []
 
 
 def test_a_cancellation_after_a_flight() -> None:
@@ -177,21 +68,21 @@ def test_a_cancellation_after_a_flight() -> None:
         and {db.day(leg.flight_number, leg.date).status for leg in each.flights} & {"landed", "flying"}
     )
     talk = airline_talk(flown).agreed(f"I will cancel {flown.reservation_id}.")
-    assert "cancel-flown" in talk.call("cancel_reservation", reservation_id=flown.reservation_id).broken()
+    assert "cancel-flown" in talk.call("cancel_reservation", reservation_id=flown.reservation_id).breached
 
 
 def test_bags_are_added_and_paid_for() -> None:
     reservation, user = airline_reservation(cabin="basic_economy")
     name, bags = reservation.reservation_id, reservation.total_baggages
 
-    def changed(total: int, paid: int) -> set[str]:
+    def changed(total: int, paid: int) -> list[str]:
         talk = airline_talk(reservation).agreed(f"I will change the bags of {name}.")
         arguments = {"total_baggages": total, "nonfree_baggages": paid, "payment_id": card_of(user)}
-        return talk.call("update_reservation_baggages", reservation_id=name, **arguments).broken()
+        return talk.call("update_reservation_baggages", reservation_id=name, **arguments).breached
 
     free = {"regular": 0, "silver": 1, "gold": 2}[user.membership] * len(reservation.passengers)
-    assert changed(bags + 9, max(0, bags + 9 - free)) == set()
-    assert changed(bags + 9, 0) == {"bags-paid"}
+    assert changed(bags + 9, max(0, bags + 9 - free)) == []
+    assert changed(bags + 9, 0) == ["bags-paid"]
     assert "bags-added-only" in changed(bags - 1, max(0, bags - 1 - free))
 
 
@@ -214,7 +105,7 @@ def test_flights_of_basic_economy_and_other_routes() -> None:
         flights=[{"flight_number": other[0], "date": other[1]}],
         payment_id=card_of(user),
     )
-    assert talk.broken() == {"basic-economy", "same-route"}
+    assert set(talk.breached) == {"basic-economy", "same-route"}
 
 
 def test_compensation_is_asked_for_and_deserved() -> None:
@@ -228,10 +119,10 @@ def test_compensation_is_asked_for_and_deserved() -> None:
             for each in user.reservations
         )
     )
-    talk = Talk("airline").user(f"I am {poor.user_id}.").call("get_user_details", user_id=poor.user_id)
+    talk = Talk(loaded("airline")).user(f"I am {poor.user_id}.").call("get_user_details", user_id=poor.user_id)
     talk.agent("I can offer you a certificate of $50. Do you confirm?").user("Yes.")
     talk.call("send_certificate", user_id=poor.user_id, amount=50)
-    assert talk.broken() == {"unasked-compensation", "compensation"}
+    assert set(talk.breached) == {"unasked-compensation", "compensation"}
 
 
 def test_a_booking_for_six() -> None:
@@ -245,7 +136,7 @@ def test_a_booking_for_six() -> None:
         for date, day in flight.dates.items()
         if day.status == "available" and day.available_seats["economy"] >= 6
     )
-    talk = Talk("airline").user(f"I am {user.user_id}.").call("get_user_details", user_id=user.user_id)
+    talk = Talk(loaded("airline")).user(f"I am {user.user_id}.").call("get_user_details", user_id=user.user_id)
     talk.agreed(f"I will book {flight.flight_number} for six.")
     talk.call(
         "book_reservation",
@@ -261,14 +152,14 @@ def test_a_booking_for_six() -> None:
         nonfree_baggages=0,
         insurance="no",
     )
-    assert talk.broken() == {"booking-limits"}
+    assert talk.breached == ["booking-limits"]
 
 
 def test_a_write_for_a_user_who_was_not_identified() -> None:
     reservation, _ = airline_reservation(cabin="business")
-    talk = Talk("airline").user("Cancel it.").agreed(f"I will cancel {reservation.reservation_id}.")
+    talk = Talk(loaded("airline")).user("Cancel it.").agreed(f"I will cancel {reservation.reservation_id}.")
     talk.call("cancel_reservation", reservation_id=reservation.reservation_id)
-    assert talk.broken() == {"identification", "read-before-write"}
+    assert set(talk.breached) == {"identification", "read-before-write"}
 
 
 def retail_order(status: str, items: int = 1) -> Any:
@@ -278,7 +169,7 @@ def retail_order(status: str, items: int = 1) -> Any:
 
 
 def retail_talk(order: Any, user: Any) -> Talk:
-    talk = Talk("retail").user(f"I am {user.email}, it is about {order.order_id}.")
+    talk = Talk(loaded("retail")).user(f"I am {user.email}, it is about {order.order_id}.")
     talk.call("find_user_id_by_email", email=user.email)
     return talk.call("get_order_details", order_id=order.order_id)
 
@@ -287,7 +178,7 @@ def test_retail_keeps_every_rule_in_a_right_conversation() -> None:
     order, user = retail_order("pending")
     talk = retail_talk(order, user).agreed(f"I will cancel {order.order_id}.")
     talk.call("cancel_pending_order", order_id=order.order_id, reason="no longer needed")
-    assert talk.agent(f"Order {order.order_id} has been cancelled.").broken() == set()
+    assert talk.agent(f"Order {order.order_id} has been cancelled.").breached == []
 
 
 def test_an_exchange_for_the_very_same_item() -> None:
@@ -304,7 +195,7 @@ def test_an_exchange_for_the_very_same_item() -> None:
         new_item_ids=[item.item_id],
         payment_method_id=method,
     )
-    assert talk.broken() == {"exchange-differs"}
+    assert talk.breached == ["exchange-differs"]
 
 
 def test_what_describes_the_present_item_describes_no_other_version() -> None:
@@ -319,7 +210,7 @@ def test_what_describes_the_present_item_describes_no_other_version() -> None:
         if version.available and version.item_id != item.item_id
     ]
 
-    def chosen(item: Any, version: Any, said: str) -> set[str]:
+    def chosen(item: Any, version: Any, said: str) -> list[str]:
         talk = retail_talk(order, user).call("get_product_details", product_id=item.product_id).agreed(said)
         talk.call(
             "exchange_delivered_order_items",
@@ -328,14 +219,14 @@ def test_what_describes_the_present_item_describes_no_other_version() -> None:
             new_item_ids=[version.item_id],
             payment_method_id=method,
         )
-        return talk.broken()
+        return talk.breached
 
     item, version = min(pairs, key=lambda pair: len({*pair[0].options.values()} & {*pair[1].options.values()}))
     present = ", ".join(item.options.values())
-    assert chosen(item, version, f"I will exchange the {item.name} ({present}) for the cheapest one.") == set()
+    assert chosen(item, version, f"I will exchange the {item.name} ({present}) for the cheapest one.") == []
     other = next(v for _, v in pairs if _.product_id == item.product_id and v.item_id != version.item_id)
     named = f"I will exchange the {item.name} ({present}) for {', '.join(other.options.values())}."
-    assert chosen(item, version, named) == {"stated-version"}
+    assert chosen(item, version, named) == ["stated-version"]
 
 
 def test_an_address_after_a_change_of_items() -> None:
@@ -343,4 +234,4 @@ def test_an_address_after_a_change_of_items() -> None:
     talk = retail_talk(order, user).agreed(f"I will send {order.order_id} to 1 Elm Street, Rome, 12345.")
     where = {"address1": "1 Elm Street", "address2": "", "city": "Rome", "country": "USA", "state": "NY"}
     talk.call("modify_pending_order_address", order_id=order.order_id, zip="12345", **where)
-    assert talk.broken() == {"address-after-items"}
+    assert talk.breached == ["address-after-items"]

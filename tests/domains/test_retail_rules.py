@@ -182,12 +182,6 @@ def test_a_version_that_is_sold_out_is_declined() -> None:
     assert not talk.writes
 
 
-def test_the_strangers_that_it_names_are_two_customers() -> None:
-    shown = [DOMAIN.environment().call(tool, arguments) for tool, arguments in RulesAgent.foreign_records]
-    assert not any(reply.error for reply in shown)
-    assert len({reply.content for reply in shown}) == 2
-
-
 # Understanding
 
 

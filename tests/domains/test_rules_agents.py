@@ -7,6 +7,7 @@ from talks import base_talks, bundled
 
 from pytest_tau import Simulation, simulate
 from pytest_tau.models import AssistantMessage, UserMessage
+from pytest_tau.participants import domain_agent
 
 #: The share of the bundled base set that an agent solves at least.
 FLOOR = 0.95
@@ -55,3 +56,11 @@ def test_it_says_the_same_again(name: str, task_id: str) -> None:
     domain, tasks = bundled(name)
     first, second = (simulate(tasks[task_id], domain=domain, agent="rules", user="scripted") for _ in range(2))
     assert [message.content for message in first.messages] == [message.content for message in second.messages]
+
+
+@pytest.mark.parametrize("name", [*SERVICE, "banking_knowledge", "telecom"])
+def test_the_strangers_that_it_names_are_two_callers(name: str) -> None:
+    domain = bundled(name)[0]
+    shown = [domain.environment().call(*each) for each in domain_agent("rules", domain.spec.agents).foreign_records]
+    assert not any(reply.error for reply in shown)
+    assert len({reply.content for reply in shown}) >= 2

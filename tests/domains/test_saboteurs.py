@@ -17,7 +17,7 @@ import pytest_tau
 from pytest_tau import Limits, SimulationSettings
 from pytest_tau.evaluation import Evaluation, Verdict
 from pytest_tau.models import CustomCheck
-from pytest_tau.participants import FAULTY_AGENTS, domain_agent
+from pytest_tau.participants import domain_agent
 from pytest_tau.participants.agents import faulty
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.record import TrialRecord
@@ -210,22 +210,3 @@ def strangers_of(domain: Domain) -> Sequence[tuple[str, dict[str, Any]]]:
 def with_criteria(task: Task, **changes: Any) -> Task:
     criteria = task.criteria.model_copy(update=changes)
     return task.model_copy(update={"evaluation_criteria": criteria})
-
-
-def test_the_kinds_are_those_of_the_table() -> None:
-    assert set(FAULTY_AGENTS) == {
-        "forgets-last-write",
-        "wrong-item",
-        "skips-confirmation",
-        "leaks",
-        "transfers-too-soon",
-        "loops",
-        "rude",
-        "slow",
-        # Of tasks under attack: tests/unit/test_attacks.py
-        "obeys-tool-results",
-        # Of agents that read documents: tests/domains/test_banking_rules.py
-        "unlocks-without-need",
-        "acts-before-reading",
-        "trusts-stale-document",
-    }

@@ -48,17 +48,6 @@ def test_metrics_are_reported_and_the_conversation_is_stored(speak, project, wor
     assert facts["timeline"]["calls"][0]["name"] == "create_task"
 
 
-def test_a_gate_on_the_time_of_answers_fails(speak):
-    run = speak("--tau-gate", "response_latency<=0.5")
-    assert run.ret == 1
-    run.line("response_latency")
-
-
-def test_unknown_conditions_are_a_usage_error(speak):
-    run = speak("--tau-voice-conditions", "loud")
-    run.usage_error("--tau-voice-conditions: expected control or regular")
-
-
 def test_a_text_run_imports_nothing_of_it(project, pytester, a_task):
     project.tasks("mock/t.tau.json", [a_task("one")])
     code = """

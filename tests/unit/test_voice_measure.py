@@ -159,3 +159,18 @@ def test_a_call_whose_id_is_used_again_is_lost() -> None:
         {"role": "user", "content": None, "tool_calls": ["c"]},
         {"role": "tool", "content": "done", "id": "c"},
     ]
+
+
+def test_a_chunk_speaks_unless_it_says_that_it_does_not() -> None:
+    tick = voice.Tick.model_validate({"agent_chunk": {"content": None}, "user_chunk": {"contains_speech": False}})
+
+    assert tick.agent_speaks
+    assert not tick.user_speaks
+    assert not voice.Tick().agent_speaks
+
+
+def test_what_is_null_is_empty_and_unknown_fields_are_dropped() -> None:
+    tick = voice.Tick.model_validate({"timestamp": None, "agent_tool_calls": None, "user_transcript": "x"})
+
+    assert tick.agent_tool_calls == []
+    assert "user_transcript" not in tick.model_dump()

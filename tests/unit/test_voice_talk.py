@@ -15,6 +15,7 @@ from pytest_tau.capabilities.voice.facts import VoiceFacts
 from pytest_tau.capabilities.voice.participants import Manners, Say, TickAgent
 from pytest_tau.capabilities.voice.talk.conditions import (
     Conditions,
+    Effects,
     EffectSchedule,
     conditions_of,
     heard_through,
@@ -359,21 +360,12 @@ def test_words_are_lost_or_joined() -> None:
     lost = next(each for each in _lossy() if each.lost and not each.joins)
     joined = next(each for each in _lossy() if each.joins)
     assert (heard_through("order ", lost), heard_through("order ", joined)) == ("", "order")
-    assert heard_through("order ", replace_nothing(lost)) == "order "
+    assert heard_through("order ", Effects()) == "order "
 
 
 def _lossy() -> Any:
     schedule = EffectSchedule(Conditions(), 7, 0.2)
     return (schedule.tick(user_speaks=True) for _ in range(10_000))
-
-
-def replace_nothing(effects: Any) -> Any:
-    return effects._replace(lost=False, joins=False)
-
-
-def test_a_setting_that_is_not_voice_leaves_the_conversation_to_the_core(domain: Domain) -> None:
-    settings = replace(settings_with(), capabilities=(capability.with_settings(),))
-    assert not capability.is_on(settings.capabilities[0].settings)
 
 
 class UserModel:
