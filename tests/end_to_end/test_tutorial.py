@@ -202,6 +202,19 @@ def test_its_commands_say_what_it_shows(tmp_path: Path) -> None:
     assert "48 tasks, 96 trials" in job
 
 
+def test_the_commands_of_the_tutorial_about_traces_say_what_it_shows(tmp_path: Path) -> None:
+    copied = [
+        Step(file=file.name, text=file.read_text(encoding="utf-8"))
+        for folder in ("existing_tools", "production")
+        for file in sorted((ROOT / "examples" / folder).iterdir())
+        if file.is_file()
+    ]
+    followed = [*steps(page("traces_to_tasks.md"))]
+    assert sum(bool(step.command) for step in followed) >= 8
+    found = departures(tmp_path / "desk", [*copied, *followed])
+    assert not found, "\n\n".join(found)
+
+
 def test_its_snapshots_are_stored_compared_and_updated(tmp_path: Path) -> None:
     pytest.importorskip("syrupy", reason="snapshots are syrupy's (pytest-tau[snapshot], dev extra)")
     followed = [step for step in steps(TUTORIAL) if is_of_snapshots(step) or step.file.endswith(".py")]

@@ -270,10 +270,7 @@ def test_those_of_a_module_that_is_gone_are_found(snap):
     "narrow",
     [
         ["--tau-task", "buy-milk"],
-        ["--tau-num-tasks", "1"],
-        ["--tau-shard", "1/2"],
         ["-k", "milk"],
-        ["--deselect", "mock/t.tau.json::buy-more[trial-0]"],
         ["mock/t.tau.json::buy-milk[trial-0]"],
     ],
     ids=lambda options: options[0].split("::")[0],

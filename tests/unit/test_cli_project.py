@@ -6,11 +6,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import pytest
 
 from pytest_tau.cli.project import Project as CliProject
+
+from .commands import Ran
 
 DOMAIN = '''
 from pathlib import Path
@@ -80,14 +82,6 @@ TASK = {
 }
 LONG = [{"role": "user", "content": "Hm."}] * 10
 STOP = {"role": "user", "content": "###STOP###"}
-
-
-class Ran(NamedTuple):
-    """The exit status of a command, and what it printed."""
-
-    status: int
-    out: str
-    err: str
 
 
 class Tau(Protocol):
@@ -357,15 +351,10 @@ def test_export_has_the_policy_of_the_project_s_domain(tau: Tau, project: Path) 
         ("pytest_tau_evaluators(config, x): return []", "pytest_tau_evaluators"),
     ],
 )
-@pytest.mark.parametrize("command", ["lint library", "regrade results.json"])
-def test_a_hook_that_cannot_be_used_is_an_error(
-    tau: Tau, project: Path, command: str, hook: str, expected: str
-) -> None:
-    stored(project, (1.0, []))
+def test_a_hook_that_cannot_be_used_is_an_error(tau: Tau, project: Path, hook: str, expected: str) -> None:
     project.joinpath("conftest.py").write_text(f"def {hook}\n")
-    ran = tau(project, *command.split())
-    assert ran.status == 2
-    assert ran.out == ""
+    ran = tau(project, "regrade", stored(project, (1.0, [])))
+    assert (ran.status, ran.out) == (2, "")
     assert expected in ran.err
     assert "conftest.py" in ran.err
     assert "Traceback" not in ran.err

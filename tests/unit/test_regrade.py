@@ -562,12 +562,6 @@ def test_a_simulation_in_a_later_file_of_the_run_replaces_one(domain: Domain, tm
     assert [report.rates() for report in reports] == [({}, {}), both(k1=1.0)]
 
 
-def test_tasks_of_two_files_are_not_pooled(regrade: Regrade) -> None:
-    names = [(f"{file}.tau.json::t[trial-{trial}]", trial) for file in "ab" for trial in (0, 1)]
-    report = regrade(*(passed(test, trial=trial) for test, trial in names))
-    assert report.rates() == both(k1=1.0, k2=1.0)
-
-
 def test_each_variant_has_its_rates(regrade: Regrade) -> None:
     runs = [passed(f"test_it.py::test_it[old-t-trial-{trial}]", trial=trial) for trial in (0, 1)]
     runs += [failed(f"test_it.py::test_it[new-t-trial-{trial}]", trial=trial) for trial in (0, 1)]
