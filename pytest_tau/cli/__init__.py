@@ -22,7 +22,8 @@ __all__ = ["main"]
 #: Exit status of a mistake in how the command was called.
 USAGE_ERROR = 2
 
-#: The core's commands in the groups of the help: the module, and what it does. A module is imported when it is called.
+#: The core's commands in the groups of the help: the module, with the command if it has several, and what that does. A
+#: module is imported when it is called.
 COMMANDS: dict[str, dict[str, str]] = {
     "start": {
         "init": "write a small project whose tests pass",
@@ -32,10 +33,10 @@ COMMANDS: dict[str, dict[str, str]] = {
         "lint": "check the tasks of domains and of task files",
     },
     "look": {
-        "browse.domains": "list the domains",
+        "browse.lists:domains": "list the domains",
         "browse.domain": "describe a domain: policy, tools, data and tasks",
-        "browse.tasks": "list the tasks of a domain",
-        "browse.tools": "list the tools of a domain",
+        "browse.lists:tasks": "list the tasks of a domain",
+        "browse.lists:tools": "list the tools of a domain",
         "browse.play": "play a task at the terminal, as the agent or as the user",
         "browse.runs": "list the stored runs, or remove older ones",
         "browse.show": "show the conversations of a run in the terminal",
@@ -153,11 +154,13 @@ def commands_for(arguments: Sequence[str]) -> list[Command]:
 
 def core_commands() -> list[Command]:
     """Return the commands that are of no capability, in the order of the help."""
-    return [
-        Command(module.rpartition(".")[2], title, text, deferred(f"{__name__}.{module}:add_parser"))
-        for title, modules in COMMANDS.items()
-        for module, text in modules.items()
-    ]
+    found = []
+    for title, commands in COMMANDS.items():
+        for place, text in commands.items():
+            module, _, command = place.partition(":")
+            adding = deferred(f"{__name__}.{module}:{f'add_{command}' if command else 'add_parser'}")
+            found.append(Command(command or module.rpartition(".")[2], title, text, adding))
+    return found
 
 
 def command_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..runs.reader import Run
     from ..runs.record import TrialRecord
 
-_SHOWN = 5
-
 
 def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
@@ -59,10 +57,7 @@ def run(args: argparse.Namespace) -> int:
     write_baseline(folder, records, {**without_secrets(source.info), "blessed": source.name})
     note_baseline(source.path, folder)
     printer = Printer()
-    for problem in source.problems[:_SHOWN]:
-        printer.line(f"excluded: {problem}")
-    if len(source.problems) > _SHOWN:
-        printer.line(f"and {len(source.problems) - _SHOWN} more excluded")
+    printer.excluded(source.problems)
     if missing > 0:
         printer.line(f"{missing:,} of {plural(planned, 'planned trial')} {'is' if missing == 1 else 'are'} missing")
     agent, tasks = agent_name(source.info, records), count_tasks(record.group for record in records)

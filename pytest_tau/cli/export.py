@@ -13,10 +13,10 @@ from typing import IO, TYPE_CHECKING, Any
 from ..capability import installed
 from ..errors import ConfigurationError, unknown_name
 from ..files import ambiguous_names, atomic_open, file_name_of
-from ..text import plural, printable
+from ..text import plural
 from .options import OPTIONS, add_options
 from .project import Project, add_project_options, data_dir
-from .settings import RUN_HELP
+from .settings import RUN_HELP, print_aside
 
 if TYPE_CHECKING:
     import argparse
@@ -86,9 +86,9 @@ def run(args: argparse.Namespace) -> int:
     for out, write in _files(args, opened, project):
         written = write(out)
         if out is not None:
-            _print_aside(f"{out}: {plural(written, 'simulation')}")
+            print_aside(f"{out}: {plural(written, 'simulation')}")
     for problem in opened.problems:
-        _print_aside(f"excluded: {problem}")
+        print_aside(f"excluded: {problem}")
     return int(bool(opened.problems))
 
 
@@ -176,7 +176,7 @@ def _tau2_writer(
     header = tau2_header(opened, domain, content, project)
     options = Tau2Options(errors_as_is=args.errors == "as-is", trim=args.trim)
     if content.errors and not options.errors_as_is:
-        _print_aside(
+        print_aside(
             f"{domain}: {plural(content.errors, 'trial')} that ended in an error: written as infrastructure_error, "
             "which τ²-bench excludes from its rates (--errors as-is keeps the reasons)"
         )
@@ -250,8 +250,3 @@ def _is_of(out: Path, path: Path) -> bool:
 
 def _nothing(opened: Run) -> ConfigurationError:
     return ConfigurationError("\n  ".join([f"no simulation can be read in {opened.path}", *opened.problems[:5]]))
-
-
-def _print_aside(text: str) -> None:
-    # Standard output may be the export.
-    print(printable(text), file=sys.stderr)  # noqa: T201 - this is a command

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
-from ..text import listed, plural, printable, shorten
-from .settings import Printer
+from ..text import listed, plural, shorten
+from .settings import Printer, print_aside
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -166,13 +165,11 @@ def _rate(rates: dict[int, PassRate]) -> str:
 
 
 def print_rewritten(file: Rewritten) -> None:
-    """Print to standard error, since standard output may be a JSON document, which file was written."""
-    lines = [f"{file.path}: {plural(file.fresh, 'simulation')} with new rewards, otherwise unchanged"]
+    """Print which file was written."""
+    print_aside(f"{file.path}: {plural(file.fresh, 'simulation')} with new rewards, otherwise unchanged")
     if file.unjudged:
         why = f"{plural(len(file.unjudged), 'simulation')} as stored, because the NL assertions were not judged"
-        lines.append(f"  {why}: {listed(file.unjudged, _MOST_NAMED)}")
-    for line in lines:
-        print(printable(line), file=sys.stderr)  # noqa: T201 - this is a command
+        print_aside(f"  {why}: {listed(file.unjudged, _MOST_NAMED)}")
 
 
 def json_document(reports: list[FileReport], settings: RegradeSettings) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from ..runs.record import TrialRecord
 
+#: Problems of a run that are printed.
+_SHOWN = 5
 #: The beginning of a command for a CI service in a JSON string.
 _COMMAND = re.compile(r"(##\w*)\[")
 
@@ -69,6 +72,13 @@ class Printer:
         )
         print(printable("\n".join(wrapped)))  # noqa: T201 - this is a command
 
+    def excluded(self, problems: Sequence[str]) -> None:
+        """Print the first few things that could not be read of a run."""
+        for problem in problems[:_SHOWN]:
+            self.line(f"excluded: {problem}")
+        if len(problems) > _SHOWN:
+            self.line(f"and {len(problems) - _SHOWN} more excluded")
+
     def together(self, head: str, rest: str) -> None:
         """Print a head with what belongs to it: on one line if it fits, else on the next."""
         if len(head) + 1 + len(rest) <= self.width:
@@ -76,6 +86,11 @@ class Printer:
         else:
             self.line(head)
             self.line(rest, 2)
+
+
+def print_aside(text: str) -> None:
+    """Print to standard error, since standard output may be a document."""
+    print(printable(text), file=sys.stderr)  # noqa: T201 - this is a command
 
 
 def print_json(value: Any) -> None:

@@ -82,8 +82,7 @@ def _prepare(args: argparse.Namespace) -> int:
     check_answers(found, force=args.force)
     folder = write_submission(found, Path(args.out), project, trim=args.trim)
     for opened in runs:
-        for problem in opened.problems:
-            printer.line(f"excluded: {problem}")
+        printer.excluded(opened.problems)
     trials = sum(content.simulations for _, content in found.parts.values())
     printer.line(f"{folder}: {found.answers['submission_type']}, {', '.join(found.parts)}, {plural(trials, 'trial')}")
     printer.line(f"check it: tau submit check {folder}")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ..runs.reader import Run
 
-_SHOWN = 5
-
 
 def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
@@ -55,10 +53,7 @@ def run(args: argparse.Namespace) -> int:
     with rare_collections():
         written = write_report(file, runs, Project(_data(args.data, runs), args.plugins, args.rootdir))
     printer = Printer()
-    for problem in written.problems[:_SHOWN]:
-        printer.line(f"excluded: {problem}")
-    if len(written.problems) > _SHOWN:
-        printer.line(f"and {len(written.problems) - _SHOWN} more, which the report lists")
+    printer.excluded(written.problems)
     printer.line(f"{plural(written.simulations, 'simulation')} of {' and '.join(each.name for each in runs)}:")
     print(printable(str(file)))  # noqa: T201 - this is a command; the path in one piece, whatever its length
     if args.open:
