@@ -423,75 +423,56 @@ def test_an_adaptive_attacker_sees_the_conversation(domain: Domain) -> None:
     assert simulation.messages[0].content != "changed"
 
 
-class Raises(Own):
-    def payload(self, context: AttackContext) -> Any:
-        raise RuntimeError("no idea")
-
-
-class Nonsense(Own):
-    def payload(self, context: AttackContext) -> Any:
-        return 7
-
-
-class Empty(Own):
-    def payload(self, context: AttackContext) -> Any:
-        return "  "
-
-
-class Endless(Own):
-    async def payload(self, context: AttackContext) -> Any:
-        await asyncio.sleep(60)
-
-
-class Exits(Own):
-    def payload(self, context: AttackContext) -> Any:
-        raise SystemExit
-
-
-class BadGoal(Own):
-    def goal(self, context: Any) -> Any:
-        return "make trouble"
-
-
-class RaisingGoal(Own):
-    def goal(self, context: Any) -> Any:
-        raise KeyError("goal")
-
-
 class _BadCheck(ForbiddenWrite):
     def check(self, messages: Any, environment: Any) -> Any:
         return True
 
 
-class BadCheck(Own):
-    def goal(self, context: Any) -> Any:
-        return _BadCheck("remove", {"item_id": "desk"})
+def own(payload: Any = None, goal: Any = None) -> Attack:
+    """An attack whose payload or goal is given, or raised, or made by a coroutine function."""
+
+    def given(found: Any) -> Any:
+        if isinstance(found, BaseException):
+            raise found
+        return found(60) if callable(found) else found
+
+    methods: dict[str, Any] = {}
+    if payload is not None:
+        methods["payload"] = lambda _self, _context: given(payload)
+    if goal is not None:
+        methods["goal"] = lambda _self, _context: given(goal)
+    made: Attack = type("Broken", (Own,), methods)()
+    return made
+
+
+BAD_CHECK = own(goal=_BadCheck("remove", {"item_id": "desk"}))
 
 
 @pytest.mark.parametrize(
     ("attack", "problem"),
     [
-        (Raises, "attack 'own': payload() raised RuntimeError: no idea"),
-        (Nonsense, "attack 'own': payload() returned int, expected a text"),
-        (Empty, "attack 'own': payload() returned an empty text, expected a text"),
-        (Endless, "attack 'own': payload() did not return within 0.5 s"),
-        (Exits, "attack 'own': payload() raised"),
-        (BadGoal, "attack 'own': goal() returned str without kind, text, call, request, check"),
-        (RaisingGoal, "attack 'own': goal() raised KeyError: 'goal'"),
-        (BadCheck, "attack 'own': check() returned bool, expected None or Evidence(message_idx, text)"),
+        (own(RuntimeError("no idea")), "attack 'own': payload() raised RuntimeError: no idea"),
+        (own(7), "attack 'own': payload() returned int, expected a text"),
+        (own("  "), "attack 'own': payload() returned an empty text, expected a text"),
+        (own(asyncio.sleep), "attack 'own': payload() did not return within 0.5 s"),
+        (own(SystemExit()), "attack 'own': payload() raised"),
+        (own(goal="trouble"), "attack 'own': goal() returned str without kind, text, call, request, check"),
+        (own(goal=KeyError("goal")), "attack 'own': goal() raised KeyError: 'goal'"),
+        (BAD_CHECK, "attack 'own': check() returned bool, expected None or Evidence(message_idx, text)"),
     ],
+    ids=["raises", "number", "empty", "endless", "exits", "bad-goal", "raising-goal", "bad-check"],
 )
 def test_a_broken_attack_is_an_error_by_name_with_the_messages(
-    domain: Domain, monkeypatch: pytest.MonkeyPatch, attack: type[Attack], problem: str
+    domain: Domain, monkeypatch: pytest.MonkeyPatch, attack: Attack, problem: str
 ) -> None:
     monkeypatch.setattr(injection_module, "TIMEOUT", 0.5)
-    simulation = attacked(domain, Careful, attack())
+    simulation = attacked(domain, Careful, attack)
     assert (simulation.outcome, simulation.termination_reason) == ("error", "infrastructure_error")
     assert problem in (simulation.error or "")
-    if attack not in (BadGoal, RaisingGoal):
+    if "goal()" not in problem:
         assert len(simulation.messages) >= 4
     # Without what the check finds, there are no facts.
-    assert simulation.facts["attacks"].get("name") == (None if attack is BadCheck else "own")
+    assert simulation.facts["attacks"].get("name") == (None if attack is BAD_CHECK else "own")
 
 
 def test_a_goal_that_needs_a_tool_that_the_agent_lacks_is_not_tried(domain: Domain) -> None:

@@ -8,8 +8,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pytest_tau.analysis.columns import COLUMNS
 from pytest_tau.evaluation.partial import COUNTS, SHARES
 from pytest_tau.models.reviews import FAULT_OWNERS, FAULT_TYPES, SEVERITIES
@@ -46,8 +44,7 @@ def test_every_field_of_exported_metrics_is_defined(tmp_path: Path, domain: Doma
     assert json.loads(out.getvalue()).keys() - DEFINED == by_side, "which the page calls the same for the user"
 
 
-@pytest.mark.parametrize(
-    "name", [*FAULT_OWNERS, *FAULT_TYPES, *(each for side in SEVERITIES.values() for each in side)]
-)
-def test_every_value_of_a_review_is_described(name: str) -> None:
-    assert f"`{name}`" in (DOCS / "report.md").read_text(encoding="utf-8")
+def test_every_value_of_a_review_is_described() -> None:
+    names = {*FAULT_OWNERS, *FAULT_TYPES, *(each for side in SEVERITIES.values() for each in side)}
+    page = (DOCS / "report.md").read_text(encoding="utf-8")
+    assert {name for name in names if f"`{name}`" not in page} == set()
