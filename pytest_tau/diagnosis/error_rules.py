@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..environment import Domain
-    from ..models import Message, Simulation, Task
+    from ..models import Message, Simulation, Task, TerminationReason
     from .divergence import Divergence
     from .facts import Party
 
@@ -44,19 +44,35 @@ def _of_kind(kind: str, party: Party, reason: str) -> Callable[[Facts], Attribut
     return rule
 
 
+def _ended_by(party: Party, reasons: dict[TerminationReason, str]) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to trials that ended for one of these reasons, each with its words."""
+
+    def rule(facts: Facts) -> Attribution | None:
+        reason = reasons.get(facts.simulation.termination_reason)
+        return None if reason is None else Attribution(party, reason, None, first_line(facts.error))
+
+    return rule
+
+
 #: The agent asked for the model of the run, which has none.
 missing_model = _of_kind("MissingModelError", "harness", NO_MODEL)
 #: A model was not called because its trial may cost no more.
 spent_budget = _of_kind("BudgetError", "harness", NO_MONEY)
 #: A domain contradicts what it declares.
 contradictory_domain = _of_kind("DomainError", "domain", "it contradicts what it declares")
-
-
-def harness(facts: Facts) -> Attribution | None:
-    """Apply if the harness raised an exception."""
-    if facts.simulation.termination_reason != "unexpected_error":
-        return None
-    return Attribution("harness", "the harness failed", None, first_line(facts.error))
+#: The harness raised an exception.
+harness = _ended_by("harness", {"unexpected_error": "the harness failed"})
+#: The user raised an exception, or took most of the time.
+user_error = _ended_by("user", {"user_error": "it failed with an error"})
+#: The agent raised an exception, timed out or exceeded its context window.
+agent_error = _ended_by(
+    "agent",
+    {
+        "agent_error": "it failed with an error",
+        "timeout": "it took too long",
+        "context_window_exceeded": "it exceeded the context window of its model",
+    },
+)
 
 
 def recording(facts: Facts) -> Attribution | None:
@@ -90,13 +106,6 @@ def provider(facts: Facts) -> Attribution | None:
     return Attribution("provider", reason, None, first_line(facts.error))
 
 
-def user_error(facts: Facts) -> Attribution | None:
-    """Apply if the user raised an exception, or took most of the time."""
-    if facts.simulation.termination_reason != "user_error":
-        return None
-    return Attribution("user", "it failed with an error", None, first_line(facts.error))
-
-
 def ungraded(facts: Facts) -> Attribution | None:
     """Apply if the judge or an evaluator failed."""
     if facts.simulation.reward_info is not None or facts.simulation.termination_reason in FAULTS:
@@ -104,17 +113,6 @@ def ungraded(facts: Facts) -> Attribution | None:
     if facts.simulation.error_kind == "EvaluatorError":
         return Attribution("harness", "an evaluator failed", None, first_line(facts.error))
     return Attribution("provider", "the judge failed", None, first_line(facts.error))
-
-
-def agent_error(facts: Facts) -> Attribution | None:
-    """Apply if the agent raised an exception, timed out or exceeded its context window."""
-    reasons = {
-        "agent_error": "it failed with an error",
-        "timeout": "it took too long",
-        "context_window_exceeded": "it exceeded the context window of its model",
-    }
-    reason = facts.simulation.termination_reason
-    return Attribution("agent", reasons[reason], None, first_line(facts.error)) if reason in reasons else None
 
 
 def forbidden_call(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..terminal import wrap
 from ..text import money, one_line, visible
-from .html.policy import content_policy
+from .html.page import content_policy
 from .markdown import escaped
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ capability = Capability(
     title="policy",
     settings=PolicyRuleSettings,
     on=lambda settings: settings.policy_rules == "on",
-    trial=deferred(f"{__name__}.trial:PolicyStages"),
+    trial=deferred(f"{__name__}.summary:PolicyStages"),
     facts=deferred(f"{__name__}.summary:read_report"),
     columns=(
         FactColumn(

@@ -1,4 +1,4 @@
-"""How often trials kept the rules of their domain's policy, and which rules were broken, in every report."""
+"""The check of the rules of a policy in a trial, how often trials kept them, and which were broken."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...analysis.statistics import mean_interval
-from ...capability.views import Detail, PageBlock, PageItem
-from ...policy import PolicyReport
+from ...capability.views import Detail, PageBlock, PageItem, TrialStages
+from ...policy import PolicyReport, report_of
 from ...text import listed, one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ...analysis.statistics import Interval
-    from ...capability.views import Compared, Measured
+    from ...capability.views import Compared, Measured, TrialView
     from ...models import Simulation
 
 #: Trials, and breaches of each, that the terminal shows of trials that passed.
@@ -26,6 +26,25 @@ _TRIALS, _BREACHES = 3, 3
 _MOST = 10
 #: Characters of an id, and of the reason why a rule could not be checked.
 _LONGEST_ID, _PROBLEM = 80, 200
+
+
+class PolicyStages(TrialStages):
+    """Checks the rules in a trial."""
+
+    def __init__(self, view: TrialView) -> None:
+        self._view = view
+
+    def graded(self, simulation: Simulation) -> dict[str, Any] | None:
+        """Return what the rules have found, and the numbers of the columns; None without rules or a conversation."""
+        view = self._view
+        found = report_of(simulation, view.task, view.domain, environment=view.environment, agent=view.agent)
+        if found is None:
+            return None
+        broken = "; ".join(f"{name} ({number})" for name, number in found.counts.items())
+        return found.as_dict() | {
+            "broken": broken,
+            "kept": {name: float(name not in found.counts) for name in found.checked},
+        }
 
 
 class BrokenRule(NamedTuple):

@@ -14,8 +14,6 @@ from .answer import check_answer, read_answer
 from .reviewer import LazyReviewer, judge_of
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from ...chat import Role, TrialModels
     from .case import ReviewCase
     from .reviewer import Reviewer
@@ -43,14 +41,15 @@ async def review_trial(
     """
     model = models.get(_ROLE)
     judge = judge_of(reviewer, model.name if model else None, case.mode)
+    limit = asyncio.timeout(seconds)
     try:
-        review = await _in_time(_ask(case, reviewer, models), seconds)
-    except ReviewTimeoutError as error:
-        review = _failed(case, str(error))
+        async with limit:
+            review = await _ask(case, reviewer, models)
     except AnswerError as error:
         review = Review(mode=case.mode, status="unusable", error=str(error))
     except Exception as error:  # noqa: BLE001 - whatever a foreign reviewer raises, or a model
-        review = _failed(case, f"{type(error).__name__}: {error}")
+        late = f"no answer within {seconds:g} s" if limit.expired() else ""
+        review = _failed(case, late or f"{type(error).__name__}: {error}")
     except BaseException:
         if models.tape is not None:
             models.tape.abandon()
@@ -59,25 +58,6 @@ async def review_trial(
         review = _failed(case, problem)
     usage = models.usage.get(_ROLE)
     return review.model_copy(update={"judge": judge, "cost": usage.cost if usage else None})
-
-
-async def _in_time(call: Coroutine[Any, Any, Review], seconds: float | None) -> Review:
-    """Return the result of a call; one that takes longer is left behind."""
-    task = asyncio.ensure_future(call)
-    try:
-        await asyncio.wait({task}, timeout=seconds)
-    finally:
-        if not task.done():
-            task.cancel()
-            # Its exception, if there will be one, is expected.
-            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-    if not task.done():
-        raise ReviewTimeoutError(f"no answer within {seconds:g} s")
-    return task.result()
-
-
-class ReviewTimeoutError(Exception):
-    """A reviewer did not answer in time."""
 
 
 async def _ask(case: ReviewCase, reviewer: Reviewer | LazyReviewer, models: TrialModels) -> Review:

@@ -134,7 +134,7 @@ def check_user(
     Returns:
         The faults. A check that raises an exception is named in ``unchecked``.
     """
-    conversation = Conversation(task, messages, *_tools_of(domain))
+    conversation = Conversation(task, messages, domain)
     findings: list[Finding] = []
     problems = []
     for check in CHECKS:
@@ -150,20 +150,3 @@ def check_user(
     findings.sort(key=lambda each: each.message_idx)
     kept = tuple(name for name in CHECK_NAMES if name in excused)
     return UserFacts(findings=tuple(findings), excused=kept, unchecked="; ".join(problems))
-
-
-def _tools_of(
-    domain: Domain | None,
-) -> tuple[Callable[[str], bool | None], Callable[[str], Sequence[str]]]:
-    """Return whether a tool of the user changes something, and the phrases that ask for it."""
-    spoken = domain.spec.spoken if domain else {}
-    toolkit = domain.spec.user_tools if domain else None
-    tools = toolkit.tools() if toolkit else {}
-
-    def mutates(name: str) -> bool | None:
-        return tools[name].mutates if name in tools else None
-
-    def phrases(name: str) -> Sequence[str]:
-        return spoken[name].phrases if name in spoken else ()
-
-    return mutates, phrases

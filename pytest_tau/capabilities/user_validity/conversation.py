@@ -11,9 +11,10 @@ from ...models import AssistantMessage, ToolMessage, UserMessage
 from ...models.messages import STOP_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ...diagnosis.misunderstandings import Reply
+    from ...environment import Domain
     from ...models import Message, Task
 
 _TOKENS = re.compile("|".join(map(re.escape, STOP_TOKENS)))
@@ -27,19 +28,22 @@ class Conversation:
     Args:
         task: Its task.
         messages: The trajectory, oldest first.
-        mutates: Returns whether a tool of the user's changes a state; None if it is not known.
-        phrases: Words by which people ask for a tool of the user's, such as ``turn/switch airplane/flight mode``.
+        domain: Its domain; None if it is not known, and so what tools do.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        messages: Sequence[Message],
-        mutates: Callable[[str], bool | None] = lambda _: None,
-        phrases: Callable[[str], Sequence[str]] = lambda _: (),
-    ) -> None:
+    def __init__(self, task: Task, messages: Sequence[Message], domain: Domain | None = None) -> None:
         self.task, self.messages = task, messages
-        self.mutates, self.phrases = mutates, phrases
+        toolkit = domain.spec.user_tools if domain else None
+        self._tools = toolkit.tools() if toolkit else {}
+        self._spoken = domain.spec.spoken if domain else {}
+
+    def mutates(self, tool: str) -> bool:
+        """Return whether it is known that a tool of the user's changes a state."""
+        return tool in self._tools and self._tools[tool].mutates
+
+    def phrases(self, tool: str) -> Sequence[str]:
+        """Return by which words people ask for a tool of the user's, such as ``turn/switch airplane/flight mode``."""
+        return self._spoken[tool].phrases if tool in self._spoken else ()
 
     @functools.cached_property
     def instructions(self) -> str:

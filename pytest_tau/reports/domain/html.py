@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ...text import plural, visible
-from ..html.policy import content_policy
+from ..html.page import content_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -89,28 +89,29 @@ def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
     Trials that ended in an error are not counted; ``strictly`` is pass^1 with them as failures. If all trials are
     excluded, it is None, and ``points`` is empty.
     """
-    domains: dict[str, list[TrialRecord]] = defaultdict(list)
-    for record in records:
-        domains[record.domain].append(record)
     return [
         {"domain": f"{name} [{variant}]" if variant else name, **_pass_rates(trials)}
-        for name, found in sorted(domains.items())
+        for name, found in _by_domain(records).items()
         for variant, trials in records_by_variant(found).items()
     ]
 
 
 def comparisons(records: Sequence[TrialRecord]) -> list[str]:
     """Return the comparisons of each two variants of the tests on a domain, as lines."""
-    domains: dict[str, list[TrialRecord]] = defaultdict(list)
-    for record in records:
-        domains[record.domain].append(record)
-    found = {name: Variants.of(trials) for name, trials in sorted(domains.items())}
+    found = {name: Variants.of(trials) for name, trials in _by_domain(records).items()}
     return [
         f"{name}: {line}" if len(found) > 1 else line
         for name, variants in found.items()
         if variants
         for line in variants.pair_lines()
     ]
+
+
+def _by_domain(records: Sequence[TrialRecord]) -> dict[str, list[TrialRecord]]:
+    domains: dict[str, list[TrialRecord]] = defaultdict(list)
+    for record in records:
+        domains[record.domain].append(record)
+    return dict(sorted(domains.items()))
 
 
 def about(run: Run, records: Sequence[TrialRecord], capabilities: Sequence[Capability]) -> list[list[str]]:
