@@ -9,13 +9,13 @@ from ..documents import json_or_none
 from ..environment import same_result
 from ..environment.results import is_error
 from ..models import calls_in
-from ..text import shorten
+from ..text import shorten, shorten_both
 
 if TYPE_CHECKING:
     from ..environment import Environment
     from ..models import Simulation, ToolCall
 
-_MOST = 3
+_MOST, _LONGEST = 3, 100
 #: Tools of τ-bench, and of older versions of τ²-bench, that changed nothing.
 _NO_LONGER_TOOLS = frozenset({"think"})
 
@@ -110,7 +110,8 @@ def _format_difference(then: str, now: str, failed: bool, fails: bool) -> str:
 def _difference(then: str, now: str) -> str:
     was, got = _fields(then), _fields(now)
     if was is None or got is None:
-        return f"recorded {_around(then, now)!r}, now {_around(now, then)!r}"
+        recorded, replayed = shorten_both(" ".join(then.split()), " ".join(now.split()), _LONGEST)
+        return f"recorded {recorded!r}, now {replayed!r}"
     differing = [key for key in dict.fromkeys([*was, *got]) if was.get(key, ...) != got.get(key, ...)]
     parts = [f"{key} recorded {_value(was, key)}, now {_value(got, key)}" for key in differing[:_MOST]]
     left = len(differing) - _MOST
@@ -126,12 +127,5 @@ def _value(fields: dict[str, Any], key: str) -> str:
     return _short(json.dumps(fields[key], ensure_ascii=False)) if key in fields else "nothing"
 
 
-def _around(text: str, other: str) -> str:
-    """Return the text from shortly before its first difference from the other."""
-    shorter = min(len(text), len(other))
-    common = next((i for i in range(shorter) if text[i] != other[i]), shorter)
-    return _short(text) if common < 60 else "…" + _short(text[common - 40 :])
-
-
 def _short(text: str) -> str:
-    return shorten(" ".join(text.split()), 100)
+    return shorten(" ".join(text.split()), _LONGEST)

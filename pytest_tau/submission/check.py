@@ -10,6 +10,7 @@ from ..analysis.comparability import TRIALS
 from ..capability import submitted_runs
 from ..documents import DocumentError, read_json
 from ..environment import DEFAULT_SPLIT
+from ..environment.changes import value_changes
 from ..errors import ConfigurationError, TauError
 from ..regrade.regrade import RegradeSettings, regrade_file
 from ..runs.reader import Run
@@ -18,7 +19,6 @@ from .document import DOCUMENT, DOMAINS, TRAJECTORIES, document_problems
 from .trajectories import Trajectories, files_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from ..capability.views import SubmittedRuns
@@ -229,26 +229,15 @@ def _check_tasks(found: Trajectories, domains: DomainSource, report: Report) -> 
     if extra := [task for task in found.tasks if task not in base]:
         report.add("tasks", where, f"{plural(len(extra), 'task')} not in the split base: {listed(extra, _MOST)}")
     for task_id, task in found.tasks.items():
-        if task is not None and task_id in base and (fields := changed_fields(task, base[task_id])):
+        if task is not None and task_id in base and (fields := _changed_fields(task, base[task_id])):
             report.add("tasks", where, f"task {task_id} differs from the data: {listed(fields, _MOST)}")
 
 
-def changed_fields(one: Task, other: Task) -> list[str]:
+def _changed_fields(one: Task, other: Task) -> list[str]:
     """Return the paths of the fields in which two tasks differ, without the scripts of users without a model."""
     exclude: Any = {"user_scenario": {"script"}}
     values = [task.model_dump(mode="json", exclude=exclude, serialize_as_any=True) for task in (one, other)]
-    return list(_differences(values[0], values[1], ""))
-
-
-def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
-    if isinstance(one, dict) and isinstance(other, dict):
-        for name in dict.fromkeys([*one, *other]):
-            yield from _differences(one.get(name), other.get(name), f"{path}.{name}".removeprefix("."))
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for number, pair in enumerate(zip(one, other, strict=True)):
-            yield from _differences(*pair, f"{path}.{number}")
-    elif one != other or type(one) is not type(other):
-        yield path
+    return [change.path.removeprefix("/").replace("/", ".") for change in value_changes("", *values)]
 
 
 def _equal(one: Any, other: Any) -> bool:
