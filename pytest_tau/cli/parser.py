@@ -66,14 +66,6 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return found, unknown
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Check a value; the error names the choices that may be meant."""
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            hint = suggestion(similar_names(str(value), map(str, action.choices or ())))
-            raise argparse.ArgumentError(action, f"{error.message}{hint}") from None
-
     def format_help(self) -> str:
         """Return the help: usage, description, arguments, groups of options, examples, exit statuses."""
         self.description = self._wrapped(self.description)

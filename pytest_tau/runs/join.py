@@ -5,7 +5,6 @@ Only what identifies trials and what a summary needs is kept in memory, never co
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -101,7 +100,7 @@ class JoinedRuns:
         for key, trial in joined._read():
             joined.stored.setdefault(trial.line.file.parent, set()).add(key)
             there = joined.trials.get(key)
-            if there is not None and (there.digest == trial.digest or _content(there.line) == _content(trial.line)):
+            if there is not None and there.digest == trial.digest:
                 joined.repeated += 1
                 continue
             # A test that was run again in the same run stands there twice; the later one is what counted.
@@ -187,13 +186,6 @@ def run_files(paths: Iterable[Path]) -> list[Path]:
         for file in inside:
             found.setdefault(file.resolve(), file)
     return list(found.values())
-
-
-def _content(line: Place) -> str:
-    """Return the content of a line, whose fields may be in any order."""
-    with line.file.open("rb") as file:
-        file.seek(line.start)
-        return json.dumps(parse_json(file.readline().rstrip(b"\r\n"), is_line=True), sort_keys=True)
 
 
 def _trial(line: Place, entry: object, found: str) -> tuple[TrialKey, JoinedTrial]:

@@ -42,8 +42,6 @@ RESULTS_FOLDER: Final = "simulations"
 #: The beginning of a line of simulations: the node id of the test follows, and then the simulation.
 TEST_PREFIX: Final = '{"test": '
 
-#: Names that runs are given begin with the start, in UTC.
-_NAMED_TIME: Final = re.compile(r"\d{8}-\d{6}")
 #: The start of a run in the text of a manifest, and the starts of the runs that have resumed it.
 _STARTED: Final = re.compile(rb'^ "started": "([^"]+)"', re.MULTILINE)
 _RESUMED: Final = re.compile(rb'^ "resumed": \[(.*?)^ \]', re.MULTILINE | re.DOTALL)
@@ -87,15 +85,10 @@ def latest_last(folders: Iterable[Path]) -> list[str]:
 
 
 def _started(folder: Path) -> float:
-    """Return the last start of a run in seconds: by its manifest, else by its name, else by the age of its results."""
+    """Return the last start of a run in seconds: by its manifest, else by the age of its results."""
     try:
         return _start_in(folder / MANIFEST)
-    except (OSError, ValueError):
-        pass  # without a manifest, or with that of another program
-    named = _NAMED_TIME.match(folder.name)
-    try:
-        return datetime.strptime(f"{named[0] if named else ''}+0000", "%Y%m%d-%H%M%S%z").timestamp()
-    except ValueError:
+    except (OSError, ValueError):  # without a manifest, or with that of another program
         return max((file.stat().st_mtime for file in _result_files(folder)), default=folder.stat().st_mtime)
 
 

@@ -68,7 +68,7 @@ def results(tmp_path: Path) -> Callable[..., str]:
         (["runs", "--keep", "3"], "tau runs: error: unrecognized arguments: --keep\n"),
         (["view", "a", "b", "c"], "tau view: error: unrecognized arguments: c\n"),
         (["submit", "check", ".", "--jsno"], "tau submit check: error: unrecognized arguments: --jsno; did you mean"),
-        (["compare", "a", "b", "--fail-on", "regresion"], "; did you mean 'regression'?"),
+        (["compare", "a", "b", "--fail-on", "regresion"], "invalid choice: 'regresion' (choose from "),
         (["options", "--tau-trails"], "no option is called 'tau-trails'; did you mean 'trials'?"),
         (["options", "--json"], "tau options: error: unrecognized arguments: --json\n"),
         (["lint"], "tau lint: name a domain or a task file"),

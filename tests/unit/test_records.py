@@ -127,9 +127,11 @@ def test_a_baseline_of_somebody_s_result_file_is_read(tmp_path: Path) -> None:
 
 
 def test_the_latest_run_is_opened(tmp_path: Path) -> None:
-    for name in ("20260102-000000-7-mock", "20260101-000000-9-mock"):
-        (tmp_path / ".tau" / "runs" / name).mkdir(parents=True)
-        (tmp_path / ".tau" / "runs" / name / "simulations.jsonl").write_text(line("x"))
+    for number, name in enumerate(("20260102-000000-7-mock", "20260101-000000-9-mock")):
+        file = tmp_path / ".tau" / "runs" / name / "simulations.jsonl"
+        file.parent.mkdir(parents=True)
+        file.write_text(line("x"))
+        os.utime(file, (10 - number, 10 - number))
     assert open_run(root=tmp_path).name == "20260102-000000-7-mock"
     assert open_run("20260101-000000-9-mock", tmp_path).name == "20260101-000000-9-mock"
     assert open_run(tmp_path / ".tau" / "runs", tmp_path).name == "20260102-000000-7-mock"
@@ -215,12 +217,12 @@ class TestLatest:
         self.store(tmp_path, "20260104-000000-7-mock", "2026-01-04T00:00:00+00:00")
         assert open_run(root=tmp_path).name == "20260101-000000-7-mock"
 
-    def test_without_a_manifest_the_name_counts_and_then_the_age_of_the_results(self, tmp_path: Path) -> None:
-        self.store(tmp_path, "20260102-000000-7-mock", modified=1)
+    def test_without_a_manifest_the_age_of_the_results_counts(self, tmp_path: Path) -> None:
+        self.store(tmp_path, "a", "2026-01-02T00:00:00+00:00")
         self.store(tmp_path, "old", modified=1767225600)  # 2026-01-01
-        assert open_run(root=tmp_path).name == "20260102-000000-7-mock"
-        self.store(tmp_path, "99999999-999999-x", modified=1767398400)  # 2026-01-03
-        assert open_run(root=tmp_path).name == "99999999-999999-x"
+        assert open_run(root=tmp_path).name == "a"
+        self.store(tmp_path, "new", modified=1767398400)  # 2026-01-03
+        assert open_run(root=tmp_path).name == "new"
 
 
 def test_an_unknown_run_is_suggested_from_all_runs_and_the_latest_are_listed(tmp_path: Path) -> None:
