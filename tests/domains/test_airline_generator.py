@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import json
 import re
-import sys
 from collections import Counter
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -16,7 +13,6 @@ from for_each import for_each
 
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import GREETING, REWARD_TYPES
-from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains.airline import domain as spec
 from pytest_tau_domains.airline.dates import MOMENT, TODAY
 from pytest_tau_domains.airline.models import Available, CreditCard
@@ -24,7 +20,7 @@ from pytest_tau_domains.airline.pricing import free_bags
 from pytest_tau_domains.airline.search import AIRPORTS
 from pytest_tau_domains.airline.tasks.data.people import travellers
 from pytest_tau_domains.airline.tasks.data.timetable import DAYS
-from pytest_tau_domains.airline.tasks.generator import SMALL, bundled_files, database, main
+from pytest_tau_domains.airline.tasks.generator import SMALL
 from pytest_tau_domains.airline.tasks.scenarios import SCENARIOS
 from pytest_tau_domains.airline.tasks.trips import Trip
 from pytest_tau_domains.airline.tasks.verify import verify
@@ -32,8 +28,6 @@ from pytest_tau_domains.airline.tasks.world import World
 from pytest_tau_domains.airline.tools import AirlineTools
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_tau.models import Action, Task
     from pytest_tau_domains.airline.models import AirlineDB
 
@@ -49,20 +43,6 @@ TRANSFER = "transfer_to_human_agents"
 every_task = for_each({task.id: task for task in TASKS})
 
 
-def faker_version() -> str | None:
-    try:
-        return version("faker")
-    except PackageNotFoundError:
-        return None
-
-
-needs_faker = pytest.mark.skipif(faker_version() is None, reason="Faker (extra dev) is not installed")
-needs_that_faker = pytest.mark.skipif(
-    faker_version() != FAKER_VERSION,
-    reason=f"the bundled data was made with Faker {FAKER_VERSION}, whose names {faker_version()} may not have",
-)
-
-
 def task_called(task_id: str) -> Task:
     return next(task for task in TASKS if task.id == task_id)
 
@@ -76,32 +56,6 @@ def altered(task: Task, **criteria: Any) -> Task:
 
 
 # The files
-
-
-@needs_that_faker
-def test_the_committed_files_are_what_the_command_writes(tmp_path: Path) -> None:
-    main(["--seed", "7", "--out", str(tmp_path / "data"), "--tasks-out", str(tmp_path / "tasks")])
-    written = {file.name: file.read_bytes() for file in tmp_path.glob("*/*")}
-    committed = {"db.json": spec.folder, "tasks.json": spec.tasks, "split_tasks.json": spec.tasks}
-    assert written.keys() == committed.keys()
-    for name, folder in committed.items():
-        # Not compared by pytest, which would explain half a megabyte of difference.
-        assert (written[name] == (folder / name).read_bytes()) is True, name
-
-
-@needs_faker
-def test_another_seed_gives_another_valid_set() -> None:
-    files = bundled_files(seed=8)
-    assert files == bundled_files(seed=8)
-    assert [task["id"] for task in json.loads(files["tasks.json"])] == IDS
-    assert files["tasks.json"] != (spec.tasks / "tasks.json").read_text("utf-8")
-    assert json.loads(files["db.json"]).keys() == {"flights", "users", "reservations"}
-
-
-def test_without_faker_the_generator_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "faker", None)
-    with pytest.raises(ConfigurationError, match=r"pytest-tau\[dev\]"):
-        database()
 
 
 def test_the_file_has_a_line_for_each_record() -> None:

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -14,13 +13,11 @@ from for_each import for_each
 
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.knowledge import read_documents
-from pytest_tau_domains._kit.cli import task_files
-from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains.banking_knowledge import domain as spec
 from pytest_tau_domains.banking_knowledge.tables import BankDB
 from pytest_tau_domains.banking_knowledge.tasks.builder import build_tasks
 from pytest_tau_domains.banking_knowledge.tasks.documents import document_files
-from pytest_tau_domains.banking_knowledge.tasks.generator import SMALL, database_text, main, make_tasks, splits
+from pytest_tau_domains.banking_knowledge.tasks.generator import SMALL
 from pytest_tau_domains.banking_knowledge.tasks.products import CARDS, CHECKING, SAVINGS
 from pytest_tau_domains.banking_knowledge.tasks.scenarios import SCENARIOS
 from pytest_tau_domains.banking_knowledge.tasks.verify import environment_of, verify
@@ -28,8 +25,6 @@ from pytest_tau_domains.banking_knowledge.tasks.world import World, records_of
 from pytest_tau_domains.banking_knowledge.user_tools import BankUserTools
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_tau.models import Action, Task
     from pytest_tau.models.tasks import Instructions
 
@@ -44,18 +39,6 @@ DOCUMENTS = {document.id: document for document in read_documents(spec.folder / 
 HIDDEN = {info for info, tool in DOMAIN.environment().tool_infos.items() if tool.hidden}
 
 
-def installed_faker() -> str | None:
-    try:
-        return version("faker")
-    except PackageNotFoundError:
-        return None
-
-
-needs_faker = pytest.mark.skipif(installed_faker() is None, reason="Faker is not installed")
-needs_that_faker = pytest.mark.skipif(
-    installed_faker() != FAKER_VERSION,
-    reason=f"the bundled names are those of Faker {FAKER_VERSION}, installed: {installed_faker()}",
-)
 every_task = for_each(TASKS)
 
 
@@ -70,41 +53,9 @@ def altered(task: Task, **criteria: Any) -> Task:
 # The files
 
 
-@needs_that_faker
-def test_the_committed_files_are_what_the_generator_writes(tmp_path: Path) -> None:
-    main(["--seed", "7", "--out", str(tmp_path / "data"), "--tasks-out", str(tmp_path / "tasks")])
-    assert (tmp_path / "data" / "db.json").read_bytes() == (spec.folder / "db.json").read_bytes()
-    for name in ("tasks.json", "split_tasks.json"):
-        assert (tmp_path / "tasks" / name).read_bytes() == (spec.tasks / name).read_bytes()
-
-
 def test_the_committed_documents_about_products_are_made_from_the_tables() -> None:
     written = {path.name: path.read_text("utf-8") for path in (spec.folder / "documents").glob("*.json")}
     assert written == document_files()
-
-
-def test_the_committed_tasks_are_cast_from_the_committed_database() -> None:
-    tasks = make_tasks(DB)
-    for name, text in task_files(tasks, splits(tasks)).items():
-        assert text == (spec.tasks / name).read_text("utf-8")
-
-
-@needs_faker
-@pytest.mark.parametrize("seed", [8, 9, 10, 11])
-def test_other_seeds_give_valid_sets_of_their_own(seed: int) -> None:
-    text = database_text(seed)
-    assert text != (spec.folder / "db.json").read_text("utf-8")
-    db = BankDB.model_validate_json(text)
-    tasks = build_tasks(SCENARIOS, World(records_of(db)))
-    assert [task.id for task in tasks] == list(TASKS)
-    for task in tasks:
-        verify(task, db)
-
-
-def test_missing_faker_is_reported_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "faker", None)
-    with pytest.raises(ConfigurationError, match=r"pytest-tau\[dev\]"):
-        database_text()
 
 
 def test_scenario_without_a_fitting_customer_is_reported() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import re
 import sys
+from importlib.metadata import version
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -12,11 +15,14 @@ import pytest
 from pytest_tau import load_domain, simulate
 from pytest_tau.environment import Difficulty
 from pytest_tau.errors import ConfigurationError
+from pytest_tau_domains._kit.cli import task_files
+from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains.airline.tasks import sampler as airline_sampler, verify as airline_verify
 from pytest_tau_domains.retail.tasks import combine as retail_combine, verify as retail_verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pytest_tau import Domain
     from pytest_tau.models import Task, UserScript
@@ -175,3 +181,66 @@ def test_tasks_come_one_by_one(generated: Generated) -> None:
     generate = generated.domain.spec.generate
     assert generate
     assert len(list(islice(generate(10**9, 1, Difficulty()), 2))) == 2
+
+
+# The bundled files
+
+FAKER = version("faker") if importlib.util.find_spec("faker") else None
+WITH_FAKER = ("airline", "banking_knowledge", "retail")
+
+
+def generator_of(name: str) -> Any:
+    return importlib.import_module(f"pytest_tau_domains.{name}.tasks.generator")
+
+
+def need_faker(name: str, wanted: str | None = FAKER) -> None:
+    """Skip a test of a domain whose names are those of a Faker that is not installed."""
+    if name in WITH_FAKER and (FAKER is None or wanted != FAKER):
+        pytest.skip(f"needs Faker {wanted or ''}, installed: {FAKER}")
+
+
+@pytest.mark.parametrize("name", [*WITH_FAKER, "telecom"])
+def test_the_committed_files_are_what_the_command_writes(name: str, tmp_path: Path) -> None:
+    need_faker(name, FAKER_VERSION)
+    spec = load_domain(name).spec
+    folders = {"tasks": ("--out", spec.tasks)}
+    if name in WITH_FAKER:
+        folders = {"data": ("--out", spec.folder), "tasks": ("--tasks-out", spec.tasks)}
+    options = [part for folder, (option, _) in folders.items() for part in (option, str(tmp_path / folder))]
+    generator_of(name).main(["--seed", "7", *options])
+    written = {file.relative_to(tmp_path): file.read_bytes() for file in tmp_path.rglob("*.json")}
+    assert {file.name for file in written} >= {"tasks.json", "split_tasks.json", *["db.json"] * (name in WITH_FAKER)}
+    for file, content in written.items():
+        committed = folders[file.parts[0]][1].joinpath(*file.parts[1:])
+        # Not compared by pytest, which would explain half a megabyte of difference.
+        assert (content == committed.read_bytes()) is True, file
+
+
+@pytest.mark.parametrize("name", ["banking_knowledge", "retail"])
+def test_the_committed_tasks_are_cast_from_the_committed_database(name: str) -> None:
+    generator, domain = generator_of(name), load_domain(name)
+    tasks = generator.make_tasks(domain.environment().agent_db)
+    for file, text in task_files(tasks, generator.splits(tasks)).items():
+        assert text == (domain.spec.tasks / file).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [("airline", 8), *((name, seed) for name in ("banking_knowledge", "retail") for seed in (8, 9)), ("telecom", 8)],
+)
+def test_other_seeds_give_valid_sets_of_their_own(name: str, seed: int) -> None:
+    need_faker(name)
+    generator, spec = generator_of(name), load_domain(name).spec
+    made, again = (generator.bundled_files(seed)["tasks.json"] for _ in range(2))
+    assert made == again
+    committed = (spec.tasks / "tasks.json").read_text("utf-8")
+    assert made != committed
+    if name in WITH_FAKER:
+        assert [task["id"] for task in json.loads(made)] == [task["id"] for task in json.loads(committed)]
+
+
+@pytest.mark.parametrize("name", WITH_FAKER)
+def test_a_missing_faker_is_reported_with_the_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "faker", None)
+    with pytest.raises(ConfigurationError, match=r"pytest-tau\[dev\]"):
+        generator_of(name).bundled_files()

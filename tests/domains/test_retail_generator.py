@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -15,21 +14,17 @@ from pytest_tau import simulate
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation, profile_named
 from pytest_tau.runner import SimulationSettings
-from pytest_tau_domains._kit.cli import task_files
-from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains._kit.transfer import TRANSFER
 from pytest_tau_domains._kit.verify import play
 from pytest_tau_domains.retail import domain as spec
 from pytest_tau_domains.retail.models import GiftCard, RetailDB
 from pytest_tau_domains.retail.tasks.builder import build_tasks
-from pytest_tau_domains.retail.tasks.generator import SMALL, database_text, main, make_database, make_tasks, splits
+from pytest_tau_domains.retail.tasks.generator import SMALL
 from pytest_tau_domains.retail.tasks.scenarios import SCENARIOS
 from pytest_tau_domains.retail.tasks.verify import environment_of, verify
 from pytest_tau_domains.retail.tasks.world import World, unique_items
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_tau.models import Action, Task
     from pytest_tau.models.tasks import Instructions
 
@@ -40,20 +35,6 @@ DB = cast("RetailDB", DOMAIN.environment().agent_db)
 ALL = DOMAIN.tasks(split=None)
 TASKS = {task.id: task for task in ALL}
 WRITING = {name for name, info in DOMAIN.environment().tool_infos.items() if info.kind == "write"}
-
-
-def installed_faker() -> str | None:
-    try:
-        return version("faker")
-    except PackageNotFoundError:
-        return None
-
-
-needs_faker = pytest.mark.skipif(installed_faker() is None, reason="Faker is not installed")
-needs_that_faker = pytest.mark.skipif(
-    installed_faker() != FAKER_VERSION,
-    reason=f"the bundled names are those of Faker {FAKER_VERSION}, installed: {installed_faker()}",
-)
 
 
 def settings(grading: str = "official", judge: str = "accept") -> SimulationSettings:
@@ -76,39 +57,6 @@ every_task = for_each(TASKS)
 
 
 # The files
-
-
-@needs_that_faker
-def test_the_committed_files_are_what_the_generator_writes(tmp_path: Path) -> None:
-    main(["--seed", "7", "--out", str(tmp_path / "data"), "--tasks-out", str(tmp_path / "tasks")])
-    assert (tmp_path / "data" / "db.json").read_bytes() == (spec.folder / "db.json").read_bytes()
-    for name in ("tasks.json", "split_tasks.json"):
-        assert (tmp_path / "tasks" / name).read_bytes() == (spec.tasks / name).read_bytes()
-
-
-def test_the_committed_tasks_are_cast_from_the_committed_database() -> None:
-    tasks = make_tasks(DB)
-    for name, text in task_files(tasks, splits(tasks)).items():
-        assert text == (spec.tasks / name).read_text("utf-8")
-
-
-@needs_faker
-@pytest.mark.parametrize("seed", [8, 9, 10, 11])
-def test_other_seeds_give_valid_sets_of_their_own(seed: int) -> None:
-    text = database_text(make_database(seed))
-    assert text == database_text(make_database(seed))
-    db = RetailDB.model_validate_json(text)
-    assert text != (spec.folder / "db.json").read_text("utf-8")
-    tasks = build_tasks(SCENARIOS, World(db))
-    assert [task.id for task in tasks] == list(TASKS)
-    for task in tasks:
-        verify(task, db)
-
-
-def test_missing_faker_is_reported_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "faker", None)
-    with pytest.raises(ConfigurationError, match=r"pytest-tau\[dev\]"):
-        make_database()
 
 
 def test_scenario_without_a_fitting_customer_is_reported() -> None:

@@ -13,7 +13,7 @@ from pytest_tau.errors import TaskFormatError
 from pytest_tau_domains.telecom import domain as spec
 from pytest_tau_domains.telecom.tasks.builder import build_task
 from pytest_tau_domains.telecom.tasks.catalogue import INTENTS, MMS, MOBILE_DATA, SERVICE
-from pytest_tau_domains.telecom.tasks.generator import bundled_files, bundled_scenarios, main, splits
+from pytest_tau_domains.telecom.tasks.generator import bundled_scenarios, splits
 from pytest_tau_domains.telecom.tasks.people import subjects
 from pytest_tau_domains.telecom.tasks.personas import NO_PERSONA, PERSONAS
 from pytest_tau_domains.telecom.tasks.scenario import FaultScenario, fault_combinations
@@ -21,8 +21,6 @@ from pytest_tau_domains.telecom.tasks.verify import verify
 from pytest_tau_domains.telecom.user_models import TelecomUserDB
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_tau.environment import Environment
     from pytest_tau.models import EnvAssertion, Task
     from pytest_tau.models.tasks import Instructions
@@ -68,24 +66,6 @@ def played(task: Task) -> Environment:
 
 
 # The files
-
-
-def test_the_committed_files_are_what_the_generator_writes() -> None:
-    files = bundled_files()
-    assert files == {name: (spec.tasks / name).read_text("utf-8") for name in files}
-
-
-def test_command_line_writes_the_files(tmp_path: Path) -> None:
-    main(["--seed", "7", "--out", str(tmp_path)])
-    assert {file.name for file in tmp_path.iterdir()} == {"tasks.json", "split_tasks.json"}
-    for file in tmp_path.iterdir():
-        assert file.read_bytes() == (spec.tasks / file.name).read_bytes()
-
-
-def test_any_seed_gives_a_valid_set_of_its_own() -> None:
-    files = bundled_files(seed=8)
-    assert files == bundled_files(seed=8)
-    assert files["tasks.json"] != bundled_files()["tasks.json"]
 
 
 def test_splits() -> None:

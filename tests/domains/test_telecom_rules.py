@@ -151,12 +151,6 @@ def test_yes_and_no_are_distinguished(text: str, yes: bool) -> None:
     assert is_yes(text) is yes
 
 
-def test_its_strangers_are_two_customers_whom_it_can_read() -> None:
-    replies = [DOMAIN.environment().call(name, arguments) for name, arguments in RulesAgent.foreign_records]
-    assert len({reply.content for reply in replies}) == 2
-    assert not any(reply.error for reply in replies)
-
-
 # The table
 
 
