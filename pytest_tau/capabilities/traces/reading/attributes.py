@@ -82,24 +82,17 @@ class Attributes:
 def nested(flat: Mapping[str, Any]) -> Any:
     """Return the value whose leaves have these dotted names; an object with indices alone is a list in their order."""
     found: dict[str, Any] = {}
+    inside: dict[str, dict[str, Any]] = {}
     for key, value in flat.items():
         head, dot, rest = key.partition(".")
-        inner = found.setdefault(head, {}) if dot else None
-        if dot and isinstance(inner, dict):
-            inner[rest] = value
-        elif not dot:
+        if dot:
+            inside.setdefault(head, {})[rest] = value
+        else:
             found[head] = value
-    found = {
-        key: nested(value) if isinstance(value, dict) and key in _groups(flat) else value
-        for key, value in found.items()
-    }
+    found |= {head: nested(inner) for head, inner in inside.items()}
     if found and all(key.isdigit() for key in found):
         return [_unwrapped(found[key]) for key in sorted(found, key=int)]
     return found
-
-
-def _groups(flat: Mapping[str, Any]) -> set[str]:
-    return {key.partition(".")[0] for key in flat if "." in key}
 
 
 def _unwrapped(value: Any) -> Any:

@@ -331,10 +331,6 @@ def _of_events(events: Iterable[tuple[str, Any]]) -> tuple[list[Said], list[list
             message = inner.get("message", inner)
             message = {"role": "assistant", **message} if isinstance(message, dict) else message
             answers[int(inner.get("index") or 0)] = read_messages(message, "assistant")
-        elif name == "gen_ai.content.prompt":
-            asked += read_messages(content.get("gen_ai.prompt"))
-        elif name == "gen_ai.content.completion":
-            answers[len(answers)] = read_messages(content.get("gen_ai.completion"), "assistant")
     return (asked, list(answers.values())) if asked or answers else None
 
 

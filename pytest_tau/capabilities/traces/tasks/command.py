@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
+import runpy
 import shlex
 import tempfile
 from collections import Counter
@@ -155,12 +155,7 @@ def _recorded(simulations: list[Simulation], target: Path, draft: Path) -> _Own:
     trial.write_text(made.python, encoding="utf-8")
     trial.with_suffix(".json").write_text(made.record, encoding="utf-8")
     (draft / target.name).write_text("[]", encoding="utf-8") if target.suffix == ".json" else None
-    found = importlib.util.spec_from_file_location(f"_draft_{module.stem}", trial)
-    assert found is not None, "it is a Python file"
-    assert found.loader is not None, "likewise"
-    loaded = importlib.util.module_from_spec(found)
-    found.loader.exec_module(loaded)
-    (spec,) = loaded.pytest_tau_domains()
+    (spec,) = runpy.run_path(str(trial))["pytest_tau_domains"]()
     return _Own([(module, made.python), (module.with_suffix(".json"), made.record)], spec.load())
 
 

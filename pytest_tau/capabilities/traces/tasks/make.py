@@ -106,9 +106,7 @@ def _unusable(conversation: Simulation, domain: Domain) -> str:
     if unknown:
         return f"calls tools that {domain.name} does not have: {', '.join(sorted(unknown))}"
     lost = [each.call.name for each in made if each.result is None or each.result.content is None]
-    if lost:
-        return f"the results of {', '.join(lost[:3])} were lost"
-    return "" if made or messages else "is empty"
+    return f"the results of {', '.join(lost[:3])} were lost" if lost else ""
 
 
 def _made(
