@@ -85,25 +85,9 @@ class TestContent:
         run.line("agent  I cannot find it.")
         run.line("user   ###STOP###")
 
-    def test_a_user_that_leaves_after_an_announcement_is_at_fault(self, failing):
-        run = failing({"actions": [CREATE]}, '"I have found your list. I will put it there right away."')
-        run.line("looks like the user's fault: it ended the conversation when the agent was about to act (message 3)")
-
-    def test_the_scripted_user_waits_for_what_is_announced(self, project, a_task, scripted):
-        announced = '"Your list has been found. I will put it there right away."'
-        made = 'call("create_task", user_id="user_1", title="Buy milk")'
-        project.tasks("mock/t.tau.json", [a_task()])
-        agent = scripted(announced, made, '"It has been put there."')
-        project.run("--tau-user", "scripted", "--tau-agent", agent).outcomes(passed=1)
-
     def test_the_one_line_summary(self, failing):
         run = failing({"actions": [CREATE]}, '"Done."')
         run.line("FAILED mock/t.tau.json::buy-milk[trial-0] - never called create_task")
-
-    def test_no_python_traceback(self, failing):
-        run = failing({"actions": [CREATE]}, '"Done."', args=["--tb=long"])
-        for word in ("Traceback", "RewardBelowOne", "_trial", "collection.py"):
-            run.lacks(word)
 
 
 class TestLooks:

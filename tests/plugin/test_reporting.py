@@ -76,11 +76,12 @@ class TestTracebacks:
         run.outcomes(failed=4)
         assert run.text.count("cleaned up") == 4
 
-    @pytest.mark.parametrize("style", ["short", "long", "native", "auto"])
+    @pytest.mark.parametrize("style", ["long", "native"])
     def test_the_explanation_stays(self, talkative, style):
         run = talkative(f"--tb={style}")
         run.line("turning point:")
-        run.lacks("Traceback")
+        for word in ("Traceback", "_trial", "pytest_tau/"):
+            run.lacks(word)
 
     def test_no(self, talkative):
         run = talkative("--tb=no")

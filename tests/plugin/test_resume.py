@@ -847,8 +847,7 @@ class TestRefused:
         run = shelf.run("test_own.py", "--tau-resume")
         run.usage_error('test_own.py::test_own[lend-emma-trial-0]: domain: "library" in the earlier run, "shelf" now')
 
-    @pytest.mark.parametrize("options", [[], ["-n2"]], ids=["alone", "-n2"])
-    @pytest.mark.parametrize("way", ["hook", "fixture"])
+    @pytest.mark.parametrize(("way", "options"), [("hook", ["-n2"]), ("fixture", [])], ids=["hook", "fixture"])
     def test_another_participant_that_is_made(self, project, way, options):
         made = {
             "hook": "def pytest_tau_make_agent():\n    return Agent()\n",

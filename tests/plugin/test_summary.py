@@ -60,10 +60,13 @@ class TestTerminal:
         ]
 
     @pytest.mark.exhaustive
-    def test_workers_change_nothing(self, mixed):
+    def test_workers_change_nothing(self, mixed, project):
         pytest.importorskip("xdist")
         args = ["--tau-group-by", "actions,tags", "--tau-trials", "2"]
-        assert untimed(summary_of(mixed(*args))) == untimed(summary_of(mixed(*args, "-n", "2")))
+        one, two = mixed(*args, "--tau-markdown=one.md"), mixed(*args, "--tau-markdown=two.md", "-n", "2")
+        assert untimed(summary_of(one)) == untimed(summary_of(two))
+        one, two = ((project.path / name).read_text().splitlines() for name in ("one.md", "two.md"))
+        assert sorted(one) == sorted(two), "failing tasks are in the order of the reports"
         assert untimed(summary_of(mixed("-v"))) == untimed(summary_of(mixed("-v", "-n", "2")))
 
     def test_quiet_is_one_line(self, mixed):
@@ -183,14 +186,6 @@ class TestMarkdown:
         project.ini("tau_markdown = new/page.md")
         mixed("-q")
         assert (project.path / "new" / "page.md").read_text().startswith("### mock\n")
-
-    def test_workers_change_nothing(self, mixed, project):
-        pytest.importorskip("xdist")
-        mixed("--tau-markdown=one.md")
-        mixed("--tau-markdown=two.md", "-n", "2")
-        one, two = ((project.path / name).read_text() for name in ("one.md", "two.md"))
-        # Failing tasks are reported in the order of the reports.
-        assert sorted(one.splitlines()) == sorted(two.splitlines())
 
     def test_it_is_written_without_terminal_output(self, mixed, project):
         mixed("--tau-markdown=page.md", "--no-summary")
