@@ -33,13 +33,19 @@ class HookCall(NamedTuple):
     place: str
     result: Any
 
-    def is_in(self, file: str) -> bool:
-        """Return whether the implementation is in a file."""
-        return Path(file).name == Path(self.place.rpartition(":")[0]).name
-
     def mistake(self, got: str, expected: str) -> str:
         """Return the text of the error about the result."""
         return f"{self.hook} ({self.place}): got {got}, expected {expected}"
+
+    def raised(self, error: BaseException) -> str:
+        """Return the text of the error about an exception, with the last line of the implementation's file."""
+        from ..participants.containment import describe
+
+        file = Path(self.place.rpartition(":")[0]).name
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame.lineno for frame in frames if Path(frame.filename).name == file]
+        line = f" in line {own[-1]}" if own else ""
+        return f"{self.hook} ({self.place}) raised {describe(error)}{line}"
 
 
 def call_each(config: pytest.Config, hook: Any, /, **arguments: Any) -> Iterator[HookCall]:
@@ -61,10 +67,31 @@ def call_each(config: pytest.Config, hook: Any, /, **arguments: Any) -> Iterator
         if one.plugin not in wrappers:
             alone = manager.subset_hook_caller(hook.name, everybody - wrappers - {one.plugin})
             call = HookCall(hook.name, _place(Path(config.invocation_params.dir), one.function), None)
-            found = _call(call, alone, arguments)
+            try:
+                found = alone(**arguments)
+            except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
+                if "item" in arguments or isinstance(error, pytest.UsageError):
+                    raise  # of an item, pytest reports the exception as that of the test
+                raise pytest.UsageError(call.raised(error)) from error
             if not hook.spec.opts["firstresult"]:
                 found = found[0] if found else None
             yield call._replace(result=found)
+
+
+def call_listed(config: pytest.Config, hook: Any, kind: type, expected: str) -> Iterator[tuple[HookCall, Any]]:
+    """Yield what the implementations of a hook return in lists, each element with the call that has returned it.
+
+    Raises:
+        pytest.UsageError: One raised an exception, returned something else, or an element is not of the kind.
+    """
+    for call in call_each(config, hook, config=config):
+        result = () if call.result is None else call.result
+        if isinstance(result, str | bytes | Mapping) or not isinstance(result, Iterable):
+            raise pytest.UsageError(call.mistake(shown(result), f"{expected}, or None"))
+        for element in result:
+            if not isinstance(element, kind):
+                raise pytest.UsageError(call.mistake(f"a list with {shown(element)}", f"{expected}, or None"))
+            yield call, element
 
 
 def check_names(plugin: object, hooks: Iterable[Any]) -> None:
@@ -90,26 +117,6 @@ def first_call(config: pytest.Config, hook: Any, /, **arguments: Any) -> HookCal
     return next((call for call in call_each(config, hook, **arguments) if call.result is not None), None)
 
 
-def _call(call: HookCall, alone: Any, arguments: dict[str, Any]) -> Any:
-    """Call an implementation.
-
-    Raises:
-        pytest.UsageError: It is called before anything runs, and raised an exception; names hook, file and line.
-    """
-    if "item" in arguments:
-        return alone(**arguments)  # pytest reports the exception as that of the test
-    try:
-        return alone(**arguments)
-    except pytest.UsageError:
-        raise
-    except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
-        from ..participants.containment import describe
-
-        own = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if call.is_in(frame.filename)]
-        line = f" in line {own[-1]}" if own else ""
-        raise pytest.UsageError(f"{call.hook} ({call.place}) raised {describe(error)}{line}") from error
-
-
 def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
     """Return the domains of plugins and conftest.py files, by name.
 
@@ -120,7 +127,7 @@ def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
     from ..environment import DomainSpec
 
     found: dict[str, DomainSpec] = {}
-    for call, spec in _listed(config, config.hook.pytest_tau_domains, DomainSpec, "a list of DomainSpec"):
+    for call, spec in call_listed(config, config.hook.pytest_tau_domains, DomainSpec, "a list of DomainSpec"):
         name = spec.name
         # Node ids begin with it, and pytest prints them as they are.
         if not name or printable(name).strip() != name or "\n" in name or "::" in name:
@@ -134,7 +141,7 @@ def late_domain(config: pytest.Config, name: str) -> str | None:
     """Return the error of a domain whose conftest.py was loaded after the domains were read; None if there is none."""
     from ..environment import DomainSpec
 
-    for call, spec in _listed(config, config.hook.pytest_tau_domains, DomainSpec, "a list of DomainSpec"):
+    for call, spec in call_listed(config, config.hook.pytest_tau_domains, DomainSpec, "a list of DomainSpec"):
         if spec.name == name:
             folder = shlex.quote(str(Path(call.place.rpartition(":")[0]).parent))
             return (
@@ -173,7 +180,7 @@ def behaviours_of_plugins(config: pytest.Config) -> dict[str, Behaviour]:
     from ..participants.behaviours import BEHAVIOURS, Behaviour
 
     found: dict[str, Behaviour] = {}
-    for call, behaviour in _listed(config, config.hook.pytest_tau_behaviours, Behaviour, "a list of Behaviour"):
+    for call, behaviour in call_listed(config, config.hook.pytest_tau_behaviours, Behaviour, "a list of Behaviour"):
         name = behaviour.name
         if name in BEHAVIOURS or re.fullmatch(r"[A-Za-z0-9_.-]+", name) is None:
             expected = "another name than those of the built-in ones, of letters, digits and _.-"
@@ -193,7 +200,7 @@ def evaluators_of_plugins(config: pytest.Config) -> tuple[Evaluator, ...]:
     built_in = {component.name for component in COMPONENTS}
     found: dict[str, Evaluator] = {}
     expected = "a list of evaluators, objects with name and evaluate"
-    for call, evaluator in _listed(config, config.hook.pytest_tau_evaluators, object, expected):
+    for call, evaluator in call_listed(config, config.hook.pytest_tau_evaluators, object, expected):
         _check_evaluator(call, evaluator)
         if evaluator.name in built_in:
             other = "a name other than those of the built-in components"
@@ -234,28 +241,6 @@ def modify_tasks(config: pytest.Config, domain: Domain, tasks: list[Task]) -> No
         for task in tasks:
             if not isinstance(task, Task):
                 raise pytest.UsageError(call.mistake(f"{shown(task)} in the list tasks", "a Task: Task(id=…, …)"))
-
-
-def _listed(config: pytest.Config, hook: Any, kind: type, expected: str) -> Iterator[tuple[HookCall, Any]]:
-    """Yield what the implementations of a hook have returned in lists, each with the call that has returned it."""
-    for call in call_each(config, hook, config=config):
-        for each in listed_result(call, kind, expected):
-            yield call, each
-
-
-def listed_result(call: HookCall, kind: type, expected: str) -> Iterator[Any]:
-    """Yield what an implementation has returned in a list.
-
-    Raises:
-        pytest.UsageError: It returned something else, or an element is not of the kind.
-    """
-    result = () if call.result is None else call.result
-    if isinstance(result, str | bytes | Mapping) or not isinstance(result, Iterable):
-        raise pytest.UsageError(call.mistake(shown(result), f"{expected}, or None"))
-    for element in result:
-        if not isinstance(element, kind):
-            raise pytest.UsageError(call.mistake(f"a list with {shown(element)}", f"{expected}, or None"))
-        yield element
 
 
 def shown(value: object) -> str:

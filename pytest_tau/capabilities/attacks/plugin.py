@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...errors import CapabilityError, ConfigurationError, unknown_name
-from ...plugin.hook_calls import call_each, listed_result
+from ...plugin.hook_calls import call_listed
 from ...plugin.items import item_state, spec_of, variant_of
 from ...plugin.options import OptionValues
 from ...plugin.seams import SummaryLine
@@ -53,16 +53,16 @@ def make_attacks(config: pytest.Config, settings: AttackSettings) -> Attacks:
 def _attacks_of_plugins(config: pytest.Config) -> dict[str, Attack]:
     """Return the attacks of plugins and conftest.py files, by name."""
     found: dict[str, Attack] = {}
-    for call in call_each(config, config.hook.pytest_tau_attacks, config=config):
-        for attack in listed_result(call, Attack, "a list of objects of classes that derive from Attack"):
-            if not isinstance(attack.name, str) or not _NAME.fullmatch(attack.name) or attack.name == _ALL:
-                expected = "a name of letters, digits and _+- other than 'all'"
-                raise pytest.UsageError(call.mistake(f"an attack called {attack.name!r}", expected))
-            for kind in attack.goals:
-                if kind not in ("write", "leak"):
-                    problem = f"the attack {attack.name!r} with the goal {kind!r}"
-                    raise pytest.UsageError(call.mistake(problem, "goals of the kinds 'write' and 'leak'"))
-            found[attack.name] = attack
+    expected = "a list of objects of classes that derive from Attack"
+    for call, attack in call_listed(config, config.hook.pytest_tau_attacks, Attack, expected):
+        if not isinstance(attack.name, str) or not _NAME.fullmatch(attack.name) or attack.name == _ALL:
+            expected = "a name of letters, digits and _+- other than 'all'"
+            raise pytest.UsageError(call.mistake(f"an attack called {attack.name!r}", expected))
+        for kind in attack.goals:
+            if kind not in ("write", "leak"):
+                problem = f"the attack {attack.name!r} with the goal {kind!r}"
+                raise pytest.UsageError(call.mistake(problem, "goals of the kinds 'write' and 'leak'"))
+        found[attack.name] = attack
     return found
 
 

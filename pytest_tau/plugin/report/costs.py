@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from ...text import money, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,23 +17,6 @@ if TYPE_CHECKING:
 
 #: By the models: the numbers of trials, calls, USD and calls without a price, by ``domain::task``.
 _KEY = "tau/costs"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """An estimate of the usage of trials.
-
-    Attributes:
-        calls: Model calls.
-        cost: USD; None if some prices are unknown.
-        trials: The number of earlier trials that it is based on.
-        tasks: The number of tasks that those are of.
-    """
-
-    calls: float
-    cost: float | None
-    trials: int
-    tasks: int
 
 
 def models_key(config: RunConfig) -> str:
@@ -98,8 +82,8 @@ def unpriced_calls(ended: Iterable[tuple[str, TrialReport]]) -> int:
     return sum(used["unpriced_calls"] for usage in live for used in usage["roles"].values())
 
 
-def estimate(config: pytest.Config, models: str, tasks: dict[str, int]) -> Estimate | None:
-    """Return the estimated usage of trials, by earlier trials with the same models; None without any.
+def estimate(config: pytest.Config, models: str, tasks: Mapping[str, int]) -> str | None:
+    """Return the estimated calls and cost of trials, by earlier trials with the same models; None without any.
 
     Args:
         config: pytest's configuration.
@@ -117,5 +101,7 @@ def estimate(config: pytest.Config, models: str, tasks: dict[str, int]) -> Estim
     for task, wanted in tasks.items():
         each = [known[task][part] / known[task][0] for part in (1, 2)] if task in known else mean
         calls, cost = calls + wanted * each[0], cost + wanted * each[1]
-    priced = not any(numbers[3] for numbers in known.values())
-    return Estimate(calls, cost if priced else None, trials, len(known))
+    unpriced = any(numbers[3] for numbers in known.values())
+    costs = "cost unknown: the prices of some calls are unknown" if unpriced else f"about {money(cost)}"
+    basis = f"by {plural(trials, 'earlier trial')} of {len(known)} of {plural(len(tasks), 'task')}"
+    return f"about {calls:,.0f} model calls, {costs}, {basis}"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...text import money, plural
+from ...text import plural
 from ..context.run_state import get_context, will_be_restored
 from ..items import group_of, spec_of, trial_of
 from ..seams import SummaryLine
@@ -76,21 +76,16 @@ class DryRun:
         if run.models.tape == "replay":
             return [f"no model calls ({named}): they are replayed"]
         tasks = Counter(f"{spec.domain.name}::{spec.task.id}" for spec in self._specs)
-        found = estimate(self._config, models_key(run), tasks)
-        if found is None:
-            each = {(spec.domain.name, spec.task.id): _gold_calls(spec, set(roles)) for spec in _once(self._specs)}
-            calls = sum(each[spec.domain.name, spec.task.id] for spec in self._specs)
-            others = roles.keys() - {*MODEL_ROLES}  # capabilities call them, each when it likes
-            without = f", without those of the {' and the '.join(sorted(others))}" if others else ""
-            return [
-                f"{named}: at least {calls:,} model calls, as many as the reference actions take{without}; cost "
-                "unknown: no earlier run"
-            ]
-        cost = (
-            "cost unknown: the prices of some calls are unknown" if found.cost is None else f"about {money(found.cost)}"
-        )
-        basis = f"by {plural(found.trials, 'earlier trial')} of {found.tasks} of {plural(len(tasks), 'task')}"
-        return [f"{named}: about {found.calls:,.0f} model calls, {cost}, {basis}"]
+        if (found := estimate(self._config, models_key(run), tasks)) is not None:
+            return [f"{named}: {found}"]
+        each = {f"{spec.domain.name}::{spec.task.id}": spec for spec in self._specs}
+        calls = sum(number * _gold_calls(each[task], set(roles)) for task, number in tasks.items())
+        others = roles.keys() - {*MODEL_ROLES}  # capabilities call them, each when it likes
+        without = f", without those of the {' and the '.join(sorted(others))}" if others else ""
+        return [
+            f"{named}: at least {calls:,} model calls, as many as the reference actions take{without}; cost unknown: "
+            "no earlier run"
+        ]
 
 
 def _has_cassette(item: pytest.Item, spec: TaskSpec) -> bool:
@@ -98,11 +93,6 @@ def _has_cassette(item: pytest.Item, spec: TaskSpec) -> bool:
     from ..run.models import cassette_path
 
     return spec.config.models.tape == "missing" and cassette_path(item, spec, trial_of(item)).is_file()
-
-
-def _once(specs: list[TaskSpec]) -> list[TaskSpec]:
-    """Return one spec for each task."""
-    return list({(spec.domain.name, spec.task.id): spec for spec in specs}.values())
 
 
 def _gold_calls(spec: TaskSpec, roles: set[str]) -> int:
