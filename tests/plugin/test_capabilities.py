@@ -105,23 +105,6 @@ def test_runs_are_compared_and_graded_again_with_their_facts(examples, project, 
     assert main(["regrade", str(project.path / "runs/one")]) == 0
 
 
-def test_the_option_is_in_the_help_and_in_the_schema(examples, project, capsys, monkeypatch):
-    run = project.run("--help")
-    run.line("tau: competitors:")
-    run.line("--tau-competitors=NAME")
-    project.ini("tau_competitors = milk")
-    found = project.run("--tau-domain", "mock", "--tau-task", "create-*", "--tau-agent", "own.py:agent")
-    found.line("competitors", "named in ")
-    # Of plugins, and not of a conftest.py: the schema does not depend on the project.
-    project.write(
-        "own_plugin.py", "import competitors\ndef pytest_tau_capabilities():\n    return [competitors.capability]"
-    )
-    monkeypatch.setenv("PYTEST_PLUGINS", "own_plugin")
-    capsys.readouterr()
-    assert main(["schema", "options"]) == 0
-    assert "tau_competitors" in json.loads(capsys.readouterr().out)["definitions"]["options"]["properties"]
-
-
 def test_the_page_has_the_example():
     page = (Path(__file__).parents[2] / "docs" / "capabilities.md").read_text(encoding="utf-8")
     example = (EXAMPLES / "competitors.py").read_text(encoding="utf-8").partition('"""\n\n')[2]
@@ -208,6 +191,7 @@ def test_a_setting_is_one_field(project, capsys, monkeypatch):
     monkeypatch.syspath_prepend(project.path)
     project.write("own.py", "def agent(messages, tools):\n    return 'No'\n")
     shown = project.run("--help")
+    shown.line("tau: slow tools:")
     shown.line("--tau-slow-tools=WHICH")
     shown.line("tools that are slow")
     capsys.readouterr()

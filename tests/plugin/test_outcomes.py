@@ -177,46 +177,35 @@ def test_exception_is_reported_with_the_agents_line(faults, project):
     run.line("ValueError: out of ideas", f"line {line} of {project.path}/faults.py")
 
 
-def test_arguments_that_are_no_object_are_a_tool_error_and_the_conversation_goes_on(faults, scripted):
-    bad = '{"tool_calls": [{"id": "1", "function": {"name": "create_task", "arguments": %r}}]}'
+CALL = '{"tool_calls": [{"id": "1", "function": {"name": "create_task", "arguments": %s}}]}'
+OBJECT = "arguments of 'create_task' must be a JSON object"
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (CALL % "'[1, 2]'", f"{OBJECT}, got [1, 2]"),
+        (CALL % "'{not json'", f"{OBJECT}, got "),
+        (
+            CALL % '{"dates": [{"due": __import__("datetime").date(2026, 1, 2)}]}',
+            f"{OBJECT}: dates.0.due: datetime.date",
+        ),
+        (
+            CALL % '{"deep": __import__("functools").reduce(lambda inner, _: [inner], range(900), [])}',
+            f"{OBJECT}, got ",
+        ),
+        ('call("no_such_tool", a=1)', "Tool 'no_such_tool' not found."),
+        ('call("create_task", nobody="x")', "unexpected keyword argument 'nobody'"),
+    ],
+    ids=["a list", "no JSON", "a date", "deep", "unknown", "wrong"],
+)
+def test_a_bad_call_is_a_tool_error_and_the_conversation_goes_on(faults, scripted, call, error):
+    run = faults("--tau-agent", scripted(call, '"Sorry."'))
+    run.outcomes(failed=1)
+    run.line("= Error: ", error)
+    run.line("agent  Sorry.")
     good = 'call("create_task", user_id="user_1", title="Buy milk")'
-    for arguments in ("[1, 2]", "{not json", "3"):
-        run = faults("--tau-agent", scripted(bad % arguments, good, '"Done."'))
-        run.outcomes(passed=1)
-    run = faults("--tau-agent", scripted(bad % "[1, 2]", '"Sorry."'))
-    run.outcomes(failed=1)
-    run.line("= Error: arguments of 'create_task' must be a JSON object, got [1, 2]")
-    run.line("agent  Sorry.")
-
-
-def test_the_report_names_the_argument_that_is_not_json(faults, scripted):
-    call = '{"tool_calls": [{"id": "1", "function": {"name": "create_task", "arguments": %s}}]}'
-    due = '{"user_id": "user_1", "title": "Buy milk", "dates": [{"due": __import__("datetime").date(2026, 1, 2)}]}'
-    run = faults("--tau-agent", scripted(call % due, '"Sorry."'))
-    run.line("= Error: arguments of 'create_task' must be a JSON object: dates.0.due: datetime.date is not JSON")
-
-
-def test_arguments_that_are_nested_too_deep_are_a_tool_error(faults, scripted):
-    call = '{"tool_calls": [{"id": "1", "function": {"name": "create_task", "arguments": %s}}]}'
-    deep = '{"deep": __import__("functools").reduce(lambda inner, _: [inner], range(900), [])}'
-    run = faults("--tau-agent", scripted(call % deep, '"Sorry."'))
-    run.line("= Error: arguments of 'create_task' must be a JSON object, got ")
-
-
-def test_an_unknown_tool_is_a_tool_error_and_the_conversation_goes_on(faults, scripted):
-    agent = scripted('call("no_such_tool", a=1)', 'call("create_task", user_id="user_1", title="Buy milk")', '"Done."')
-    faults("--tau-agent", agent).outcomes(passed=1)
-    run = faults("--tau-agent", scripted('call("no_such_tool", a=1)', '"Sorry."'))
-    run.outcomes(failed=1)
-    run.line("agent  > no_such_tool(a=1)")
-    run.line("= Error: Tool 'no_such_tool' not found.")
-
-
-def test_wrong_arguments_are_a_tool_error_and_the_conversation_goes_on(faults, scripted):
-    run = faults("--tau-agent", scripted('call("create_task", nobody="x")', '"Sorry."'))
-    run.outcomes(failed=1)
-    run.line("= Error: ", "unexpected keyword argument 'nobody'")
-    run.line("agent  Sorry.")
+    faults("--tau-agent", scripted(call, good, '"Done."')).outcomes(passed=1)
 
 
 def test_faults_of_both_kinds_are_counted_apart(project, a_task):
