@@ -323,25 +323,3 @@ class TestTheHeader:
         project.run("--tau-domain", "mock", "--tau-num-tasks", "1").line(
             "tau: domain mock, seed 300, bundled data, agent gold"
         )
-
-
-class TestFactories:
-    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
-    def test_a_file_s_factory_is_called_for_each_simulation(self, project, a_task, workers):
-        project.write("helpers.py", RULES)
-        project.write("own.py", "import helpers\nmake = lambda tools, policy: helpers.Agent()\n")
-        project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
-        project.run("--tau-agent", "own.py:make", *workers).outcomes(passed=2)
-
-    def test_helpers_next_to_the_file_in_another_folder(self, project, a_task):
-        project.write("agents/helpers.py", RULES)
-        project.write("agents/own.py", "from helpers import Agent\n")
-        project.tasks("mock/t.tau.json", [a_task()])
-        project.run("--tau-agent", "agents/own.py:Agent").outcomes(passed=1)
-
-    def test_a_factory_that_returns_nothing(self, project, a_task):
-        project.write("own.py", "def make(tools, policy):\n    pass\n")
-        project.tasks("mock/t.tau.json", [a_task()])
-        run = project.run("--tau-agent", "own.py:make")
-        run.outcomes(failed=1)
-        run.line("make is taken for a factory by its parameters (tools, policy) and returned nothing; expected")

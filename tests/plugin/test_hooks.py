@@ -146,10 +146,6 @@ class TestModifyTasks:
         assert found == ["mock/t.tau.json::original[trial-0]", "mock/t.tau.json::copy[trial-0]"]
         project.run().outcomes(passed=2)
 
-    def test_it_knows_the_domain(self, project):
-        self._hook(project, "print('modified:', domain.name, len(tasks))")
-        project.run("--tau-domain", "mock", "-s", "--tau-task", "create*").line("modified: mock 16")
-
     def test_marked_tests(self, project):
         self._hook(project, "tasks.reverse()")
         project.write(
@@ -375,20 +371,6 @@ class TestUnreadableDomain:
         assert run.ret != pytest.ExitCode.OK
         run.lacks("passed")
         run.line("the same error as in shelf/a.tau.json")
-
-
-def test_what_an_evaluator_returns_is_graded_or_an_error(project, a_task):
-    project.tasks("mock/t.tau.json", [a_task(criteria={"reward_basis": ["DB", "P"]})])
-    source = CLASS + hook("evaluators()", "return [P()]")
-    project.write("conftest.py", source.replace("return 1", "return 0.25"))
-    run = project.run()
-    run.outcomes(failed=1)
-    run.line("reward 0.25 = DB 1 x P 0.25")
-    project.write("conftest.py", source.replace("return 1", "return [0] * 1000"))
-    run = project.run()
-    run.outcomes(errors=1)
-    line = run.line("evaluator 'P' returned [0, 0, 0,", "expected a number from 0 to 1, or CustomCheck(name=")
-    assert len(line) < 350
 
 
 class TestLateDomain:

@@ -44,11 +44,7 @@ class TestMakers:
         run.outcomes(passed=2)
         run.line("asked for a/mock/t.tau.json::buy-milk[trial-0] 1")
 
-    @pytest.mark.parametrize(
-        "made",
-        ["Agent", "Agent()", "lambda messages, tools: 'made'", "load_source('noop', 'agent')"],
-        ids=["class", "instance", "function", "source"],
-    )
+    @pytest.mark.parametrize("made", ["Agent", "load_source('noop', 'agent')"], ids=["class", "source"])
     def test_whatever_an_agent_may_be(self, folders, made):
         folders.write(
             "conftest.py",
@@ -68,9 +64,8 @@ class TestMakers:
         run.line("never called create_task(")
         run.lacks("Traceback")
 
-    @pytest.mark.parametrize("made", ["3", "object", "lambda: 'no arguments'"])
-    def test_what_is_no_agent_is_an_error_that_says_so(self, folders, made):
-        folders.write("conftest.py", f"def pytest_tau_make_agent(item):\n    return {made}\n")
+    def test_what_is_no_agent_is_an_error_that_says_so(self, folders):
+        folders.write("conftest.py", "def pytest_tau_make_agent(item):\n    return object\n")
         run = folders.run("a")
         run.outcomes(errors=1)
         run.line("is not a valid agent")
