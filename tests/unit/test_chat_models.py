@@ -401,21 +401,9 @@ def test_one_model_serves_loops_in_turn_and_threads_at_once(model: Any) -> None:
 # Settings
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        ({"stream": True}, "streaming is not supported"),
-        ({"n": 2}, "only one answer is requested per call"),
-        ({"messages": []}, "'messages' cannot be set"),
-        ({"timeout": "long"}, "'timeout': expected a number of seconds above 0, got 'long'"),
-        ({"num_retries": -1}, "'num_retries': expected an integer of at least 0, got -1"),
-    ],
-)
-def test_arguments_that_cannot_be_are_refused_before_anything_is_sent(
-    model: Any, args: dict[str, Any], words: str
-) -> None:
-    with ModelServer(lambda _: "Hi") as server, pytest.raises(ConfigurationError, match=words):
-        run(model().complete(asked(server, args=args)))
+def test_arguments_that_cannot_be_are_refused_before_anything_is_sent(model: Any) -> None:
+    with ModelServer(lambda _: "Hi") as server, pytest.raises(ConfigurationError, match="streaming is not supported"):
+        run(model().complete(asked(server, args={"stream": True})))
     assert not server.requests
 
 

@@ -118,9 +118,13 @@ def test_what_is_no_name_is_refused(name: str) -> None:
     ("args", "words"),
     [
         ({"model": "x"}, "'model' cannot be set"),
+        ({"messages": []}, "'messages' cannot be set"),
         ({"stream": True}, "streaming is not supported"),
+        ({"n": 2}, "only one answer is requested per call"),
+        ({"timeout": "long"}, "'timeout': expected a number of seconds above 0, got 'long'"),
         ({"timeout": True}, "'timeout': expected a number of seconds above 0, got True"),
         ({"timeout": 0}, "'timeout': expected a number of seconds above 0, got 0"),
+        ({"num_retries": -1}, "'num_retries': expected an integer of at least 0, got -1"),
         ({"max_retries": 1.5}, "'max_retries': expected an integer of at least 0, got 1.5"),
         ({"api_base": "localhost:8000/v1"}, "'api_base': expected a URL that begins with http:// or https://"),
         ({"base_url": 8000}, "'base_url': expected a URL that begins with http:// or https://"),

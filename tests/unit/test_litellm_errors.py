@@ -74,19 +74,6 @@ def test_what_the_server_says_decides(status: int, kind: str) -> None:
     assert model_error(refusal(status)).kind == kind
 
 
-@pytest.mark.parametrize(
-    ("body", "kind"),
-    [
-        ({"message": "no", "code": "model_not_found"}, "unknown_model"),
-        ({"message": "no", "type": "insufficient_quota"}, "quota"),
-        ({"message": "Your credit balance is too low to access the API."}, "quota"),
-        ({"message": "prompt is too long: 250000 tokens > 200000 maximum"}, "context_window"),
-    ],
-)
-def test_what_the_server_says_in_words_decides_before_its_status(body: dict[str, str], kind: str) -> None:
-    assert model_error(refusal(400, body=body)).kind == kind
-
-
 def test_litellm_errors_are_mapped_to_their_kind() -> None:
     litellm = load()
     assert (

@@ -49,286 +49,105 @@ def router(raw: Any, *, code: int = 400) -> dict[str, Any]:
 
 
 ANTHROPIC = {"type": "invalid_request_error", "message": "prompt is too long: 219898 tokens > 200000 maximum"}
-OPENAI_TOO_LONG = "Your input exceeds the context window of this model. Please adjust your input and try again."
-
+LLAMA_CPP = "request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it"
+XAI = "This model's maximum prompt length is 131072 but the request contains 136973 tokens."
+#: The sentences by which servers with OpenAI's format say, with status 400, that a conversation is too long.
+SENTENCES = {
+    "OpenAI, Responses": "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    "Azure": "This model's maximum context length is 8192 tokens. However, your messages resulted in 8227 tokens.",
+    "DeepSeek": "This model's maximum context length is 131072 tokens. However, you requested 131134 tokens (122942 in "
+    "the messages, 8192 in the completion).",
+    "SGLang": "The input (61709 tokens) is longer than the model's context length (40960 tokens).",
+    "SGLang, router": "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).",
+    "SGLang, sum": "Requested token count exceeds the model's maximum context length of 131072 tokens. You requested a "
+    "total of 135063 tokens: 126871 tokens from the input messages and 8192 tokens for the completion.",
+    "vLLM, decoder": "The decoder prompt (length 21535) is longer than the maximum model length of 16384.",
+    "vLLM, older": "The prompt (total length 25938) is too long to fit into the model (context length 4096).",
+    "vLLM, newer": "This model's maximum context length is 262144 tokens. However, you requested 0 output tokens and "
+    "your prompt contains at least 262145 input tokens, for a total of at least 262145 tokens.",
+    "Together": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 80125 `inputs` "
+    "tokens and 4096 `max_new_tokens`",
+    "Fireworks": "The prompt is too long: 40177, model maximum context length: 32767",
+    "Mistral": "Prompt contains 65673 tokens, too large for model with 32768 maximum context length",
+    "Moonshot": "Invalid request: Your request exceeded model token limit: 262144 (requested: 287431)",
+    "DashScope": "Range of input length should be [1, 30720]",
+    "OpenRouter": "This endpoint's maximum context length is 32768 tokens. However, you requested about 42832 tokens",
+}
 TOO_LONG: dict[str, tuple[int, Any]] = {
+    **{name: (400, openai(message)) for name, message in SENTENCES.items()},
     "OpenAI": (400, openai("too long", code="context_length_exceeded")),
-    "OpenAI, Responses": (400, openai(OPENAI_TOO_LONG)),
-    "Azure": (
-        400,
-        openai(
-            "This model's maximum context length is 8192 tokens. However, your messages resulted in 8227 tokens. "
-            "Please reduce the length of the messages.",
-            code="context_length_exceeded",
-        ),
-    ),
-    "DeepSeek": (
-        400,
-        openai(
-            "This model's maximum context length is 131072 tokens. However, you requested 131134 tokens (122942 in the "
-            "messages, 8192 in the completion). Please reduce the length of the messages or completion.",
-            code="invalid_request_error",
-        ),
-    ),
-    "SGLang": (400, flat("The input (61709 tokens) is longer than the model's context length (40960 tokens).")),
-    "SGLang, router": (400, openai("Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).")),
-    "SGLang, sum": (
-        400,
-        flat(
-            "Requested token count exceeds the model's maximum context length of 131072 tokens. You requested a total "
-            "of 135063 tokens: 126871 tokens from the input messages and 8192 tokens for the completion."
-        ),
-    ),
-    "vLLM": (
-        400,
-        flat(
-            "This model's maximum context length is 40960 tokens. However, your request has 91714 input tokens. "
-            "Please reduce the length of the input messages."
-        ),
-    ),
-    "vLLM, decoder": (
-        400,
-        flat(
-            "The decoder prompt (length 21535) is longer than the maximum model length of 16384. Make sure that "
-            "`max_model_len` is no smaller than the number of text tokens."
-        ),
-    ),
-    "vLLM, older": (
-        400,
-        flat("The prompt (total length 25938) is too long to fit into the model (context length 4096)."),
-    ),
-    "vLLM, newer": (
-        400,
-        openai(
-            "This model's maximum context length is 262144 tokens. However, you requested 0 output tokens and your "
-            "prompt contains at least 262145 input tokens, for a total of at least 262145 tokens.",
-            kind="BadRequestError",
-            code=400,
-        ),
-    ),
-    "Xinference": (
-        500,
-        {
-            "detail": "[address=0.0.0.0:43769, pid=1065] The decoder prompt (length 66501) is longer than the maximum "
-            "model length of 65536. Make sure that `max_model_len` is no smaller than the number of text tokens."
-        },
-    ),
-    "llama.cpp": (
-        400,
-        {
-            "error": {
-                "code": 400,
-                "message": "request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it",
-                "type": "exceed_context_size_error",
-                "n_prompt_tokens": 4390,
-                "n_ctx": 4096,
-            }
-        },
-    ),
-    "llama.cpp, older": (
-        500,
-        {"error": {"code": 500, "message": "Context size has been exceeded.", "type": "server_error"}},
-    ),
+    "vLLM": (400, flat(SENTENCES["vLLM, decoder"])),
+    "Xinference": (500, {"detail": f"[address=0.0.0.0:43769, pid=1065] {SENTENCES['vLLM, decoder']}"}),
+    "llama.cpp": (400, {"error": {"code": 400, "message": LLAMA_CPP, "type": "exceed_context_size_error"}}),
+    "llama.cpp, older": (500, openai("Context size has been exceeded.", kind="server_error", code=500)),
     "llama-cpp-python": (500, openai("Requested tokens (2285) exceed context window of 2048", code="internal")),
-    "TGI": (
-        422,
-        {
-            "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 65537. Given: 79993 "
-            "`inputs` tokens and 1024 `max_new_tokens`",
-            "error_type": "validation",
-        },
-    ),
-    "TGI, inputs": (
-        422,
-        {"error": "Input validation error: `inputs` must have less than 1024 tokens. Given: 1872", "type": "x"},
-    ),
-    "Together": (
-        400,
-        openai(
-            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 80125 `inputs` tokens "
-            "and 4096 `max_new_tokens`"
-        ),
-    ),
+    "TGI": (422, {"error": SENTENCES["Together"], "error_type": "validation"}),
+    "TGI, inputs": (422, {"error": "Input validation error: `inputs` must have less than 1024 tokens. Given: 1872"}),
     "Gemini": (
         400,
-        [
-            {
-                "error": {
-                    "code": 400,
-                    "message": "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).",
-                    "status": "INVALID_ARGUMENT",
-                }
-            }
-        ],
+        [{"error": {"code": 400, "message": "The input token count (1200293) exceeds the maximum number of tokens"}}],
     ),
     "Vertex AI": (
         400,
-        {
-            "error": {
-                "code": 400,
-                "message": "Unable to submit request because the input token count is 1251952 but model only supports "
-                "up to 1048576. Reduce the input token count and try again.",
-                "status": "INVALID_ARGUMENT",
-            }
-        },
+        {"error": {"code": 400, "message": "the input token count is 1251952 but model only supports up to 1048576."}},
     ),
     "Anthropic": (400, {"type": "error", "error": ANTHROPIC}),
     "Anthropic, sum": (
         400,
-        {
-            "type": "error",
-            "error": {
-                "type": "invalid_request_error",
-                "message": "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease "
-                "input length or `max_tokens` and try again",
-            },
-        },
+        {"error": {"message": "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease"}},
     ),
     "Bedrock": (400, {"message": "Input is too long for requested model."}),
     "Bedrock, Llama": (400, {"message": "Too many input tokens. Max input tokens: 8192, request input token count: 9"}),
-    "xAI": (
-        400,
-        {
-            "code": "Client specified an invalid argument",
-            "error": "This model's maximum prompt length is 131072 but the request contains 136973 tokens.",
-        },
-    ),
-    "Cerebras": (
-        400,
-        {
-            "message": "Please reduce the length of the messages or completion. Current length is 42328 while limit is "
-            "40000",
-            "type": "invalid_request_error",
-            "param": "messages",
-            "code": "context_length_exceeded",
-        },
-    ),
-    "Groq": (
-        400,
-        {
-            "error": {
-                "message": "Please reduce the length of the messages or completion.",
-                "type": "invalid_request_error",
-                "param": "messages",
-                "code": "context_length_exceeded",
-            }
-        },
-    ),
+    "xAI": (400, {"code": "Client specified an invalid argument", "error": XAI}),
+    "Cerebras": (400, {"message": "Please reduce the length of the messages or completion.", "param": "messages"}),
     "LM Studio": (
         400,
-        {
-            "error": "Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded "
-            "with context length of only 32768 tokens, which is not enough."
-        },
+        {"error": "Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded"},
     ),
     "LM Studio, newer": (
         400,
-        {
-            "error": "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: "
-            "13055>= n_ctx: 4096). Try to load the model with a larger context length, or provide a shorter input."
-        },
+        {"error": "The number of tokens to keep from the initial prompt is greater than the context length"},
     ),
     "LM Studio, newest": (400, {"error": "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)"}),
-    "Fireworks": (400, openai("The prompt is too long: 40177, model maximum context length: 32767")),
-    "Mistral": (
-        400,
-        flat("Prompt contains 65673 tokens, too large for model with 32768 maximum context length"),
-    ),
     "Cohere": (
         400,
         {"message": "too many tokens: size limit exceeded by 19296 tokens. The limit for this model is 132000 tokens."},
-    ),
-    "Moonshot": (400, openai("Invalid request: Your request exceeded model token limit: 262144 (requested: 287431)")),
-    "DashScope": (400, openai("Range of input length should be [1, 30720]", code="invalid_parameter_error")),
-    "OpenRouter": (
-        400,
-        {
-            "error": {
-                "message": "This endpoint's maximum context length is 32768 tokens. However, you requested about 42832 "
-                "tokens (42832 of text input). Please reduce the length of either one.",
-                "code": 400,
-                "metadata": {"provider_name": None},
-            }
-        },
     ),
     "OpenRouter, Poolside": (
         400,
         router("Input length 131393 exceeds the maximum allowed input length of 131040 tokens."),
     ),
     "OpenRouter, Anthropic": (400, router(json.dumps({"type": "error", "error": ANTHROPIC}))),
-    "OpenRouter, xAI": (
-        502,
-        router({"error": "This model's maximum prompt length is 131072 but the request contains 136973 tokens."}),
-    ),
+    "OpenRouter, xAI": (502, router({"error": XAI})),
     "OpenRouter, late": (200, router(json.dumps(openai("too long", code="context_length_exceeded")))),
 }
-OTHERS: dict[str, tuple[int, Any, str]] = {
-    "vLLM, max_tokens": (
-        400,
-        openai(
-            "'max_tokens' or 'max_completion_tokens' is too large: 2000. This model's maximum context length is 4096 "
-            "tokens and your request has 2104 input tokens (2000 > 4096 - 2104).",
-            kind="BadRequestError",
-            code=400,
-        ),
-        "bad_request",
-    ),
-    "vLLM, older max_tokens": (
-        400,
-        flat(
-            "'max_tokens' is too large: 8192. This model's maximum context length is 65536 tokens and your request has "
-            "57879 input tokens (8192 > 65536 - 57879)."
-        ),
-        "bad_request",
-    ),
-    "vLLM, newer max_tokens": (
-        400,
-        flat(
-            "This model's maximum context length is 131072 tokens. However, you requested 128000 output tokens and "
-            "your prompt contains at least 3073 input tokens, for a total of at least 131073 tokens."
-        ),
-        "bad_request",
-    ),
-    "OpenAI, a long answer": (
-        400,
-        openai(
-            "This model's maximum context length is 4096 tokens. However, you requested 4217 tokens (121 in the "
-            "messages, 4096 in the completion). Please reduce the length of the messages or completion.",
-            code="context_length_exceeded",
-        ),
-        "bad_request",
-    ),
-    "OpenRouter, a long answer": (
-        400,
-        openai(
-            "This endpoint's maximum context length is 131072 tokens. However, you requested about 138956 tokens (7884 "
-            "of text input, 131072 in the output)."
-        ),
-        "bad_request",
-    ),
+#: Sentences about a limit of the answer, which is an argument of the call.
+ANSWERS = {
+    "vLLM": "'max_tokens' or 'max_completion_tokens' is too large: 2000. This model's maximum context length is 4096 "
+    "tokens and your request has 2104 input tokens (2000 > 4096 - 2104).",
+    "vLLM, older": "'max_tokens' is too large: 8192. This model's maximum context length is 65536 tokens",
+    "vLLM, newer": "This model's maximum context length is 131072 tokens. However, you requested 128000 output tokens "
+    "and your prompt contains at least 3073 input tokens, for a total of at least 131073 tokens.",
+    "OpenAI": "This model's maximum context length is 4096 tokens. However, you requested 4217 tokens (121 in the "
+    "messages, 4096 in the completion). Please reduce the length of the messages or completion.",
+    "OpenRouter": "This endpoint's maximum context length is 131072 tokens. However, you requested about 138956 tokens "
+    "(7884 of text input, 131072 in the output).",
+}
+FLAGGED = "Your chosen model requires moderation and your input was flagged"
+GEMINI_RATE = "Quota exceeded for generate_content_free_tier_input_token_count: exceeds the maximum"
+CASES: dict[str, tuple[int, Any, str]] = {
+    **{name: (*case, "context_window") for name, case in TOO_LONG.items()},
+    **{f"{name}, a long answer": (400, openai(message), "bad_request") for name, message in ANSWERS.items()},
     "OpenRouter, moderation": (
         403,
-        {
-            "error": {
-                "message": "Your chosen model requires moderation and your input was flagged",
-                "code": 403,
-                "metadata": {"reasons": ["violence"], "flagged_input": "…", "provider_name": "OpenAI"},
-            }
-        },
+        {"error": {"message": FLAGGED, "code": 403, "metadata": {"reasons": ["violence"], "flagged_input": "…"}}},
         "refused",
     ),
     "OpenRouter, a refused key": (401, {"error": {"message": "User not found.", "code": 401}}, "authentication"),
     "Bedrock, rate": (429, {"message": "Too many tokens, please wait before trying again."}, "rate_limit"),
-    "Gemini, rate": (
-        429,
-        openai("Quota exceeded for generate_content_free_tier_input_token_count: exceeds the maximum"),
-        "rate_limit",
-    ),
+    "Gemini, rate": (429, openai(GEMINI_RATE), "rate_limit"),
     "an argument": (400, flat("Unknown argument: top_k"), "bad_request"),
-}
-CASES = {
-    **{name: (*case, "context_window") for name, case in TOO_LONG.items()},
-    **OTHERS,
+    "no credit": (400, openai("Your credit balance is too low to access the API."), "quota"),
 }
 CLIENTS = {"openai": OpenAIServer, "litellm": LiteLLM}
 
@@ -375,7 +194,7 @@ def test_what_a_script_raises_is_reported_and_not_retried(client: str) -> None:
 
 
 def model(client: str) -> OpenAIServer | LiteLLM:
-    return CLIENTS[client](first_wait=0.001, timeout=10.0, attempts=2)
+    return CLIENTS[client](first_wait=0.001, timeout=60.0, attempts=2)
 
 
 def asked(server: ModelServer, name: str = "openai/scripted") -> ChatRequest:
