@@ -6,7 +6,6 @@ A client posts JSON-RPC messages; the state of the connection is that of the tri
 
 from __future__ import annotations
 
-import asyncio
 import importlib.metadata
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Revisions of the protocol that begin with ``initialize``, newest first.
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-#: Revisions that have batches. A client without the header is taken for one of these, as the specification says.
-_WITH_BATCHES = frozenset({"2025-03-26", "2024-11-05"})
 VERSION_HEADER = "mcp-protocol-version"
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -37,11 +34,11 @@ class McpReply(NamedTuple):
 
     Attributes:
         status: The HTTP status.
-        answer: The JSON-RPC message or batch; None for an empty body.
+        answer: The JSON-RPC message; None for an empty body.
     """
 
     status: int
-    answer: dict[str, Any] | list[dict[str, Any]] | None = None
+    answer: dict[str, Any] | None = None
 
     def on_wire(self, **headers: str) -> WireReply:
         """Return it as an HTTP reply."""
@@ -66,7 +63,7 @@ async def respond(session: ToolSession, body: bytes, headers: Mapping[str, str])
 
     Args:
         session: The tools.
-        body: A JSON-RPC message, or a batch where the protocol's revision allows one.
+        body: A JSON-RPC message. Batches, which two old revisions allow and no client sends, are refused.
         headers: The request's headers, by lower-case name.
     """
     version = headers.get(VERSION_HEADER)
@@ -78,18 +75,8 @@ async def respond(session: ToolSession, body: bytes, headers: Mapping[str, str])
         problem = f"protocol version {version!r} is not supported; supported: {', '.join(VERSIONS)}"
         data = {"supported": list(VERSIONS), "requested": version}
         return McpReply(400, error_answer(id_of(message), UNSUPPORTED_VERSION, problem, data))
-    if not isinstance(message, list):
-        answer = await answer_message(session, message)
-        return McpReply(202) if answer is None else McpReply(200 if id_of(answer) is not None else 400, answer)
-    if version is not None and version not in _WITH_BATCHES:
-        problem = f"batches are not part of protocol version {version}"
-        return McpReply(400, error_answer(None, INVALID_REQUEST, problem))
-    if not message:
-        return McpReply(400, error_answer(None, INVALID_REQUEST, "the batch is empty"))
-    # Together: the trial may wait for all calls of one model answer.
-    answers = await asyncio.gather(*(answer_message(session, each) for each in message))
-    given = [answer for answer in answers if answer is not None]
-    return McpReply(200, given) if given else McpReply(202)
+    answer = await answer_message(session, message)
+    return McpReply(202) if answer is None else McpReply(200 if id_of(answer) is not None else 400, answer)
 
 
 async def answer_message(session: ToolSession, message: Any) -> dict[str, Any] | None:

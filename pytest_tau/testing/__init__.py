@@ -5,36 +5,33 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .faults import (
+    ConnectionReset,
+    ContentFiltered,
+    ContextWindowExceeded,
+    Fault,
+    Faults,
+    MalformedBody,
+    QuotaExceeded,
+    RateLimited,
+    ServerError,
+    Stall,
+    TruncatedJSON,
+    Unauthorized,
+    UnknownModel,
+    WrongSchema,
+)
+from .model_server import ModelServer
+
 if TYPE_CHECKING:
-    from .faults import (
-        ConnectionReset,
-        ContentFiltered,
-        ContextWindowExceeded,
-        Fault,
-        Faults,
-        MalformedBody,
-        QuotaExceeded,
-        RateLimited,
-        ServerError,
-        Stall,
-        TruncatedJSON,
-        Unauthorized,
-        UnknownModel,
-        WrongSchema,
-    )
-    from .model_server import ModelServer
     from .rules_model import rules_server
     from .scripted import ScriptedJudge, ScriptedParticipant, call
     from .scripted_users import scripted_facts, scripted_replies
 
-#: The module of each public name, imported at first use: a test of a client needs only the standard library.
+#: The modules of other names, imported at first use: a test of a client needs only the standard library.
 _HOMES = {
-    **dict.fromkeys(("ConnectionReset", "ContentFiltered", "ContextWindowExceeded", "Fault", "Faults"), "faults"),
-    **dict.fromkeys(("MalformedBody", "QuotaExceeded", "RateLimited", "ServerError", "Stall"), "faults"),
-    **dict.fromkeys(("TruncatedJSON", "Unauthorized", "UnknownModel", "WrongSchema"), "faults"),
     **dict.fromkeys(("ScriptedJudge", "ScriptedParticipant", "call"), "scripted"),
     **dict.fromkeys(("scripted_facts", "scripted_replies"), "scripted_users"),
-    "ModelServer": "model_server",
     "rules_server": "rules_model",
 }
 

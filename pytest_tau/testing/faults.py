@@ -15,23 +15,6 @@ from .completions import Reply, completion, refusal, stream_reply
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "ConnectionReset",
-    "ContentFiltered",
-    "ContextWindowExceeded",
-    "Fault",
-    "Faults",
-    "MalformedBody",
-    "QuotaExceeded",
-    "RateLimited",
-    "ServerError",
-    "Stall",
-    "TruncatedJSON",
-    "Unauthorized",
-    "UnknownModel",
-    "WrongSchema",
-]
-
 
 class Wire(Protocol):
     """The connection to a client that waits for its answer."""

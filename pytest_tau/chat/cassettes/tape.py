@@ -136,16 +136,13 @@ class Recorder:
         except asyncio.CancelledError:
             call.unanswered = Unanswered.CUT_OFF
             raise
-        except ModelError as error:
-            if error.kind != "context_window":
+        except BaseException as error:
+            if not isinstance(error, ModelError) or error.kind != "context_window":
                 self._forget(call)
                 raise
             call.context_error = str(error)
             self._write(call)
             raise ContextWindowError(call.context_error) from error
-        except BaseException:
-            self._forget(call)
-            raise
         self._write(call)
 
     def _write(self, call: Call) -> None:

@@ -20,6 +20,8 @@ from .common import (
     model_name,
     refuse_unknown,
     texts_of,
+    tool_choice_of,
+    tools_of,
 )
 
 if TYPE_CHECKING:
@@ -58,10 +60,8 @@ def read(body: Mapping[str, Any]) -> EndpointRequest:
     return EndpointRequest(
         model=model_name(body),
         messages=messages,
-        tools=[
-            _tool(tool, f"tools[{place}]") for place, tool in enumerate(list_of_objects(body.get("tools"), "tools"))
-        ],
-        tool_choice=_tool_choice(body.get("tool_choice")),
+        tools=tools_of(body, _tool),
+        tool_choice=tool_choice_of(body.get("tool_choice")),
         response_format=_response_format(body.get("response_format")),
         args={name: value for name, value in body.items() if name in SAMPLING and value is not None},
     )
@@ -82,14 +82,6 @@ def _tool(tool: Mapping[str, Any], where: str) -> dict[str, Any]:
         raise UnservableRequest("expected an object", f"{where}.function")
     fields = {name: value for name, value in function.items() if name != "name"}
     return function_tool(function.get("name"), f"{where}.function", fields)
-
-
-def _tool_choice(choice: Any) -> str | dict[str, Any] | None:
-    if choice is None or choice in ("auto", "none", "required"):
-        return choice if isinstance(choice, str) else None
-    if isinstance(choice, dict) and choice.get("type") == "function":
-        return choice
-    raise UnservableRequest("expected auto, none, required, or one function", "tool_choice")
 
 
 def _response_format(wanted: Any) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
 
 #: Characters in one event of a stream: few, so that words and JSON are split, as models do.
@@ -168,6 +168,32 @@ def function_tool(name: Any, where: str, fields: Mapping[str, Any]) -> dict[str,
         raise UnservableRequest("expected the name of a function", f"{where}.name")
     given = {field: value for field, value in fields.items() if value is not None}
     return {"type": "function", "function": {"name": name, **given}}
+
+
+def tools_of(body: Mapping[str, Any], read: Callable[[Mapping[str, Any], str], dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tools of a request as OpenAI tool schemas.
+
+    Args:
+        body: The request.
+        read: From a tool, and the path of its field, to its schema.
+
+    Raises:
+        UnservableRequest: They are not a list of objects, or one of them cannot be served.
+    """
+    return [read(tool, f"tools[{place}]") for place, tool in enumerate(list_of_objects(body.get("tools"), "tools"))]
+
+
+def tool_choice_of(choice: Any) -> str | dict[str, Any] | None:
+    """Return the choice of tools of OpenAI's formats, whose two ways to name one function become one.
+
+    Raises:
+        UnservableRequest: It is something else.
+    """
+    if choice is None or (isinstance(choice, str) and choice in ("auto", "none", "required")):
+        return choice
+    if isinstance(choice, dict) and choice.get("type") == "function":
+        return {"type": "function", "function": choice.get("function") or {"name": choice.get("name")}}
+    raise UnservableRequest("expected auto, none, required, or one function", "tool_choice")
 
 
 def hosted_tool(kind: Any, where: str) -> UnservableRequest:

@@ -22,6 +22,7 @@ from .common import (
     not_text,
     refuse_unknown,
     texts_of,
+    tools_of,
 )
 
 if TYPE_CHECKING:
@@ -56,14 +57,11 @@ def read(body: Mapping[str, Any]) -> EndpointRequest:
     messages: list[dict[str, Any]] = [{"role": "system", "content": content_of(system)}] if system else []
     for place, message in enumerate(list_of_objects(body.get("messages"), "messages", empty=False)):
         messages += _messages(message, f"messages[{place}]")
-    choice = _tool_choice(body.get("tool_choice"))
     return EndpointRequest(
         model=model_name(body),
         messages=messages,
-        tools=[
-            _tool(tool, f"tools[{place}]") for place, tool in enumerate(list_of_objects(body.get("tools"), "tools"))
-        ],
-        tool_choice=choice,
+        tools=tools_of(body, _tool),
+        tool_choice=_tool_choice(body.get("tool_choice")),
         response_format=_response_format(body),
         args=_args(body),
     )

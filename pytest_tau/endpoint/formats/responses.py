@@ -25,6 +25,8 @@ from .common import (
     model_name,
     refuse_unknown,
     texts_of,
+    tool_choice_of,
+    tools_of,
 )
 
 if TYPE_CHECKING:
@@ -117,12 +119,11 @@ def read(body: Mapping[str, Any], store: ResponseStore) -> EndpointRequest:
     if instructions is not None and not isinstance(instructions, str):
         raise UnservableRequest("expected a text", "instructions")
     messages = [{"role": "system", "content": instructions}] if instructions else []
-    tools = list_of_objects(body.get("tools"), "tools")
     return EndpointRequest(
         model=model_name(body),
         messages=messages + _messages(items),
-        tools=[_tool(tool, f"tools[{place}]") for place, tool in enumerate(tools)],
-        tool_choice=_tool_choice(body.get("tool_choice")),
+        tools=tools_of(body, _tool),
+        tool_choice=tool_choice_of(body.get("tool_choice")),
         response_format=_response_format(body.get("text")),
         args=_args(body),
     )
@@ -200,14 +201,6 @@ def _tool(tool: Mapping[str, Any], where: str) -> dict[str, Any]:
         raise hosted_tool(tool.get("type"), where)
     fields = {name: tool.get(name) for name in ("description", "parameters", "strict")}
     return function_tool(tool.get("name"), where, fields)
-
-
-def _tool_choice(choice: Any) -> str | dict[str, Any] | None:
-    if choice is None or choice in ("auto", "none", "required"):
-        return choice if isinstance(choice, str) else None
-    if isinstance(choice, dict) and choice.get("type") == "function":
-        return {"type": "function", "function": {"name": choice.get("name")}}
-    raise UnservableRequest("expected auto, none, required, or one function", "tool_choice")
 
 
 def _response_format(text: Any) -> dict[str, Any] | None:
