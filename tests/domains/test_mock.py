@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from for_each import for_each
 
 import pytest_tau
 from pytest_tau import Evaluation, SimulationSettings
@@ -22,8 +23,8 @@ DOMAIN = pytest_tau.load_domain("mock")
 TASKS = DOMAIN.tasks(split=None)
 ACCEPTING = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["accept"]))
 
-each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
-each_ticket = pytest.mark.parametrize("task", [task for task in TASKS if task.ticket], ids=lambda task: task.id)
+each_task = for_each({task.id: task for task in TASKS})
+each_ticket = for_each({task.id: task for task in TASKS if task.ticket})
 
 
 @pytest.fixture
@@ -386,28 +387,21 @@ def test_noop_fails_alone(task: Task) -> None:
     assert pytest_tau.simulate(task, domain=DOMAIN, agent="noop", settings=SimulationSettings(solo=True)).reward == 0
 
 
-@pytest.mark.parametrize("task", DOMAIN.tasks("judged"), ids=lambda task: task.id)
+@for_each({task.id: task for task in DOMAIN.tasks("judged")})
 def test_the_judge_gates(task: Task) -> None:
     settings = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["reject"]))
     assert pytest_tau.simulate(task, domain=DOMAIN, agent="gold", settings=settings).reward == 0
 
 
-@pytest.mark.parametrize(
-    ("task", "position"),
-    [
-        pytest.param(task, position, id=f"{task.id}-{action.action_id}")
-        for task in TASKS
-        for position, action in enumerate(task.criteria.actions or [])
-    ],
-)
-def test_every_reference_action_is_needed(task: Task, position: int) -> None:
+@each_task
+def test_every_reference_action_is_needed(task: Task) -> None:
     criteria = task.criteria
-    actions = list(criteria.actions or [])
-    del actions[position]
-    less = task.model_copy(update={"evaluation_criteria": criteria.model_copy(update={"actions": actions})})
-    messages = pytest_tau.simulate(less, domain=DOMAIN, agent="gold", settings=ACCEPTING).messages
-    reward = pytest_tau.evaluate(task, messages, domain=DOMAIN, judge=BUILT_IN_JUDGES["accept"])
-    assert reward.reward == 0
+    for action in criteria.actions or []:
+        rest = [other for other in criteria.actions or [] if other is not action]
+        less = task.model_copy(update={"evaluation_criteria": criteria.model_copy(update={"actions": rest})})
+        messages = pytest_tau.simulate(less, domain=DOMAIN, agent="gold", settings=ACCEPTING).messages
+        reward = pytest_tau.evaluate(task, messages, domain=DOMAIN, judge=BUILT_IN_JUDGES["accept"])
+        assert reward.reward == 0, action.action_id
 
 
 @each_task
