@@ -98,7 +98,7 @@ def test_the_page_has_the_address_of_the_sound_while_the_file_is_there(domain: D
 @pytest.mark.exhaustive
 @pytest.mark.skipif(chromium() is None, reason="there is no Chromium on the path, and $CHROMIUM names none")
 @pytest.mark.parametrize("width", [1400, 390])
-def test_the_timeline_follows_the_sound(domain: Domain, tmp_path: Path, width: int) -> None:
+def test_the_timeline_follows_the_sound_and_leads_to_messages(domain: Domain, tmp_path: Path, width: int) -> None:
     binary = chromium()
     assert binary is not None
     found = with_sound(trial(domain), tmp_path / "sound" / "1.wav")
@@ -107,6 +107,7 @@ def test_the_timeline_follows_the_sound(domain: Domain, tmp_path: Path, width: i
         page.size(width, 900)
         page.open(tmp_path / "r.html", "#/0")
         page.wait_for("document.querySelector('.box audio')?.readyState >= 1")
+        assert page.text(".box h3") == "Timeline"
         assert page.js("document.querySelector('.box audio').paused")
         assert page.js("document.querySelector('.playhead').getAttribute('visibility')") == "hidden"
         places = []
@@ -118,24 +119,6 @@ def test_the_timeline_follows_the_sound(domain: Domain, tmp_path: Path, width: i
             places.append(page.js("['y1', 'x1'].map((at) => +document.querySelector('.playhead').getAttribute(at))"))
         assert places == sorted(places)
         assert len({tuple(place) for place in places}) == len(places)
-        assert page.js("document.documentElement.scrollWidth <= innerWidth")
-        assert page.complaints == []
-
-
-@pytest.mark.exhaustive
-@pytest.mark.skipif(chromium() is None, reason="there is no Chromium on the path, and $CHROMIUM names none")
-@pytest.mark.parametrize("width", [1400, 390])
-def test_the_timeline_leads_to_messages_at_both_widths(domain: Domain, tmp_path: Path, width: int) -> None:
-    binary = chromium()
-    assert binary is not None
-    found = trial(domain)
-    run = run_folder(tmp_path / "run", line(found, WANTED))
-    report(tmp_path / "r.html", domain, run)
-    with browser(binary) as page:
-        page.size(width, 900)
-        page.open(tmp_path / "r.html", "#/0")
-        page.wait_for("document.querySelectorAll('.box svg g[role=link]').length > 0")
-        assert page.text(".box h3") == "Timeline"
         # No utterance is wider than the page, and the page does not scroll sideways.
         assert page.js("document.documentElement.scrollWidth <= innerWidth")
         links = page.js("document.querySelectorAll('.box svg g[role=link]').length")
