@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_tau import Domain, Simulation, Task
-    from pytest_tau.capabilities.reviews.reviewer import LazyReviewer, Reviewer
+    from pytest_tau.capabilities.reviews.reviewer import ModelReviewer, Reviewer
     from pytest_tau.models import Review
     from pytest_tau.participants.context import Incoming, Reply
 
@@ -219,7 +219,7 @@ async def measure(
     return rules, reviewer
 
 
-def reviewed_by(reviewer: Reviewer | LazyReviewer, llm: LLM | None = None) -> Callable[..., Any]:
+def reviewed_by(reviewer: Reviewer | ModelReviewer, llm: LLM | None = None) -> Callable[..., Any]:
     """Return a function that has a conversation reviewed."""
 
     async def ask(simulation: Simulation, task: Task, domain: Domain) -> Review:

@@ -305,8 +305,7 @@ def undecided(paired: Paired, comparisons: int = 1) -> str:
 def format_difference(name: str, paired: Paired) -> str:
     """Return both rates, their difference, its interval and its probability, as a line of text."""
     interval = paired.interval
-    reach = f"95 % interval {interval.low:+.3f} to {interval.high:+.3f}" if interval else ""
-    reach = reach or f"no interval with fewer than {FEWEST_TASKS} tasks"
+    reach = interval.signed if interval else f"no interval with fewer than {FEWEST_TASKS} tasks"
     p = f"p = {paired.p:.3f}" if paired.p >= 0.001 else "p < 0.001"
     return f"{name} {paired.before:.3f} -> {paired.after:.3f}: {paired.difference:+.3f} ({reach}, {p})"
 

@@ -43,9 +43,14 @@ class Interval(NamedTuple):
     low: float
     high: float
 
-    def format(self, digits: int = 3) -> str:
+    def format(self) -> str:
         """Return the interval as text: ``0.790 to 0.890``."""
-        return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
+        return f"{self.low:.3f} to {self.high:.3f}"
+
+    @property
+    def signed(self) -> str:
+        """Return that of a difference as text: ``95 % interval -0.100 to +0.020``."""
+        return f"95 % interval {self.low:+.3f} to {self.high:+.3f}"
 
 
 def pass_hat_k_interval(results: Iterable[tuple[int, int]], k: int) -> Interval | None:

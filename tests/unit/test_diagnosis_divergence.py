@@ -41,18 +41,20 @@ def found(domain: Domain, criteria: dict[str, Any], *calls: ToolCall, **fields: 
     return first_divergence(wanted, simulated(domain, wanted, talk(*calls)), domain)
 
 
-def diverged(point: Divergence | None, number: int, *parts: str) -> None:
+def diverged(point: Divergence | None, number: int, *parts: str) -> Divergence:
     assert point is not None
     assert (point.kind, point.message_idx) == ("diverged", number), point
     for part in parts:
         assert part in point.text
+    return point
 
 
-def missing(point: Divergence | None, *parts: str) -> None:
+def missing(point: Divergence | None, *parts: str) -> Divergence:
     assert point is not None
     assert (point.kind, point.message_idx) == ("missing", None), point
     for part in parts:
         assert part in point.text
+    return point
 
 
 # Calls that lead astray. The calls of ``talk`` are messages 2, 4, 6 …
@@ -61,9 +63,12 @@ def missing(point: Divergence | None, *parts: str) -> None:
 def test_first_irreparable_call_is_named_with_the_place(domain: Domain) -> None:
     wanted = {"actions": [action("tag", item_id="lamp", tag="new")]}
     old, older = call("tag", item_id="lamp", tag="old"), call("tag", item_id="lamp", tag="older")
-    point = found(domain, wanted, old, older)
-    diverged(point, 2, 'message 2, agent called tag(item_id="lamp", tag="old")', "after it items/lamp/tags")
-    assert point is not None
+    point = diverged(
+        found(domain, wanted, old, older),
+        2,
+        'message 2, agent called tag(item_id="lamp", tag="old")',
+        "after it items/lamp/tags",
+    )
     assert 'after it items/lamp/tags/1 ("old") could no longer be absent' in point.text
     assert point.as_dict() == {
         "message_idx": 2,
@@ -162,19 +167,15 @@ def numbering(tmp_path: Path) -> Domain:
 
 
 def test_what_writes_of_the_reference_would_add_is_not_named(numbering: Domain) -> None:
-    point = found(numbering, {"actions": [action("notice", text="vase")]}, call("notice", text="cup"))
-    diverged(point, 2)
+    point = diverged(found(numbering, {"actions": [action("notice", text="vase")]}, call("notice", text="cup")), 2)
     # Not settings/last and settings/notice2, which are as they should be in the end.
-    assert point is not None
     assert point.text.endswith(': after it settings/notice1/text could no longer be "vase"')
 
 
 def test_a_turning_point_without_a_place_that_is_still_wrong_in_the_end(numbering: Domain) -> None:
     wanted = {"actions": [action("notice", text="vase")]}
-    point = found(numbering, wanted, call("notice", text="cup"), call("tear_off", number=1))
-    diverged(point, 2)
+    point = diverged(found(numbering, wanted, call("notice", text="cup"), call("tear_off", number=1)), 2)
     # The notice is missing in the end; nothing is wrong in its text.
-    assert point is not None
     assert point.text.endswith(": after it the expected final state was out of reach")
 
 
@@ -191,9 +192,7 @@ def test_an_assertion_that_is_met_in_the_end_is_not_named(domain: Domain) -> Non
     mended = call("rename", item_id="lamp", name="Lamp")
     named = 'named(item_id="lamp", name="Lamp") could no longer be true'
     diverged(found(domain, wanted, *wrong), 2, named)
-    point = found(domain, wanted, *wrong, mended)
-    diverged(point, 2)
-    assert point is not None
+    point = diverged(found(domain, wanted, *wrong, mended), 2)
     assert named not in point.text
 
 
@@ -202,9 +201,10 @@ def test_an_assertion_that_is_met_in_the_end_is_not_named(domain: Domain) -> Non
 
 def test_the_missing_writes_are_named_and_the_others_are_not(domain: Domain) -> None:
     first, second = action("rename", item_id="lamp", name="L"), action("rename", item_id="desk", name="D")
-    point = found(domain, {"actions": [first, second]}, call("rename", item_id="lamp", name="L"))
-    missing(point, 'never made: rename(item_id="desk", name="D")')
-    assert point is not None
+    point = missing(
+        found(domain, {"actions": [first, second]}, call("rename", item_id="lamp", name="L")),
+        'never made: rename(item_id="desk", name="D")',
+    )
     assert "lamp" not in point.text
     assert point.call == {"name": "rename", "arguments": {"item_id": "desk", "name": "D"}, "requestor": "assistant"}
 
@@ -216,9 +216,7 @@ def test_of_many_missing_writes_two_are_named(domain: Domain) -> None:
 
 def test_reads_of_the_reference_are_not_missing(domain: Domain) -> None:
     actions = [action("look", item_id="lamp"), action("rename", item_id="lamp", name="L")]
-    point = found(domain, {"actions": actions})
-    missing(point, "rename(")
-    assert point is not None
+    point = missing(found(domain, {"actions": actions}), "rename(")
     assert "look" not in point.text
 
 
@@ -226,9 +224,7 @@ def test_a_write_that_another_call_made_up_for_is_not_missing(domain: Domain) ->
     added, tagged = action("add", item_id="vase", tags=[]), action("tag", item_id="vase", tag="a")
     actions = [added, tagged, action("rename", item_id="lamp", name="L")]
     done = call("add", item_id="vase", tags=[]), call("add", item_id="vase", tags=["a"])
-    point = found(domain, {"actions": actions}, *done)
-    missing(point, "rename(")
-    assert point is not None
+    point = missing(found(domain, {"actions": actions}, *done), "rename(")
     assert "tag(" not in point.text
 
 
@@ -239,16 +235,16 @@ def test_a_write_that_came_too_early_is_due_again(domain: Domain) -> None:
 
 
 def test_missing_write_of_the_user_is_reported_as_the_users(domain: Domain) -> None:
-    point = found(domain, {"actions": [action("write_note", "user", note_id="n", text="x")]})
-    missing(point, "write_note(", "(by the user)")
-    assert point is not None
+    point = missing(
+        found(domain, {"actions": [action("write_note", "user", note_id="n", text="x")]}),
+        "write_note(",
+        "(by the user)",
+    )
     assert point.call["requestor"] == "user"
 
 
 def test_long_arguments_are_cut(domain: Domain) -> None:
-    point = found(domain, {"actions": [action("rename", item_id="lamp", name="x" * 500)]})
-    missing(point, "…")
-    assert point is not None
+    point = missing(found(domain, {"actions": [action("rename", item_id="lamp", name="x" * 500)]}), "…")
     assert len(point.text) < 200
 
 
@@ -294,9 +290,7 @@ def test_only_the_writes_that_an_assertion_needs_are_missing(domain: Domain) -> 
         "env_assertions": [check("phone_on", "user"), check("shows", "user", number=3)],
         "reward_basis": ["ENV_ASSERTION"],
     }
-    point = found(domain, wanted)
-    missing(point, "count(by=3), switch() (by the user)")
-    assert point is not None
+    point = missing(found(domain, wanted), "count(by=3), switch() (by the user)")
     assert "rename" not in point.text
 
 

@@ -15,7 +15,7 @@ from pytest_tau.capabilities.reviews.carry_out import _has_review
 from pytest_tau.capabilities.reviews.case import ReviewCase, review_case
 from pytest_tau.capabilities.reviews.material import material
 from pytest_tau.capabilities.reviews.report import summary
-from pytest_tau.capabilities.reviews.reviewer import LazyReviewer, load_reviewer, prompt
+from pytest_tau.capabilities.reviews.reviewer import ModelReviewer, load_reviewer, prompt
 from pytest_tau.capabilities.reviews.run import review_trial
 from pytest_tau.capability.calls import measured_by
 from pytest_tau.chat import LLM, TrialModels
@@ -70,7 +70,7 @@ def models_of(*script: Any) -> tuple[TrialModels, Scripted]:
 
 def reviewed(case: ReviewCase, *script: Any) -> tuple[Review, Scripted]:
     models, chat = models_of(*script)
-    return tiny.run(review_trial(case, LazyReviewer("openai/reviewer"), models)), chat
+    return tiny.run(review_trial(case, ModelReviewer("openai/reviewer"), models)), chat
 
 
 class TestMaterial:

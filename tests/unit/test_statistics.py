@@ -166,9 +166,9 @@ class TestOthers:
         assert found.low < 0.5 < found.high
         assert found.high - found.low == pytest.approx(2 * 1.96 * (1 / 24 / 2285) ** 0.5, rel=0.1)
 
-    def test_format_rounds_to_the_given_digits(self):
+    def test_it_is_shown_with_three_digits(self):
         assert Interval(0.79, 0.89456).format() == "0.790 to 0.895"
-        assert Interval(0.79, 0.89456).format(2) == "0.79 to 0.89"
+        assert Interval(-0.1, 0.0204).signed == "95 % interval -0.100 to +0.020"
 
 
 class TestPercentiles:

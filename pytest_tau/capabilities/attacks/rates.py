@@ -95,7 +95,7 @@ class AttackRates:
         parts += [f"utility under attack {self.utility.text}", f"without {self.without.text}"]
         if self.paired is not None:
             interval = self.paired.interval
-            reach = f" (95 % interval {interval.low:+.3f} to {interval.high:+.3f})" if interval else ""
+            reach = f" ({interval.signed})" if interval else ""
             tasks = plural(len(self.paired.pairs), "task")
             parts.append(f"paired over {tasks}: {self.paired.difference:+.3f}{reach}")
         unread = self.trials - self.delivered
@@ -193,6 +193,6 @@ def _line(name: str, shares: Sequence[tuple[float, float]]) -> str:
     before, after = (fsum(each) / len(shares) for each in zip(*shares, strict=True))
     enough = len(shares) >= FEWEST_TASKS
     interval = difference_interval([later - earlier for earlier, later in shares]) if enough else None
-    reach = f" (95 % interval {interval.low:+.3f} to {interval.high:+.3f})" if interval else ""
+    reach = f" ({interval.signed})" if interval else ""
     tasks = plural(len(shares), "task")
     return f"attack {name}: success {before:.3f} -> {after:.3f}: {after - before:+.3f}{reach} over {tasks}"

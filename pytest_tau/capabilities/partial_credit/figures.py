@@ -124,7 +124,7 @@ def comparison(compared: Compared) -> list[str]:
         reach = f" (no interval with fewer than {FEWEST_TASKS} tasks)"
     else:
         interval = difference_interval([after - before for before, after in tasks])
-        reach = f" (95 % interval {interval.low:+.3f} to {interval.high:+.3f})" if interval else ""
+        reach = f" ({interval.signed})" if interval else ""
     line = f"progress {before:.3f} -> {after:.3f}: {after - before:+.3f}{reach}"
     means = {name: [f"{each:.3f}" for each in _overall(both)] for name, both in found.items() if both}
     others = [f"{name} {one} -> {other}" for name, (one, other) in means.items() if one != other]

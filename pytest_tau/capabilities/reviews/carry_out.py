@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ...runs.later import FactWriter
     from ...runs.reader import Run, StoredTrial
     from .case import ReviewCase
-    from .reviewer import LazyReviewer, Reviewer
+    from .reviewer import ModelReviewer, Reviewer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class ReviewSettings:
         domain: The only domain; None for all.
     """
 
-    reviewer: Reviewer | LazyReviewer
+    reviewer: Reviewer | ModelReviewer
     llm: LLM | None
     mode: ReviewMode
     only: str

@@ -49,8 +49,8 @@ class Reviewer(Protocol):
         ...
 
 
-class LazyReviewer:
-    """A model reviewer before there is a conversation, as a run is configured with; each review has its own model.
+class ModelReviewer:
+    """A reviewer that asks the model of a review, and asks it again twice after an answer that cannot be used.
 
     Args:
         name: The reviewer's name in reports: that of its model.
@@ -59,23 +59,7 @@ class LazyReviewer:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def bind(self, model: TrialModel) -> LLMReviewer:
-        """Return the reviewer with the model of a review."""
-        return LLMReviewer(model, self.name)
-
-
-class LLMReviewer:
-    """A reviewer that asks a model, and asks it again twice after an answer that cannot be used.
-
-    Args:
-        model: The model.
-        name: The reviewer's name in reports.
-    """
-
-    def __init__(self, model: TrialModel, name: str) -> None:
-        self._model, self.name = model, name
-
-    async def review(self, case: ReviewCase) -> Review:
+    async def ask(self, model: TrialModel, case: ReviewCase) -> Review:
         """Return the review of a conversation; one that is unusable if no answer could be read.
 
         Raises:
@@ -86,7 +70,7 @@ class LLMReviewer:
         asked = [{"role": "system", "content": prompt(case.mode)}, {"role": "user", "content": given}]
         question = Question(asked, answer_form(case.mode), reminder(case.mode))
         try:
-            return await usable_answer(self._model, question, lambda text: read_answer(text, case, given))
+            return await usable_answer(model, question, lambda text: read_answer(text, case, given))
         except NoAnswerError as error:
             return Review(mode=case.mode, status="unusable", error=error.problem, answer=error.answer[:2000])
 
@@ -96,7 +80,7 @@ def prompt(mode: ReviewMode) -> str:
     return resources.files(__package__).joinpath(f"prompt_{mode}.md").read_text(encoding="utf-8").strip()
 
 
-def judge_of(reviewer: Reviewer | LazyReviewer, model: str | None, mode: ReviewMode) -> ReviewJudge:
+def judge_of(reviewer: Reviewer | ModelReviewer, model: str | None, mode: ReviewMode) -> ReviewJudge:
     """Return how a review names its reviewer.
 
     Args:
@@ -104,11 +88,11 @@ def judge_of(reviewer: Reviewer | LazyReviewer, model: str | None, mode: ReviewM
         model: The name of its model; None without one.
         mode: The mode, which has a prompt of its own.
     """
-    built_in = isinstance(reviewer, LazyReviewer | LLMReviewer)
+    built_in = isinstance(reviewer, ModelReviewer)
     return ReviewJudge(name=reviewer.name, model=model, prompt_hash=digest(prompt(mode)) if built_in else None)
 
 
-def load_reviewer(spec: str | None, folder: Path, model: str | None, option: str) -> Reviewer | LazyReviewer:
+def load_reviewer(spec: str | None, folder: Path, model: str | None, option: str) -> Reviewer | ModelReviewer:
     """Return the reviewer that is named.
 
     Args:
@@ -124,7 +108,7 @@ def load_reviewer(spec: str | None, folder: Path, model: str | None, option: str
     if spec in (None, "llm"):
         if model is None:
             raise ConfigurationError(f"a review needs a reviewer: add {option} SPEC")
-        return LazyReviewer(model)
+        return ModelReviewer(model)
     assert spec is not None
     if ":" not in spec:
         raise ConfigurationError(unknown_name("reviewer", spec, ["llm", "module:attribute"]))

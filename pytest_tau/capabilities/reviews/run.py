@@ -11,7 +11,7 @@ from ...errors import TauError
 from ...models import Review
 from ...participants import BlockingCaller
 from .answer import check_answer, read_answer
-from .reviewer import LazyReviewer, judge_of
+from .reviewer import ModelReviewer, judge_of
 
 if TYPE_CHECKING:
     from ...chat import Role, TrialModels
@@ -23,7 +23,7 @@ _ROLE: Role = "reviewer"
 
 async def review_trial(
     case: ReviewCase,
-    reviewer: Reviewer | LazyReviewer,
+    reviewer: Reviewer | ModelReviewer,
     models: TrialModels,
     seconds: float | None = None,
 ) -> Review:
@@ -60,12 +60,12 @@ async def review_trial(
     return review.model_copy(update={"judge": judge, "cost": usage.cost if usage else None})
 
 
-async def _ask(case: ReviewCase, reviewer: Reviewer | LazyReviewer, models: TrialModels) -> Review:
+async def _ask(case: ReviewCase, reviewer: Reviewer | ModelReviewer, models: TrialModels) -> Review:
     """Return the review of a reviewer."""
-    if isinstance(reviewer, LazyReviewer):
+    if isinstance(reviewer, ModelReviewer):
         model = models.get(_ROLE)
         assert model is not None, "the command and the plugin give it one"
-        return await reviewer.bind(model).review(case)
+        return await reviewer.ask(model, case)
     caller = BlockingCaller(models, _ROLE)
     try:
         answer: Any = await caller.call(reviewer.review, case)

@@ -18,7 +18,7 @@ from ...plugin.rerun_command import rerun_command
 from ...plugin.run.models import MissingTape, cassette_path
 from ...runner import ModelChoice
 from .case import review_case
-from .reviewer import LazyReviewer, judge_of, load_reviewer
+from .reviewer import ModelReviewer, judge_of, load_reviewer
 from .run import review_trial
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ class Reviews:
         reviewer: The reviewer.
     """
 
-    def __init__(self, settings: ReviewSettings, reviewer: Reviewer | LazyReviewer) -> None:
+    def __init__(self, settings: ReviewSettings, reviewer: Reviewer | ModelReviewer) -> None:
         self._settings, self._reviewer = settings, reviewer
 
     def pytest_tau_models(self, config: pytest.Config, models: ModelSettings) -> dict[Role, ModelChoice]:
         """Return the reviewer's model: the one that is named, else the judge's."""
         settings, judge = self._settings, models.names.get("judge")
         name = settings.reviewer_llm or judge
-        if name is None or not isinstance(self._reviewer, LazyReviewer):
+        if name is None or not isinstance(self._reviewer, ModelReviewer):
             return {}
         own = ModelArguments(with_defaults(name, settings.reviewer_llm_args))
         given = settings.reviewer_llm is not None or OptionValues(config).given("reviewer_llm_args")
@@ -108,7 +108,7 @@ class _TrialReview(NamedTuple):
     spec: TaskSpec
     number: int
     models: TrialModels
-    reviewer: Reviewer | LazyReviewer
+    reviewer: Reviewer | ModelReviewer
     settings: ReviewSettings
     llm: LLM | None
     cassette: Path
@@ -152,7 +152,7 @@ class _TrialReview(NamedTuple):
     def _seconds(self) -> float | None:
         """Return the seconds that the review may take: calls of a model have limits of their own."""
         settings = self.spec.config.simulation
-        own = None if isinstance(self.reviewer, LazyReviewer) else settings.own_timeout
+        own = None if isinstance(self.reviewer, ModelReviewer) else settings.own_timeout
         return settings.limits.timeout if settings.limits.timeout is not None else own
 
     def _tape(self) -> Tape | None:
