@@ -34,7 +34,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from .chance import Seen, Values, tails
-from .power import LEVEL, POWER, Losses
+from .power import LEVEL, Losses
 from .statistics import Interval, wilson
 
 if TYPE_CHECKING:
@@ -197,8 +197,13 @@ class Paired:
 
     @cached_property
     def smallest_loss(self) -> float | None:
-        """Return the loss that this many tasks and trials show four times out of five; None if none is large enough."""
-        return smallest_loss(self.pairs)
+        """Return the loss that this many tasks and trials show four times out of five, at a level of 5 %.
+
+        An agent is imagined that fails a share of the trials that now pass, equally on every task. How much trials of a
+        task vary, and how much tasks differ beyond that, is taken from the two runs. None if not even the loss of
+        everything would show.
+        """
+        return losses(self.pairs).smallest() if len(self.pairs) >= FEWEST_TASKS - 1 else None
 
 
 def _subset_means(changes: Mapping[int, int], seed: int, samples: int) -> list[float]:
@@ -224,24 +229,6 @@ def _mid_quantile(ordered: Sequence[float], share: float) -> float:
             return ordered[start]
         start = end
     return ordered[-1]
-
-
-def smallest_loss(pairs: Sequence[Pair], power: float = POWER) -> float | None:
-    """Return the loss that a comparison of so many tasks and trials shows with this chance, at a level of 5 %.
-
-    An agent is imagined that fails a share of the trials that now pass, equally on every task. How much trials of a
-    task vary, and how much tasks differ beyond that, is taken from the two runs.
-
-    Args:
-        pairs: The tasks, as they came out.
-        power: The chance.
-
-    Returns:
-        How far the mean rate of passing falls; None if not even the loss of everything would show.
-    """
-    if len(pairs) < FEWEST_TASKS - 1:
-        return None
-    return losses(pairs).smallest(power)
 
 
 def losses(pairs: Sequence[Pair]) -> Losses:

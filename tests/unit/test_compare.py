@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_tau.analysis.compare import Comparison, RunRecords
-from pytest_tau.analysis.paired import Pair, Paired, PassCount, smallest_loss
+from pytest_tau.analysis.paired import Pair, Paired, PassCount
 from pytest_tau.cli import main
 from pytest_tau.runs.record import TrialRecord
 
@@ -60,7 +60,7 @@ class TestSmallestLoss:
 
     def test_of_single_trials_it_is_what_the_sign_test_needs(self):
         """Of 40 tasks that all pass, with a chance of 0.8 at least 5 must fail for a mid-p below 0.05."""
-        found = smallest_loss([KEPT] * 40)
+        found = Paired([KEPT] * 40).smallest_loss
         assert found is not None
         enough = 1 - sum(comb(40, each) * found**each * (1 - found) ** (40 - each) for each in range(5))
         assert enough == pytest.approx(0.8, abs=0.1)

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_tau.analysis import chance, paired
 from pytest_tau.analysis.chance import SMALLEST, Seen, Values, tails
-from pytest_tau.analysis.paired import Pair, Paired, PassCount, smallest_loss
+from pytest_tau.analysis.paired import Pair, Paired, PassCount
 from pytest_tau.analysis.statistics import binomial
 
 NORMAL = NormalDist()
@@ -326,17 +326,17 @@ class TestPower:
     def test_the_smallest_loss_has_the_power_and_counts_what_passes(self):
         pairs = [pair((2, 2), (2, 2)), pair((2, 0), (2, 0))] * 20
         for power in (0.5, 0.8):
-            found = smallest_loss(pairs, power)
+            found = paired.losses(pairs).smallest(power)
             assert paired.losses(pairs).power(found / 0.5) == pytest.approx(power, abs=1e-6)
-        assert smallest_loss(pairs) == smallest_loss(pairs, 0.8) == Paired(pairs).smallest_loss
+        assert Paired(pairs).smallest_loss == paired.losses(pairs).smallest(0.8)
 
     def test_five_tasks_can_show_a_loss_and_four_cannot(self):
-        assert smallest_loss([KEPT] * 5) is not None
-        assert smallest_loss([KEPT] * 4) is None
+        assert Paired([KEPT] * 5).smallest_loss is not None
+        assert Paired([KEPT] * 4).smallest_loss is None
 
     def test_a_power_that_nothing_reaches_gives_none(self):
         pairs = [KEPT] * 3 + [NEVER] * 27
         most = paired.losses(pairs).power(1.0)
         assert 0.1 < most < 0.9
-        assert smallest_loss(pairs, most + 0.01) is None
-        assert smallest_loss(pairs, most - 0.01) is not None
+        assert paired.losses(pairs).smallest(most + 0.01) is None
+        assert paired.losses(pairs).smallest(most - 0.01) is not None
