@@ -13,7 +13,7 @@ from ..capability import installed
 from ..capability.calls import summary_lines
 from ..runs.groups import distinguish
 from ..text import by_numbers, distinct_lines, one_line, plural, visible
-from .text import LONGEST_NAME, format_floor, format_stats, format_usage, frequencies
+from .text import LONGEST_NAME, format_floor, format_stats, format_usage, frequencies, score_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -191,15 +191,10 @@ def _variants(variants: Variants) -> str:
 
 
 def _scores(name: str, groups: Sequence[Scores], ks: Sequence[int]) -> str:
-    """Return a table with a row for each group of trials: their numbers, pass^k for some k, the interval of pass^1."""
-    rows = [[name, "tasks", "trials", *(f"pass^{k}" for k in ks), "95 % interval of pass^1", "errors"]]
+    """Return a table with a row for each group of trials, with pass^k for some k."""
     names = distinct_lines([group.name for group in groups], LONGEST_NAME)
-    for text, group in zip(names, groups, strict=True):
-        rates = {rate.k: rate for rate in group.rates}
-        interval = rates[1].interval if 1 in rates else None
-        counts = [f"{group.tasks:,}", f"{group.trials:,}", *(_value(rates.get(k)) for k in ks)]
-        rows.append([text, *counts, interval.format() if interval else "", f"{group.errors:,}"])
-    return _table(rows)
+    cells = [score_cells(group, ks) for group in groups]
+    return _table([[name, *cells[0]], *([text, *row.values()] for text, row in zip(names, cells, strict=True))])
 
 
 def _failures(failing: Sequence[FailingTask]) -> str:

@@ -200,7 +200,7 @@ def _table(name: str, groups: Sequence[Scores], most: int | None, width: int, ra
     if not groups:
         return [f"  by {name}: no task has {'any' if name in ('tags', 'actions') else 'one'}"]
     last = max((group.rates[-1].k for group in groups if group.rates), default=1)
-    rows = [_cells(group, [*range(2, min(rates, last) + 1), last]) for group in groups[:most]]
+    rows = [score_cells(group, [*range(2, min(rates, last) + 1), last]) for group in groups[:most]]
     left_out = {"errors"} if not any(group.errors for group in groups) else set[str]()
     left_out |= {"95 % interval"} if width < _WIDE_TABLE else set()
     columns = [head for head in rows[0] if head not in left_out]
@@ -217,8 +217,8 @@ def _names(name: str, groups: Sequence[Scores]) -> list[str]:
     return [f"by {name}", *(group.name for group in groups)]
 
 
-def _cells(group: Scores, further: Sequence[int]) -> dict[str, str]:
-    """Return the cells of a line, by the head of their column; after pass^1 pass^k of each further k."""
+def score_cells(group: Scores, further: Sequence[int]) -> dict[str, str]:
+    """Return the cells of a row of a table, by the head of their column; after pass^1 pass^k of each further k."""
     values = {rate.k: rate for rate in group.rates}
     interval = values[1].interval if 1 in values else None
     return {

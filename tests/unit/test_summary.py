@@ -333,7 +333,7 @@ class TestPage:
     def test_groups_are_tables(self):
         records = [trial(groups={"intent": "a|b"})]
         page = markdown(summarise(records, group_by=["intent", "persona"]), [])
-        assert "| a\\|b | 1 | 1 | 1.000 |  | 0 |" in page
+        assert "| a\\|b | 1 | 1 | 1.000 | - | 0 |" in page
         assert "persona" not in page
 
     @pytest.mark.parametrize(
