@@ -94,9 +94,7 @@ def agent(messages, tools):
     ("kind", "wait", "workers"),
     [
         ("object", "time.sleep(600)", ()),
-        ("object", "time.sleep(600)", ("-n", "1")),
         ("asynchronous", "time.sleep(600)", ()),
-        ("asynchronous", "pass", ()),
         ("asynchronous", "pass", ("-n", "1")),
         ("shared", "time.sleep(600)", ()),
     ],
