@@ -46,9 +46,3 @@ def test_nothing_that_must_not_happen_happens(part):
     zeros = [line for line in done.stdout.splitlines() if "must be 0" in line]
     assert len(zeros) >= 2
     assert all(line.split()[0] == "0" and line.endswith("reached") for line in zeros)
-
-
-def test_an_unknown_part_is_refused_with_the_known_ones():
-    done = soak("--only", "warp")
-    assert done.returncode == 2
-    assert "participants" in done.stderr
