@@ -161,13 +161,8 @@ class Tally:
 
     def extend(self, other: Tally) -> None:
         """Add the simulations of another tally."""
-        self.counts.update(other.counts)
-        self.rules.update(other.rules)
-        self.policies.update(other.policies)
-        self.broken.update(other.broken)
-        self.problems |= other.problems
-        self.uncounted.update(other.uncounted)
-        self.uncompared.update(other.uncompared)
+        for name in ("counts", "rules", "policies", "broken", "problems", "uncounted", "uncompared"):
+            getattr(self, name).update(getattr(other, name))
         for mine, theirs in ((self.stored, other.stored), (self.fresh, other.fresh)):
             for group, (ran, passed) in theirs.items():
                 before = mine.get(group, (0, 0))

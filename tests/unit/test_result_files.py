@@ -259,7 +259,9 @@ def test_two_gzip_members_are_one_file(tmp_path: Path) -> None:
     assert len(read(tmp_path / "r.gz")[1]) == 2
 
 
-@pytest.mark.parametrize("broken", [b'{"id": nope}', b'{"id": "x" "]}\\"{"}', b'{"x": [1, 2, }', b"nope"])
+@pytest.mark.parametrize(
+    "broken", [b'{"id": nope}', b'{"id": "x" "]}\\"{"}', b'{"x": [1, 2, }', b"nope", b"2025-01-02"]
+)
 def test_a_broken_simulation_in_the_middle_stops_nothing_that_is_delimited(tmp_path: Path, broken: bytes) -> None:
     whole = json.dumps(results(entry("a"), "HERE", entry("b"))).encode().replace(b'"HERE"', broken)
     _, runs, unreadable = read(write(tmp_path / "r.json", whole))

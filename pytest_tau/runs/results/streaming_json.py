@@ -113,7 +113,10 @@ class JsonText:
         """Return the next value, and what is wrong with it; one that is complete but no JSON is skipped."""
         self.peek()
         try:
-            value, self.position = _DECODER.raw_decode(self.content, self.position)
+            value, after = _DECODER.raw_decode(self.content, self.position)
+            if not isinstance(value, dict | list | str) and after != self._end():  # such as a date without quotes
+                raise json.JSONDecodeError("Extra data", "", 0)
+            self.position = after
         except (ValueError, RecursionError) as error:
             end = self._end()
             self.position = len(self.content) if end is None else end
