@@ -1,7 +1,6 @@
 """``tau serve`` over HTTP: environments, calls of both sides, grading, the reference's routes, bad input, limits."""
 
 import asyncio
-import contextlib
 import json
 import socket
 import threading
@@ -15,7 +14,7 @@ import jsonschema
 import pytest
 
 from pytest_tau import evaluate, load_domain
-from pytest_tau.capabilities.serving import connections, served, server
+from pytest_tau.capabilities.serving import served, server
 from pytest_tau.capabilities.serving.server import EnvironmentServer
 from pytest_tau.capabilities.serving.settings import ServingSettings, is_loopback
 from pytest_tau.environment import Database, Domain, DomainSpec, PolicyFiles, Toolkit, tool
@@ -409,34 +408,6 @@ def connected(client):
     return socket.create_connection((client.base_url.host, client.base_url.port), timeout=10)
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: loc", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\nGET"])
-def test_a_head_that_does_not_arrive_is_given_up(sent):
-    with serving("mock", timeout=0.3, token="a" * 20) as client, connected(client) as connection:
-        connection.sendall(sent)
-        answers = b""
-        with contextlib.suppress(ConnectionError):
-            while piece := connection.recv(4096):
-                answers += piece
-        assert answers.startswith(b"HTTP/1.1 401") is sent.endswith(b"GET")
-
-
-def test_there_are_not_too_many_connections(monkeypatch):
-    monkeypatch.setattr("pytest_tau.capabilities.serving.server.most_connections", lambda: 2)
-    with serving("mock") as client:
-        with connected(client) as first, connected(client) as second, connected(client) as third:
-            for each in (first, second):
-                each.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                assert each.recv(4096).startswith(b"HTTP/1.1 200")
-            with contextlib.suppress(ConnectionError):
-                assert third.recv(4096) == b""
-        until = time.monotonic() + 10
-        while True:  # the server learns of the closed ones in its own time
-            with contextlib.suppress(httpx.TransportError):
-                assert client.get("/").status_code == 200
-                break
-            assert time.monotonic() < until
-
-
 def test_a_client_that_breaks_its_request_is_no_failure_of_the_server(mock, caplog):
     head = b"POST /environments HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
     with connected(mock) as connection:
@@ -446,12 +417,6 @@ def test_a_client_that_breaks_its_request_is_no_failure_of_the_server(mock, capl
         connection.sendall(head + b"5\r\nab")
     assert mock.get("/").status_code == 200
     assert not caplog.records
-
-
-def test_most_connections_leave_files_for_all_else(monkeypatch):
-    for files, most in ((256, 192), (65, 1), (10, 1), (100_000, 4096), (-1, 4096), (None, 4096)):
-        monkeypatch.setattr(connections, "_FILES", files)
-        assert connections.most_connections() == most
 
 
 @pytest.mark.parametrize(

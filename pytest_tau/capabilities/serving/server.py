@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...endpoint.listener import body_of, load
 from ...errors import ConfigurationError
-from .connections import check_access, limited_server, most_connections
 from .routes import find_route
+from .settings import check_access
 from .store import EnvironmentStore
 from .wire import Request, RequestError, error_reply
 
@@ -51,8 +51,8 @@ class EnvironmentServer:
         """
         settings = self._settings
         quiet = logging.Logger("pytest_tau.serving.http", logging.CRITICAL + 1)  # noqa: LOG001 - with no handlers
-        limits = most_connections(), settings.timeout
-        self._http = limited_server(self._web, self._serve, *limits, access_log=None, logger=quiet)
+        options = {"keepalive_timeout": settings.timeout, "access_log": None, "logger": quiet}
+        self._http = self._web.Server(self._serve, **options)
         loop = asyncio.get_running_loop()
         try:
             self._listening = await loop.create_server(self._http, settings.host, settings.port, backlog=1024)

@@ -1,15 +1,22 @@
-"""The settings of a server of environments."""
+"""The settings of a server of environments, and whose requests it answers."""
 
 from __future__ import annotations
 
+import hmac
 import ipaddress
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ...evaluation import Evaluation
+from .wire import RequestError
 
 if TYPE_CHECKING:
     from ...environment import Domain
+    from .wire import Request
+
+_PORT = re.compile(r":\d+$")
 
 
 @dataclass(frozen=True)
@@ -51,3 +58,33 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def _host_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).hostname or ""
+    except ValueError:  # such as an address whose bracket is not closed
+        return ""
+
+
+def check_access(request: Request, settings: ServingSettings) -> None:
+    """Refuse a request that may not be made.
+
+    Without a token, pages of other sites that are open in a browser of this machine are refused: a browser sends their
+    ``Origin``, and the name by which they reach the server as ``Host``.
+
+    Raises:
+        RequestError: The token is missing or wrong, or the request comes from a page.
+    """
+    if settings.token is not None:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), settings.token.encode())
+        if scheme.lower() != "bearer" or not right:
+            expected = "expected the header 'Authorization: Bearer TOKEN' with the token that the server printed"
+            raise RequestError(401, f"the token is {'wrong' if given else 'missing'}: {expected}")
+        return
+    origin = request.headers.get("origin")
+    host = _PORT.sub("", request.headers.get("host", ""))
+    if not is_loopback(host) or (origin is not None and not is_loopback(_host_of(origin))):
+        problem = "requests by another name than that of this machine, and of pages of other sites, need a token"
+        raise RequestError(403, f"{problem}: start the server with --token")
