@@ -14,7 +14,7 @@ import pytest
 import pytest_tau
 from pytest_tau import Episode, Evaluation, Limits, SimulationSettings
 from pytest_tau.chat import LLM
-from pytest_tau.environment import Retrieval, Toolkit, tool
+from pytest_tau.environment import Retrieval
 from pytest_tau.errors import (
     ConfigurationError,
     EpisodeError,
@@ -23,7 +23,6 @@ from pytest_tau.errors import (
     ParticipantError,
     TaskFormatError,
     TauError,
-    ToolServerError,
 )
 from pytest_tau.evaluation import STRICT
 from pytest_tau.models import AssistantMessage, ToolMessage, UserMessage
@@ -243,15 +242,6 @@ def test_a_faulty_action_is_answered_by_an_error_and_counts_as_one(domain: Domai
     assert player.environment.dump()["user"]["phone"]["on"] is False
 
 
-def test_the_agent_cannot_operate_the_user_s_phone(domain: Domain) -> None:
-    """One of the reference's traps: a call as JSON may name the user as its requestor."""
-    player = episode(domain, wanted=task({"actions": [action("switch", "user")], "reward_basis": ["ACTION"]}))
-    play(player, '{"name": "switch", "arguments": {}, "requestor": "user"}', "Done.", "Bye")
-    assert player.environment.dump()["user"]["phone"]["on"] is False
-    assert player.simulation is not None
-    assert {call.call.requestor for call in player.simulation.calls} == {"assistant"}
-
-
 def test_a_faulty_action_is_a_part_of_the_stored_conversation(domain: Domain, tmp_path: Path) -> None:
     player = episode(domain)
     play(player, "look('lamp')", RENAME, "Done.", "Bye")
@@ -327,15 +317,6 @@ def test_the_other_side_s_fault_is_raised(domain: Domain) -> None:
         play(other, "Hello")
 
 
-def test_a_user_that_cannot_be_created_is_raised(domain: Domain) -> None:
-    class Broken(Script):
-        def __init__(self) -> None:
-            raise ValueError("no user today")
-
-    with pytest.raises(ParticipantError, match="the user could not be created: ValueError: no user today"):
-        play(episode(domain, user=Broken))
-
-
 def test_a_judge_s_fault_is_raised_and_the_conversation_is_kept(domain: Domain) -> None:
     wanted = task({"nl_assertions": ["It was polite."], "reward_basis": ["NL_ASSERTION"]})
     options = settings(evaluation=Evaluation(judge=ScriptedJudge({})))
@@ -344,18 +325,6 @@ def test_a_judge_s_fault_is_raised_and_the_conversation_is_kept(domain: Domain) 
         play(player, "Hello")
     assert player.simulation is not None
     assert player.simulation.termination_reason == "user_stop"
-
-
-def test_a_tool_server_s_fault_is_raised(tmp_path: Path) -> None:
-    class Tools(Toolkit[tiny.TinyDB]):
-        @tool("read")
-        def look(self, item_id: str) -> str:
-            """Show an item."""
-            raise ToolServerError("the server has ended")
-
-    broken = tiny.make(tmp_path / "domain", agent_tools=Tools)
-    with pytest.raises(ToolServerError, match="the server has ended"):
-        play(episode(broken, wanted=task({})), "look(item_id=lamp)")
 
 
 def test_a_fault_of_the_harness_is_raised(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,7 +365,7 @@ def test_a_second_start_is_an_error(domain: Domain) -> None:
     run(twice())
 
 
-def test_a_closed_episode_cannot_be_used(domain: Domain) -> None:
+def test_a_closed_episode_cannot_be_used(domain: Domain, tmp_path: Path) -> None:
     async def closed() -> None:
         player = episode(domain)
         await player.start()
@@ -405,6 +374,8 @@ def test_a_closed_episode_cannot_be_used(domain: Domain) -> None:
         assert (player.done, player.terminated, player.truncated, player.simulation) == (True, False, False, None)
         assert player.reward == 0.0
         assert player.trajectory
+        with pytest.raises(EpisodeError, match="was closed before its end"):
+            player.save(tmp_path)
         for call in (player.step("Hello"), player.start()):
             with pytest.raises(EpisodeError, match="was closed"):
                 await call
@@ -498,12 +469,16 @@ def test_a_domain_without_an_agent_of_its_own_is_reported(domain: Domain) -> Non
 
 @pytest.mark.exhaustive
 def test_hundreds_run_on_one_loop(domain: Domain) -> None:
+    together = asyncio.Barrier(300)
+
     class Waits:
         def __init__(self) -> None:
-            self.turns = iter(USER)
+            self.turns, self.begun = iter(USER), False
 
         async def respond(self, message: Any) -> Any:
-            await asyncio.sleep(0.05)
+            if not self.begun:
+                self.begun = True
+                await asyncio.wait_for(together.wait(), 60)
             return next(self.turns)
 
     async def one(number: int) -> float:
@@ -515,11 +490,7 @@ def test_hundreds_run_on_one_loop(domain: Domain) -> None:
             return player.reward
 
     async def many() -> list[float]:
-        loop = asyncio.get_running_loop()
-        start = loop.time()
-        rewards = await asyncio.gather(*(one(number) for number in range(300)))
-        assert loop.time() - start < 30  # one after the other it would be 45 s
-        return rewards
+        return await asyncio.gather(*(one(number) for number in range(300)))
 
     assert run(many()) == [0.0, 1.0] * 150
 
@@ -618,14 +589,6 @@ def test_simulations_are_saved_for_the_other_commands(domain: Domain, tmp_path: 
     play(file, "Bye", "Bye")
     assert file.save(tmp_path / "new" / "mine.jsonl") == tmp_path / "new" / "mine.jsonl"
     assert len(list(open_run(tmp_path / "new" / "mine.jsonl").trials())) == 1
-
-
-def test_a_closed_episode_has_nothing_to_save(domain: Domain, tmp_path: Path) -> None:
-    player = episode(domain)
-    play(player, "Hello")
-    with pytest.raises(EpisodeError, match="was closed before its end"):
-        player.save(tmp_path)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_episode_has_the_retrieval_of_its_settings() -> None:

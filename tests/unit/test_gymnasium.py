@@ -10,12 +10,11 @@ import sys
 import threading
 import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.errors import ConfigurationError, EpisodeError, ModelError, ParticipantError
+from pytest_tau.errors import ConfigurationError, EpisodeError, ParticipantError
 from pytest_tau.models import Simulation
 from pytest_tau.runs.reader import open_run
 from pytest_tau.testing import ScriptedParticipant as Script
@@ -50,20 +49,6 @@ class Customer(Script):
 
     def __init__(self) -> None:
         super().__init__(["Hi", "Thanks", "###STOP###"])
-
-
-class Broken(Script):
-    """A user whose second message fails."""
-
-    def __init__(self) -> None:
-        super().__init__(["Hi", ValueError("broken user")])
-
-
-class Hangs:
-    """A user who never answers."""
-
-    async def respond(self, message: Any) -> Any:
-        await asyncio.sleep(1000)
 
 
 @pytest.fixture
@@ -164,7 +149,7 @@ def test_nothing_else_imports_gymnasium() -> None:
 # Episodes
 
 
-def test_an_episode(env: TauAgentEnv) -> None:
+def test_an_episode(env: TauAgentEnv, tmp_path: Path) -> None:
     observation, info = env.reset(seed=7, options={"task": "two"})
     assert observation == "user: Hi"
     assert (info["task_id"], info["domain"], info["policy"], info["trial"]) == ("two", "tiny", "The policy.", 0)
@@ -181,6 +166,7 @@ def test_an_episode(env: TauAgentEnv) -> None:
     assert info["termination_reason"] == "user_stop"
     assert json.loads(info["reward_info"])["reward"] == 1.0
     assert Simulation.model_validate_json(info["simulation"]) == env.simulation
+    assert len(list(open_run(env.save(tmp_path)).trials())) == 1
 
 
 def test_infos_are_plain_data(env: TauAgentEnv) -> None:
@@ -293,16 +279,6 @@ def test_a_task_without_a_reference_has_no_shaped_reward() -> None:
         Episode(task, domain=domain, user="scripted", measure_state=True)
 
 
-def test_limits_truncate_and_stops_terminate(domain: Domain) -> None:
-    env = TauAgentEnv(domain=domain, user=Customer, max_errors=2)
-    env.reset()
-    env.step("look('x')")
-    _, reward, terminated, truncated, info = env.step("look('x')")
-    assert (reward, terminated, truncated, info["termination_reason"]) == (0.0, False, True, "too_many_errors")
-    env.reset()
-    assert env.step("done()")[2:4] == (True, False)
-
-
 # Seeds and tasks
 
 
@@ -410,66 +386,12 @@ def test_steps_before_a_reset_and_after_the_end_are_errors(env: TauAgentEnv, tmp
     assert env.reset()[0] == "user: Hi"
 
 
-def test_what_is_no_action_raises(env: TauAgentEnv) -> None:
-    env.reset()
-    with pytest.raises(EpisodeError, match="an action is a text or a message as a dict"):
-        env.step(7)
-    assert env.step("Hello")[0] == "user: Thanks"
-
-
 def test_a_reset_in_the_middle_begins_anew(env: TauAgentEnv) -> None:
     env.reset(options={"task": "two"})
     env.step(RENAME)
     observation, _ = env.reset(options={"task": "two"})
     assert observation == "user: Hi"
     assert '"name": "Lamp"' in env.step('look(item_id="lamp")')[0]
-
-
-def test_two_players_of_one_environment_are_an_error(domain: Domain) -> None:
-    class Slow(Customer):
-        async def respond(self, message: Any) -> Any:
-            await asyncio.sleep(0.2)
-            return super().respond(message)
-
-    env = TauAgentEnv(domain=domain, user=Slow)
-    env.reset()
-    with ThreadPoolExecutor() as pool:
-        first = pool.submit(env.step, "One")
-        time.sleep(0.05)
-        with pytest.raises(EpisodeError, match="a step is under way"):
-            env.step("Two")
-        assert first.result()[0] == "user: Thanks"
-        second = pool.submit(env.step, "Three")
-        time.sleep(0.05)
-        env.reset()
-        with pytest.raises(EpisodeError, match="was closed"):
-            second.result()
-    assert env.step("Four")[0] == "user: Thanks"
-    env.close()
-
-
-def test_faults_of_others_raise(domain: Domain) -> None:
-    env = TauAgentEnv(domain=domain, user=Broken)
-    env.reset()
-    with pytest.raises(ParticipantError, match="the user failed: ValueError: broken user"):
-        env.step("Hello")
-    assert env.simulation is not None
-    assert env.simulation.outcome == "error"
-    assert env.reset()[0] == "user: Hi"
-    env.close()
-
-
-def test_a_provider_that_is_down_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_tau.integrations.gymnasium import settings
-
-    from .scripted_chat import Chat
-
-    monkeypatch.setattr(settings, "check_model", lambda *_: None)
-    monkeypatch.setattr(settings, "_chat_model", lambda: Chat(ModelError("the server is down")))
-    env = TauAgentEnv(domain="mock", user_llm="test/user")
-    # A task with a history may begin with the agent.
-    with pytest.raises(ModelError, match="the server is down"):
-        env.reset(options={"task": "create-task"})
 
 
 def test_a_model_without_a_key_is_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -542,16 +464,16 @@ def vector(domain: Domain, number: int = 2, **options: Any) -> TauAgentVectorEnv
 
 
 def test_all_conversations_of_a_vector_are_awaited_together(domain: Domain) -> None:
+    together = asyncio.Barrier(100)
+
     class Waits(Customer):
         async def respond(self, message: Any) -> Any:
-            await asyncio.sleep(0.1)
+            await asyncio.wait_for(together.wait(), 60)
             return super().respond(message)
 
     envs = vector(domain, 100, user=Waits)
-    start = time.perf_counter()
     envs.reset()
-    envs.step(["Hello"] * 100)
-    assert time.perf_counter() - start < 15  # one after the other it would be 20 s
+    assert envs.step(["Hello"] * 100)[0] == ("user: Thanks",) * 100
     envs.close()
 
 
@@ -648,7 +570,12 @@ def test_a_vector_renders_and_saves_what_is_over(domain: Domain, tmp_path: Path)
 
 
 def test_the_reference_s_ids_and_arguments(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    from pytest_tau.integrations.gymnasium import settings as of_models
+
+    from .scripted_chat import Chat
+
+    monkeypatch.setattr(of_models, "check_model", lambda *_: None)
+    monkeypatch.setattr(of_models, "_chat_model", Chat)
     register(compat=True)
     register(compat=True)
     env = gym.make("tau-bench-v0", domain=domain, task_id="two", user=Customer, all_messages_as_observation=True)
@@ -665,17 +592,3 @@ def test_the_reference_s_ids_and_arguments(domain: Domain, monkeypatch: pytest.M
     user = gym.make("tau-bench-user-v0", domain=domain, task_id="two", agent_llm="openai/x", agent_llm_args={"a": 1})
     settings = user.unwrapped._rollout.settings
     assert (settings.side, settings.agent_llm, settings.agent_llm_args) == ("user", "openai/x", {"a": 1})
-
-
-def test_saved_simulations_are_read_by_the_commands(tau: Any, tmp_path: Path) -> None:
-    env = TauAgentEnv(domain="mock")
-    for seed in range(2):
-        env.reset(seed=seed)
-        while not any(env.step("Hello")[2:4]):
-            pass
-        env.save("played")
-    env.close()
-    assert tau("view", "played", "-o", "page.html").status == 0
-    assert (tmp_path / "page.html").stat().st_size > 1000
-    assert tau("export", "played", "--format", "tau2", "-o", "out.json").status == 0
-    assert len(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["simulations"]) == 2

@@ -91,12 +91,12 @@ def test_conversations_equal_those_of_the_same_agent_without_its_own_loop(name: 
         assert one.reward_info == other.reward_info
 
 
-def test_a_hundred_conversations_at_once() -> None:
+def test_many_conversations_at_once() -> None:
     agent = rules_on_its_own_loop(RETAIL, blocking=False)
     tasks = RETAIL.tasks(split="small")
 
     async def all_of_them() -> list[Simulation]:
-        runs = [pytest_tau.asimulate(tasks[n % len(tasks)], domain=RETAIL, agent=agent) for n in range(100)]
+        runs = [pytest_tau.asimulate(tasks[n % len(tasks)], domain=RETAIL, agent=agent) for n in range(30)]
         return await asyncio.gather(*runs)
 
     assert {simulation.termination_reason for simulation in asyncio.run(all_of_them())} == {"user_stop"}
@@ -333,12 +333,8 @@ def asking(model: str) -> Any:
     return factory
 
 
-@pytest.mark.parametrize("with_litellm", [True, False])
-def test_an_agent_outside_of_a_run_calls_models_by_their_names(
-    monkeypatch: pytest.MonkeyPatch, with_litellm: bool
-) -> None:
-    pytest.importorskip("litellm" if with_litellm else "aiohttp")
-    monkeypatch.setattr(default_model, "has_litellm", lambda: with_litellm)
+def test_an_agent_outside_of_a_run_calls_models_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(default_model, "has_litellm", lambda: False)  # whose import takes seconds
     monkeypatch.setattr(default_model, "shared_model", default_model.shared_model.__wrapped__)
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     with ModelServer(lambda _: "No.") as server:

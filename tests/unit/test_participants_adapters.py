@@ -235,13 +235,6 @@ def test_a_function_gets_the_policy_the_history_and_the_tools_in_chat_format() -
     ]
 
 
-def test_a_function_may_be_async() -> None:
-    async def answer(messages: Any, tools: Any) -> str:
-        return messages[-1]["content"].upper()
-
-    assert replies(answer, user("hello")) == [agent("HELLO")]
-
-
 def test_several_results_are_several_chat_messages() -> None:
     recorder = Recorder({"tool_calls": [openai_call("look", "{}", "a"), openai_call("look", "{}", "b")]}, "Done")
     results = MultiToolMessage(tool_messages=[ToolMessage(id="a", content="1"), ToolMessage(id="b", content="2")])
@@ -351,12 +344,6 @@ def test_a_stateful_agent_whose_call_waits_for_its_result_knows_the_call() -> No
     Stateful.made.clear()
     replies(Stateful, ToolMessage(id="a1", content="a lamp"), history=PENDING)
     assert Stateful.made[0].history == PENDING
-
-
-def test_repeated_text_is_passed_twice() -> None:
-    recorder = Recorder("a", "b", "c")
-    replies(recorder, user("yes"), user("yes"), user("yes"))
-    assert [content for role, content in chat(recorder) if role == "user"] == ["yes"] * 3
 
 
 def test_a_greeting_of_the_agent_s_own_is_the_only_one_that_the_user_reads(domain: Domain) -> None:

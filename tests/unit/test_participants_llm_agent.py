@@ -17,8 +17,6 @@ from pytest_tau.participants import (
     LLMGuidedAgentNoArgs,
     LLMSoloAgent,
     Prompting,
-    adapt,
-    load_source,
 )
 
 from .scripted_chat import GREETING, Chat, called, calls, context, converse, models
@@ -471,21 +469,6 @@ def test_a_model_without_function_calling_calls_tools_in_text(domain: Domain) ->
 def test_an_agent_without_a_model_is_refused(domain: Domain, trial_models: TrialModels | None) -> None:
     with pytest.raises(ConfigurationError, match=r"^agent 'llm' needs a model: add --tau-agent-llm MODEL$"):
         LLMAgent(context(domain, "agent", None, models=trial_models))
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("llm", LLMAgent),
-        ("llm-solo", LLMSoloAgent),
-        ("llm-gt", LLMGuidedAgent),
-        ("llm-gt-noargs", LLMGuidedAgentNoArgs),
-    ],
-)
-def test_the_names_on_the_command_line(domain: Domain, name: str, kind: type) -> None:
-    source = load_source(name, "agent")
-    assert (source.target, kind.name) == (kind, name)  # type: ignore[attr-defined]
-    assert type(run(adapt(LLMAgent, context(domain, "agent", Chat())))) is LLMAgent
 
 
 def test_two_trials_share_nothing(domain: Domain) -> None:

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.chat import ChatReply, TrialModels
-from pytest_tau.errors import ConfigurationError, ContextWindowError, ModelError, ParticipantError
+from pytest_tau.chat import ChatReply
+from pytest_tau.errors import ContextWindowError, ModelError, ParticipantError
 from pytest_tau.models import AssistantMessage, ToolCall, ToolMessage, UserMessage
-from pytest_tau.participants import LLMAgent, LLMUser, Prompting, load_source
+from pytest_tau.participants import LLMAgent, LLMUser, Prompting
 
 from .scripted_chat import GREETING, Chat, called, calls, context, converse, models
 from .tiny import agent, call, run, task
@@ -206,24 +206,3 @@ def test_prompts_of_the_run_replace_the_defaults(domain: Domain) -> None:
     answers(LLMUser(plain(domain, chats[1], prompting=prompting)), OPENING)
     scenario = "Instructions:\n\tYou want something."
     assert [chat.sent[0][0]["content"] for chat in chats] == [f"tools {scenario}", f"plain {scenario}"]
-
-
-def test_scenario_with_braces_is_unchanged(domain: Domain) -> None:
-    chat = Chat("Hi")
-    answers(LLMUser(plain(domain, chat, instructions="Say {{scenario}} and {{policy}}.")), OPENING)
-    assert "<scenario>\nSay {{scenario}} and {{policy}}.\n</scenario>" in chat.sent[0][0]["content"]
-
-
-def test_too_small_context_budget_is_reported_before_the_conversation(domain: Domain) -> None:
-    with pytest.raises(ConfigurationError, match="the user's context budget is too small"):
-        LLMUser(plain(domain, Chat(), prompting=Prompting(context_tokens=100)))
-
-
-@pytest.mark.parametrize("trial_models", [None, TrialModels(), models(agent=Chat())])
-def test_a_user_without_a_model_is_refused(domain: Domain, trial_models: TrialModels | None) -> None:
-    with pytest.raises(ConfigurationError, match=r"^user 'llm' needs a model: add --tau-user-llm MODEL$"):
-        LLMUser(plain(domain, None, models=trial_models))
-
-
-def test_the_name_on_the_command_line() -> None:
-    assert load_source("llm", "user").target is LLMUser

@@ -33,10 +33,6 @@ def test_a_noop_user_stops_at_once(domain: Domain) -> None:
     assert [message.content for message in simulation.messages][1:] == ["###STOP###"]
 
 
-def test_noop_passes_what_needs_nothing(domain: Domain) -> None:
-    assert pytest_tau.simulate(task({"actions": []}), domain=domain, agent="noop").reward == 1.0
-
-
 def test_a_dummy_user_is_never_asked(domain: Domain) -> None:
     with pytest.raises(ParticipantError, match="no user in solo mode"):
         run(DummyUser(ParticipantContext("user", [], "", WANTED)).respond(agent("Hi")))

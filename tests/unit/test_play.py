@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau import load_domain
+from pytest_tau import load_domain, simulate
 from pytest_tau.chat import ChatReply, ChatRequest
 from pytest_tau.participants.human.completion import completions
 from pytest_tau.play import RememberedModel
@@ -69,7 +69,6 @@ def test_a_task_is_played_to_its_end(play: Callable[..., Ran], tau: Tau, tmp_pat
     assert found["info"]["played"] == {"side": "agent", "peeked": [], "undone": False}
 
 
-@pytest.mark.usefixtures("warm_processes")
 def test_what_was_played_can_be_viewed_exported_and_replayed(
     play: Callable[..., Ran],
     tau: Tau,
@@ -80,11 +79,9 @@ def test_what_was_played_can_be_viewed_exported_and_replayed(
     assert tau("view", file, "-o", "page.html").status == 0
     assert tau("export", file, "--format", "tau2", "-o", "e.json").status == 0
     assert json.loads((tmp_path / "e.json").read_text(encoding="utf-8"))["simulations"][0]["reward_info"]["reward"] == 1
-    command = ["--tau-domain", "retail", "--tau-task", "cancel-unneeded", f"--tau-agent=replay:{file}", "-q"]
-    replayed = subprocess.run(
-        [sys.executable, "-m", "pytest", "-pno:asyncio", *command], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert replayed.returncode == 0, replayed.stdout
+    retail = load_domain("retail")
+    (task,) = (each for each in retail.tasks() if each.id == "cancel-unneeded")
+    assert simulate(task, domain=retail, agent=f"replay:{tmp_path / file}").reward == 1
 
 
 def test_a_failure_is_explained(play: Callable[..., Ran]) -> None:

@@ -1,6 +1,5 @@
 """``tau serve`` over HTTP: environments, calls of both sides, grading, the reference's routes, bad input, limits."""
 
-import asyncio
 import json
 import socket
 import threading
@@ -15,10 +14,8 @@ import pytest
 
 from pytest_tau import evaluate, load_domain
 from pytest_tau.capabilities.serving import served, server
-from pytest_tau.capabilities.serving.server import EnvironmentServer
-from pytest_tau.capabilities.serving.settings import ServingSettings, is_loopback
+from pytest_tau.capabilities.serving.settings import is_loopback
 from pytest_tau.environment import Database, Domain, DomainSpec, PolicyFiles, Toolkit, tool
-from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation
 
 from .served import detail, make, serving
@@ -454,18 +451,6 @@ def test_loopback_is_recognised(host, expected):
     assert is_loopback(host) is expected
 
 
-def test_a_port_in_use_is_an_error_and_its_owner_goes_on(mock):
-    other = EnvironmentServer(ServingSettings(domain=load_domain("mock"), port=mock.base_url.port))
-    with pytest.raises(ConfigurationError, match=r"the port is in use: choose another by --port"):
-        asyncio.run(other.start())
-    assert mock.get("/").status_code == 200
-
-
-def test_an_unknown_task_is_an_error_before_anything_is_served():
-    with pytest.raises(ConfigurationError, match=r"--task: unknown task 'none'"):
-        EnvironmentServer(ServingSettings(domain=load_domain("mock"), task="none"))
-
-
 # The reference's routes
 
 
@@ -491,19 +476,6 @@ def test_bodies_that_do_not_fit_are_refused_as_its_framework_does(telecom, body,
     found = detail(telecom.post("/tools/get_bills_for_customer", json=body), 422)
     assert any(said in each["msg"] for each in found)
     assert set(found[0]) == {"loc", "msg", "type"}
-
-
-def test_a_parameter_with_a_default_may_be_missing(telecom):
-    assert telecom.post("/tools/get_bills_for_customer", json={"customer_id": "C2015"}).status_code == 200
-
-
-def test_one_route_runs_no_other_tool(telecom):
-    answer = telecom.post("/user_tools/check_status_bar?tool_name=toggle_airplane_mode")
-    assert answer.json().startswith("Status Bar")
-
-
-def test_its_tools_are_not_those_of_the_other_side(telecom):
-    assert "the agent has no tool 'toggle_airplane_mode'" in detail(telecom.post("/tools/toggle_airplane_mode"), 404)
 
 
 # OpenAPI

@@ -192,18 +192,6 @@ def test_an_agent_acts_without_function_calling(domain: Domain) -> None:
     assert all(set(each) == {"role", "content"} for each in last)
 
 
-def test_a_mistake_in_the_form_is_a_failed_call_and_not_said(domain: Domain) -> None:
-    agent, _ = act(domain, ActAgent, "Action:\n[1]", f"Action:\n{SAY}")
-    user = Chat("Hello", "###STOP###")
-    from pytest_tau.participants.agents import LLMUser
-
-    conversation, ending = converse(domain, agent, LLMUser(context(domain, "user", user)))
-    assert ending.reason == "user_stop"
-    (failed,) = [message for message in conversation.messages if isinstance(message, ToolMessage)]
-    assert failed.error
-    assert "got a list" in str(failed.content)
-
-
 def test_the_thought_is_asked_for_by_react_only(domain: Domain) -> None:
     for kind, expected in ((ActAgent, False), (ReactAgent, True)):
         agent, chat = act(domain, kind, f"Action:\n{SAY}")
