@@ -10,7 +10,7 @@ from ..documents import DocumentError, read_toml
 from ..errors import ConfigurationError, install_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from .requests import Usage
@@ -81,27 +81,39 @@ def _price(where: str, table: Any) -> Price:
     return Price(**{key: float(value) for key, value in table.items()})
 
 
-def cost_without_list(
-    args: Mapping[str, Any], usage: Usage, reported: Any, prices: Mapping[str, Price], names: tuple[str | None, ...]
+def cost_of_call(
+    args: Mapping[str, Any],
+    usage: Usage,
+    reported: Any,
+    price: Price | None,
+    listed: Callable[[], float | None],
 ) -> float | None:
-    """Return the cost of a call in USD, as far as it is known without the price list of a library.
+    """Return the cost of a call in USD; None if it is unknown.
 
-    Prices among the arguments of the call come first, then what the provider reports, then the user's price list.
+    Prices among the arguments of the call come first, then what the provider reports, then the user's price list, then
+    that of a library.
 
     Args:
         args: The arguments of the call.
         usage: Its tokens.
         reported: The cost in the usage that the provider reports; anything but a number is none.
-        prices: The user's price list.
-        names: The names by which the model is looked up there; the first that is listed counts.
+        price: The price in the user's list.
+        listed: Returns the cost by the list of a library.
     """
     if any(name in args for name in OWN_PRICES):
-        return own_cost(args, usage)
+        sent, received = (args.get(name) for name in OWN_PRICES)
+        if sent is None or received is None:
+            return None
+        return usage.prompt_tokens * float(sent) + usage.completion_tokens * float(received)
     cost = reported_cost(reported)
     if cost is not None:
         return cost
-    listed = next((prices[name] for name in names if name and name in prices), None)
-    return listed.cost(usage) if listed else None
+    return price.cost(usage) if price else listed()
+
+
+def first_listed(prices: Mapping[str, Price], *names: str | None) -> Price | None:
+    """Return the price of the first name that a list has."""
+    return next((prices[name] for name in names if name and name in prices), None)
 
 
 def reported_cost(value: Any) -> float | None:
@@ -110,14 +122,6 @@ def reported_cost(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= sys.float_info.max:
         return None
     return float(value)
-
-
-def own_cost(args: Mapping[str, Any], usage: Usage) -> float | None:
-    """Return the cost of a call in USD by the prices among its arguments; None if not both are given."""
-    sent, received = (args.get(name) for name in OWN_PRICES)
-    if sent is None or received is None:
-        return None
-    return usage.prompt_tokens * float(sent) + usage.completion_tokens * float(received)
 
 
 def refuse_unpriced(name: str, hint: str = "") -> None:

@@ -9,7 +9,7 @@ import pytest
 from openai.types.chat import ChatCompletionMessage
 from pydantic import BaseModel
 
-from pytest_tau.chat import ChatReply, TrialModels, attribute_calls
+from pytest_tau.chat import Identity, Player, Recorder, TrialModels, attribute_calls
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.integrations.litellm import Completion, acompletion, completion
 from pytest_tau.integrations.litellm.client import load
@@ -18,36 +18,14 @@ from pytest_tau.testing import ModelServer
 from .tiny import run
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
-    from pytest_tau.chat import ChatRequest, Role
+    from pytest_tau.chat import Role
 
 pytestmark = pytest.mark.usefixtures("no_model_environment")
 HELLO = [{"role": "user", "content": "Hello"}]
 CALL = {"id": "call_0", "type": "function", "function": {"name": "look", "arguments": '{"item_id": "lamp"}'}}
 LOOKS = {"role": "assistant", "content": None, "tool_calls": [CALL], "reasoning_content": "The lamp."}
-
-
-class Tape:
-    """Remembers what was asked and answered, and answers from memory once it is rewound."""
-
-    def __init__(self) -> None:
-        self.times: list[str] = []
-        self.recorded: list[tuple[Role, ChatRequest, ChatReply]] = []
-        self.rewound: list[tuple[Role, ChatRequest, ChatReply]] | None = None
-
-    async def answer(self, role: Role, request: ChatRequest, ask: Callable[..., Awaitable[ChatReply]]) -> ChatReply:
-        if self.rewound is not None:
-            then, asked, reply = self.rewound.pop(0)
-            assert (then, asked) == (role, request)
-            return reply
-        reply = await ask(request)
-        self.recorded.append((role, request, reply))
-        return reply
-
-    def finish(self, *args: Any, **kwargs: Any) -> None: ...
-
-    def abandon(self) -> None: ...
 
 
 def in_trial(models: TrialModels, role: Role, **kwargs: Any) -> Completion:
@@ -153,22 +131,23 @@ def test_messages_of_earlier_answers_may_be_passed_as_they_are() -> None:
 # In a trial
 
 
-def test_in_a_trial_a_call_is_tallied_recorded_and_replayed_to_the_byte() -> None:
-    tape = Tape()
-    models = TrialModels(tape=tape)
+def test_in_a_trial_a_call_is_tallied_recorded_and_replayed_to_the_byte(tmp_path: Path) -> None:
+    path, whose = tmp_path / "c.cassette", Identity("tiny", "lamp", 0, 7)
+    recorder = Recorder(path, whose)
+    models = TrialModels(tape=recorder)
     with ModelServer(lambda _: LOOKS) as server:
         kwargs = {"model": "openai/scripted", "messages": HELLO, "api_base": server.base_url, "temperature": 0.5}
         first = in_trial(models, "agent", **kwargs)
         in_trial(models, "user", **kwargs)
+    recorder.finish("user_stop", None, [])
     assert {role: usage.calls for role, usage in models.usage.items()} == {"agent": 1, "user": 1}
     assert models.usage["agent"].prompt_tokens == first.usage.prompt_tokens > 0
-    role, request, _ = tape.recorded[0]
-    assert (role, request.model, request.messages) == ("agent", "openai/scripted", HELLO)
-    assert request.public_args == {"temperature": 0.5}
+    assert '"role": "agent", "model": "openai/scripted", "args": {"temperature": 0.5}' in path.read_text()
 
     # The server is gone.
-    tape.rewound = list(tape.recorded)
-    assert in_trial(TrialModels(tape=tape), "agent", **kwargs).model_dump_json() == first.model_dump_json()
+    replayed = TrialModels(tape=Player(path, whose))
+    assert in_trial(replayed, "agent", **kwargs).model_dump_json() == first.model_dump_json()
+    assert replayed.usage["agent"] == models.usage["agent"]
 
 
 def test_the_blocking_function_waits_on_the_trials_loop_in_a_thread() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...chat import ChatReply, ChatRequest, Usage, current_attribution
-from ...chat.prices import cost_without_list
+from ...chat.prices import first_listed
 from ...chat.refusals import fault_of, read_refusal
 from ...documents import json_or_none
 from ...endpoint.session import TOKEN_PREFIX
@@ -188,9 +188,9 @@ def _cost(request: ChatRequest, reply: ChatReply, prices: Mapping[str, Price]) -
     if reply.usage is None:
         return None
     names = (reply.model, request.model)
-    known = cost_without_list({}, reply.usage, None, prices, names)
-    if known is not None:
-        return known
+    price = first_listed(prices, *names)
+    if price is not None:
+        return price.cost(reply.usage)
     try:
         from ...integrations.litellm.prices import has_price, listed_cost
 

@@ -12,8 +12,8 @@ from .codec import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: Limits: lines of all differences, of one difference, and of one side of a replaced part.
-_MOST_LINES, _MOST_OF_ONE, _MOST_OF_SIDE = 28, 14, 5
+#: Limits: lines of all differences, and of one side of a replaced part.
+_MOST_LINES, _MOST_OF_SIDE = 28, 5
 #: Characters shown of a line, and of them those before the first difference.
 _WIDTH, _BEFORE = 110, 40
 #: Lines of a text that are compared, from the first difference on.
@@ -43,17 +43,9 @@ def diff_requests(recorded: dict[str, Any], now: dict[str, Any]) -> list[str]:
     Returns:
         About 30 lines at most, none of them longer than a wide terminal.
     """
-    lines: list[str] = []
-    places = list(_compare_requests(recorded, now))
-    for number, place in enumerate(places):
-        shown = _format(place)
-        if len(shown) > _MOST_OF_ONE:
-            shown = [*shown[:_MOST_OF_ONE], f"  … {len(shown) - _MOST_OF_ONE} more lines"]
-        if number and len(lines) + len(shown) > _MOST_LINES:
-            left = len(places) - number
-            return [*lines, f"… and {plural(left, 'more difference')}"]
-        lines += shown
-    return lines
+    lines = [line for place in _compare_requests(recorded, now) for line in _format(place)]
+    left = len(lines) - _MOST_LINES
+    return [*lines[:_MOST_LINES], f"… and {plural(left, 'more line')}"] if left > 0 else lines
 
 
 def last_message(request: dict[str, Any]) -> list[str]:

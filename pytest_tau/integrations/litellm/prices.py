@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...chat import Usage
-from ...chat.prices import OWN_PRICES, cost_without_list
+from ...chat.prices import OWN_PRICES, cost_of_call, first_listed
 from .client import load
 
 if TYPE_CHECKING:
@@ -54,12 +54,13 @@ def cost(response: Any, request: ChatRequest, usage: Usage, prices: Mapping[str,
     """
     answering = _answering(response, request)
     reported = getattr(getattr(response, "usage", None), "cost", None)
-    names = (answering, getattr(response, "model", None), request.model)
-    known = cost_without_list(request.args, usage, reported, prices, names)
-    if known is not None or any(name in request.args for name in OWN_PRICES):
-        return known
-    listed = next((name for name in (answering, request.model) if name and has_price(name)), None)
-    return listed_cost(listed, response.usage) if listed else None
+
+    def listed() -> float | None:
+        name = next((name for name in (answering, request.model) if name and has_price(name)), None)
+        return listed_cost(name, response.usage) if name else None
+
+    price = first_listed(prices, answering, getattr(response, "model", None), request.model)
+    return cost_of_call(request.args, usage, reported, price, listed)
 
 
 def _answering(response: Any, request: ChatRequest) -> str | None:

@@ -13,7 +13,7 @@ from ...background import BackgroundLoop
 from ...chat import ChatReply
 from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
-from ...chat.prices import OWN_PRICES, cost_without_list
+from ...chat.prices import OWN_PRICES, cost_of_call, first_listed
 from ...chat.refusals import broken_off, fault_of, read_refusal
 from ...chat.requests import filled_message, read_usage
 from ...documents import json_or_none
@@ -109,12 +109,12 @@ class OpenAIServer(LimitedModel):
         )
 
     def _cost(self, answer: Any, request: ChatRequest, usage: Usage, answering: str | None) -> float | None:
-        names = (f"openai/{answering}", answering, request.model)
-        known = cost_without_list(request.args, usage, answer["usage"].get("cost"), self._options.prices, names)
-        if known is not None or any(name in request.args for name in OWN_PRICES):
-            return known
-        price = (answering and listed_price(answering)) or listed_price(request.model)
-        return None if price is None else price.cost(usage)
+        def listed() -> float | None:
+            price = (answering and listed_price(answering)) or listed_price(request.model)
+            return price.cost(usage) if price else None
+
+        price = first_listed(self._options.prices, f"openai/{answering}", answering, request.model)
+        return cost_of_call(request.args, usage, answer["usage"].get("cost"), price, listed)
 
 
 def _body(request: ChatRequest, model: str) -> dict[str, Any]:
