@@ -104,6 +104,12 @@ class TestTerminal:
         quiet.line("tau: models together: 4 calls")
         quiet.lacks("tau: agent fake/agent")
 
+    def test_a_narrow_terminal(self, mixed, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "60")
+        lines = summary_of(mixed("-v", "--tau-group-by", "actions"))
+        assert max(map(len, lines)) <= 60
+        assert len(lines) > 8
+
     def test_domain_whose_code_fails_without_an_agent_has_no_floor(self, shelf):
         broken = (shelf.path / "conftest.py").read_text().replace("SHELF = DomainSpec(", "SHELF = Broken(")
         broken = broken.replace(
