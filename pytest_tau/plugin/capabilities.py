@@ -104,14 +104,11 @@ def capabilities_of(config: pytest.Config) -> tuple[Capability, ...]:
     Raises:
         ConfigurationError: An entry point cannot be loaded.
     """
-    state: Any = config.pluginmanager.get_plugin(CAPABILITIES)
+    manager = config.pluginmanager
+    state: Any = manager.get_plugin(CAPABILITIES)
     names = {each.name for each in state.found}
-    others = installed()[len(bundled()) :]
-    return (*state.found, *(each for each in others if each.name not in names and not _is_blocked(config, each)))
-
-
-def _is_blocked(config: pytest.Config, capability: Capability) -> bool:
-    return config.pluginmanager.is_blocked(f"tau_{capability.name}")
+    others = (each for each in installed()[len(bundled()) :] if each.name not in names)
+    return (*state.found, *(each for each in others if not manager.is_blocked(f"tau_{each.name}")))
 
 
 def active_capabilities(config: pytest.Config) -> tuple[ActiveCapability, ...]:

@@ -195,6 +195,19 @@ def parts_by_id(project: Project) -> list[str]:
     return ["--tau-agent", "parts.py:Agent", "--tau-user", "parts.py:User"]
 
 
+@pytest.fixture
+def agents(project: Project, a_task: Callable[..., dict[str, Any]], parts_by_id: list[str]) -> Callable[..., Run]:
+    """Runs so many tasks of each kind: those that pass, that fail, and that end in an error."""
+
+    def run(*args: str, good: int = 0, bad: int = 0, lost: int = 0) -> Run:
+        names = {"good": good, "bad": bad, "lost": lost}
+        ids = [f"{name}-{number}" for name, many in names.items() for number in range(many)]
+        project.tasks("mock/t.tau.json", [a_task(one) for one in ids])
+        return project.run(*parts_by_id, *args)
+
+    return run
+
+
 #: A conftest.py with a domain of its own: one shelf of books, two variants of the policy.
 _SHELF = '''
 from pathlib import Path

@@ -126,6 +126,10 @@ class TestLooks:
     def test_no_colour(self, failing):
         assert "\x1b" not in failing({"actions": [CREATE]}, '"Done."', args=["--color=no"]).text
 
+    def test_a_long_text_is_cut(self, failing):
+        run = failing({"actions": [CREATE]}, '"word " * 500')
+        assert len(run.line("agent  word")) < 250
+
 
 class TestAgain:
     """The command that runs the trial again is carried out."""

@@ -9,19 +9,6 @@ import pytest
 WORKERS = [(), ("-n", "2")]
 
 
-@pytest.fixture
-def agents(project, a_task, parts_by_id):
-    """Runs so many tasks of each kind."""
-
-    def run(*args, good=0, bad=0, lost=0):
-        names = {"good": good, "bad": bad, "lost": lost}
-        ids = [f"{name}-{number}" for name, many in names.items() for number in range(many)]
-        project.tasks("mock/t.tau.json", [a_task(one) for one in ids])
-        return project.run(*parts_by_id, *args)
-
-    return run
-
-
 class TestOutOfReach:
     """A gate that needs more trials than any task has is refused before anything runs."""
 

@@ -304,14 +304,6 @@ class TestCommit:
         found = [(manifest(project, home)["commit"], manifest(project, home)["dirty"]) for home in ("clean", "changed")]
         assert found == [(commit, False), (commit, True)]
 
-    def test_a_repository_without_a_commit_has_none(self, project, git):
-        project.run(*MOCK)
-        assert manifest(project)["commit"] is None
-
-    def test_a_project_without_a_repository_has_none(self, project):
-        project.run(*MOCK)
-        assert (manifest(project)["commit"], manifest(project)["dirty"]) == (None, None)
-
 
 def test_project_is_run_without_git_on_the_machine(project, monkeypatch):
     (project.path / ".git").mkdir()

@@ -60,19 +60,6 @@ def compared(run, project, monkeypatch):
 
 
 @pytest.fixture
-def agents(project, a_task, parts_by_id):
-    """Runs so many tasks of each kind."""
-
-    def start(*args, good=0, bad=0):
-        names = {"good": good, "bad": bad}
-        ids = [f"{name}-{number}" for name, many in names.items() for number in range(many)]
-        project.tasks("mock/t.tau.json", [a_task(one) for one in ids])
-        return project.run(*parts_by_id, *args)
-
-    return start
-
-
-@pytest.fixture
 def variants(project, a_task):
     """Runs ten tasks with two agents that a fixture has as its parameters."""
 
