@@ -193,27 +193,23 @@ def test_an_agent_that_announces_the_same_again_is_not_about_to_act(domain: Doma
     assert (found.party, found.reason) == ("agent", "it did not make a required call")
 
 
-def test_a_user_that_asks_and_leaves(domain: Domain) -> None:
-    found = ended(domain, "Of which colour is the lamp?", "Is there nobody else?###TRANSFER###")
-    assert (found.party, found.message_idx) == ("user", 3)
-    assert "asked something" in found.reason
-
-
-def test_a_user_that_takes_itself_for_transferred(domain: Domain) -> None:
-    found = ended(domain, "Of which colour is the lamp?", "Fine. ###TRANSFER###")
-    assert (found.party, found.evidence) == ("user", "Of which colour is the lamp?")
-    assert "transferred" in found.reason
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("Is there nobody else?###TRANSFER###", "it asked something and ended the conversation in the same message"),
+        ("Fine. ###TRANSFER###", "it ended the conversation as transferred, but the agent had not transferred it"),
+        ("###OUT-OF-SCOPE###", "it ended the conversation as out of scope"),
+    ],
+)
+def test_a_user_that_leaves_instead_of_answering(domain: Domain, said: str, reason: str) -> None:
+    found = ended(domain, "Of which colour is the lamp?", said)
+    assert (found.party, found.reason, found.message_idx) == ("user", reason, 3)
+    assert found.evidence == (said if "asked" in reason else "Of which colour is the lamp?")
 
 
 @pytest.mark.parametrize("asked", ["I am transferring you.", "If you like, a human agent takes over. Shall I?"])
 def test_a_transfer_that_the_agent_spoke_of_is_the_agents(domain: Domain, asked: str) -> None:
     assert ended(domain, asked, "Yes. ###TRANSFER###").party == "agent"
-
-
-def test_a_user_that_finds_it_out_of_its_scenario(domain: Domain) -> None:
-    found = ended(domain, "Of which colour is the lamp?", "###OUT-OF-SCOPE###")
-    assert (found.party, found.message_idx) == ("user", 3)
-    assert "colour" in found.evidence
 
 
 def test_out_of_scope_after_a_failed_call_is_the_agents(domain: Domain) -> None:
@@ -420,27 +416,30 @@ def test_a_write_that_the_user_was_to_make(domain: Domain) -> None:
 # What leaves no trace in a state
 
 
-def test_a_phrase_that_was_not_said(domain: Domain) -> None:
-    found = blamed(domain, task({"communicate_info": ["42"]}), agent("I do not know."), user("###STOP###"))
-    assert (found.party, found.message_idx, found.evidence) == ("agent", None, "never said: '42'")
-
-
-def test_a_call_that_was_not_made(domain: Domain) -> None:
-    wanted = task({"actions": [action("look", item_id="lamp")], "reward_basis": ["ACTION"]})
-    found = blamed(domain, wanted, agent("Done."), user("###STOP###"))
-    assert (found.party, found.reason) == ("agent", "it did not make required calls")
-    assert "look" in found.evidence
-    wanted = task({"actions": [action("read_phone", "user")], "reward_basis": ["ACTION"]})
-    assert (
-        blamed(domain, wanted, agent("Done."), user("###STOP###")).reason
-        == "it did not get the user to make a required call"
-    )
-
-
-def test_anything_else_names_the_check(domain: Domain) -> None:
-    wanted = task({"env_assertions": [check("phone_on", "user")], "actions": [], "reward_basis": ["ENV_ASSERTION"]})
-    found = blamed(domain, wanted, agent("Done."), user("###STOP###"))
-    assert (found.party, found.evidence) == ("agent", "ENV_ASSERTION")
+@pytest.mark.parametrize(
+    ("criteria", "reason", "evidence"),
+    [
+        ({"communicate_info": ["42"]}, "it did not say a required text", "never said: '42'"),
+        (
+            {"actions": [action("look", item_id="lamp")], "reward_basis": ["ACTION"]},
+            "it did not make required calls",
+            "not made: look",
+        ),
+        (
+            {"actions": [action("read_phone", "user")], "reward_basis": ["ACTION"]},
+            "it did not get the user to make a required call",
+            "not made: read_phone",
+        ),
+        (
+            {"env_assertions": [check("phone_on", "user")], "actions": [], "reward_basis": ["ENV_ASSERTION"]},
+            "a check was not met",
+            "ENV_ASSERTION",
+        ),
+    ],
+)
+def test_what_was_left_undone(domain: Domain, criteria: Any, reason: str, evidence: str) -> None:
+    found = blamed(domain, task(criteria), agent("Done."), user("###STOP###"))
+    assert (found.party, found.reason, found.message_idx, found.evidence) == ("agent", reason, None, evidence)
 
 
 def test_what_passed_is_nobodys_fault(domain: Domain) -> None:
@@ -484,54 +483,57 @@ def explained(domain: Domain, wanted: Task, *replies: Any) -> list[str]:
     return [line.text for line in explain(failed)]
 
 
-def test_missing_calls_that_are_listed_are_not_repeated(domain: Domain) -> None:
-    actions = [action("rename", item_id="lamp", name="Light"), action("price", item_id="lamp", price=3)]
-    look = {"tool_calls": [call("look", item_id="lamp")]}
-    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), look)
-    assert texts[1:4] == [
-        'turning point: never called rename(item_id="lamp", name="Light")',
-        'never called price(item_id="lamp", price=3)',
-        "last messages",
-    ]
+LIGHT = action("rename", item_id="lamp", name="Light")
 
 
-def test_a_missing_call_of_the_user_is_shown_once(domain: Domain) -> None:
-    actions = [action("write_note", "user", note_id="n", text="x")]
-    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}))
-    assert [text for text in texts if "write_note" in text] == [
-        'turning point: never called (by the user) write_note(note_id="n", text="x")'
-    ]
+@pytest.mark.parametrize(
+    ("criteria", "made", "lines"),
+    [
+        (
+            {"actions": [LIGHT, action("price", item_id="lamp", price=3)], "reward_basis": ["DB"]},
+            [call("look", item_id="lamp")],
+            [
+                'turning point: never called rename(item_id="lamp", name="Light")',
+                'never called price(item_id="lamp", price=3)',
+            ],
+        ),
+        (
+            {"actions": [action("write_note", "user", note_id="n", text="x")], "reward_basis": ["DB"]},
+            [],
+            ['turning point: never called (by the user) write_note(note_id="n", text="x")'],
+        ),
+        (
+            {"actions": [LIGHT], "reward_basis": ["DB"]},
+            [call("rename", item_id="lamp", name="Torch")],
+            [
+                'turning point: not made: rename(item_id="lamp", name="Light")',
+                '  nearest call, message 2: name  expected "Light"   got "Torch"',
+            ],
+        ),
+        (
+            {"communicate_info": ["42", "lamp"], "reward_basis": ["COMMUNICATE"]},
+            [],
+            ["never said: '42', 'lamp'"],
+        ),
+    ],
+    ids=["calls", "of-the-user", "other-arguments", "phrases"],
+)
+def test_what_is_missing_is_shown_once(domain: Domain, criteria: Any, made: list[ToolCall], lines: list[str]) -> None:
+    texts = explained(domain, task(criteria), *({"tool_calls": [each]} for each in made))
+    assert texts[1 : texts.index("last messages")] == lines
 
 
 def test_a_call_that_undoes_another_is_the_turning_point(domain: Domain) -> None:
     # The action was made, and undone: it is met, but missing in the end.
-    actions = [action("rename", item_id="lamp", name="Light")]
     there = {"tool_calls": [call("rename", item_id="lamp", name="Light")]}
     back = {"tool_calls": [call("rename", item_id="lamp", name="Lamp")]}
-    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), there, back)
+    texts = explained(domain, task({"actions": [LIGHT], "reward_basis": ["DB"]}), there, back)
     points = [text for text in texts if text.startswith("turning point: ")]
     assert points == [
         'turning point: message 4, agent called rename(item_id="lamp", name="Lamp"): after it, the right final state was '
         "out of reach"
     ]
     assert "not made" not in "".join(texts)
-
-
-def test_the_call_with_other_arguments_is_shown_once(domain: Domain) -> None:
-    actions = [action("rename", item_id="lamp", name="Light")]
-    other = {"tool_calls": [call("rename", item_id="lamp", name="Torch")]}
-    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), other)
-    assert texts[1:4] == [
-        'turning point: not made: rename(item_id="lamp", name="Light")',
-        '  nearest call, message 2: name  expected "Light"   got "Torch"',
-        "last messages",
-    ]
-
-
-def test_a_reason_does_not_repeat_the_checks_above(domain: Domain) -> None:
-    wanted = task({"communicate_info": ["42", "lamp"], "reward_basis": ["COMMUNICATE"]})
-    texts = explained(domain, wanted)
-    assert texts[1:3] == ["never said: '42', 'lamp'", "last messages"]
 
 
 def test_a_trial_that_a_user_broke_has_a_blame_and_no_turning_point(domain: Domain) -> None:

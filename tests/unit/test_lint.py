@@ -210,17 +210,24 @@ def test_arguments_that_do_not_fit_are_errors(lint: Lint, arguments: Any, proble
     assert expected in found(lint({"actions": [action]}), "bad-arguments")
 
 
-def test_an_argument_that_is_compared_and_missing_is_a_warning(lint: Lint) -> None:
-    action = tiny.action("count", "assistant", ["by"])
-    ((_, severity, text),) = found(lint({"actions": [action]}), "bad-arguments")
-    assert (severity, text) == ("warning", "action 0 (count): compare_args names 'by', which it does not have")
-
-
-def test_an_argument_that_is_compared_and_unknown_is_an_error(lint: Lint) -> None:
-    action = tiny.action("rename", "assistant", ["item_id", "nam"], item_id="lamp", name="New")
-    ((_, severity, text),) = found(lint({"actions": [action]}), "bad-arguments")
-    problem = "unknown argument 'nam'; did you mean 'name'? (known: item_id, name)"
-    assert (severity, text) == ("error", f"action 0 (rename): compare_args: {problem}")
+@pytest.mark.parametrize(
+    ("action", "severity", "problem"),
+    [
+        (
+            tiny.action("count", "assistant", ["by"]),
+            "warning",
+            "action 0 (count): compare_args names 'by', which it does not have",
+        ),
+        (
+            tiny.action("rename", "assistant", ["item_id", "nam"], item_id="lamp", name="New"),
+            "error",
+            "action 0 (rename): compare_args: unknown argument 'nam'; did you mean 'name'? (known: item_id, name)",
+        ),
+    ],
+    ids=["missing", "unknown"],
+)
+def test_an_argument_that_is_compared_must_be_there(lint: Lint, action: Any, severity: str, problem: str) -> None:
+    assert found(lint({"actions": [action]}), "bad-arguments") == [("bad-arguments", severity, problem)]
 
 
 def test_a_tool_that_writes_without_being_declared_as_a_write_is_an_error(
