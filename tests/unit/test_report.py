@@ -17,7 +17,7 @@ import pytest
 
 from pytest_tau.cli import main
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.models import ModelUsage, RewardInfo
+from pytest_tau.models import ModelUsage, RewardInfo, Simulation
 from pytest_tau.reports.html import write_report
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.reader import Run
@@ -542,14 +542,18 @@ def test_an_agent_that_works_alone_has_no_user(tmp_path: Path, domain: Domain, m
 @pytest.mark.exhaustive
 def test_conversations_are_not_kept_in_memory(tmp_path: Path) -> None:
     """A report of 40 conversations of 1 MB takes far less than 40 MB."""
-    said = [{"role": "user", "content": f"{number} " + "x" * 1_000_000} for number in range(40)]
-    entries = [
-        {"test": f"t{n}", "domain": "mock", "id": f"{n}", "task_id": f"{n}", "termination_reason": "user_stop"}
-        | {"messages": [message], "reward_info": RewardInfo(reward=1.0).model_dump()}
-        for n, message in enumerate(said)
+    simulations = [
+        Simulation(
+            id=f"{number}",
+            task_id=f"{number}",
+            termination_reason="user_stop",
+            messages=[tiny.user(f"{number} " + "x" * 1_000_000)],
+            reward_info=RewardInfo(reward=1.0),
+        )
+        for number in range(40)
     ]
-    run_folder(tmp_path / "run", *entries)
-    run_folder(tmp_path / "small", entries[0] | {"messages": []})
+    run_folder(tmp_path / "run", *(line(each, WANTED, "mock") for each in simulations))
+    run_folder(tmp_path / "small", line(simulations[0].model_copy(update={"messages": []}), WANTED, "mock"))
     code = """
         import tracemalloc
         from pytest_tau.cli import main
