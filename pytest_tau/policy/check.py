@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 #: Seconds for one rule and one conversation.
 SECONDS = 5.0
+_NO_END = "no end after %g s"
 #: Breaches of one rule in one conversation that are kept.
 MOST = 100
+
+#: Checks that took too long, by the identity of their rule, which is kept so that no other object gets it.
+_LEFT_ALONE: dict[int, tuple[Rule, threading.Thread]] = {}
 
 #: The breaches that a rule found, or why it could not be checked.
 Found: TypeAlias = "list[Breach] | str"
@@ -44,14 +48,17 @@ def run_rules(rules: Sequence[Rule], trajectory: Trajectory, seconds: float = SE
 
 
 def _in_time(rule: Rule, trajectory: Trajectory, seconds: float) -> Found:
-    """Check a rule in a thread, which is left alone if the rule takes too long."""
+    """Check a rule in a thread, which is left alone if the rule takes too long; until it ends, no other is started."""
+    if id(rule) in _LEFT_ALONE and _LEFT_ALONE[id(rule)][1].is_alive():
+        return _NO_END % seconds
     found: queue.SimpleQueue[Found] = queue.SimpleQueue()
     check = threading.Thread(target=lambda: found.put(_outcome(rule, trajectory)), daemon=True, name="tau-policy")
     check.start()
     try:
         return found.get(timeout=seconds)
     except queue.Empty:
-        return f"no end after {seconds:g} s"
+        _LEFT_ALONE[id(rule)] = rule, check
+        return _NO_END % seconds
 
 
 def _outcome(rule: Rule, trajectory: Trajectory) -> Found:

@@ -245,6 +245,33 @@ def test_a_tool_that_waits_runs_in_another_thread(domain: Domain, monkeypatch: p
     assert threads == [not waits]
 
 
+def test_a_call_that_has_not_returned_is_abandoned_with_its_trial(
+    domain: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment, called, let_go = domain.environment(), threading.Event(), threading.Event()
+
+    def hang(*_: Any) -> None:
+        called.set()
+        let_go.wait(10)
+
+    monkeypatch.setattr(Environment, "waits_for", lambda *_: True)
+    monkeypatch.setattr(Environment, "answer", hang)
+    talk = Conversation(
+        task(), environment, Player(agent(call("count"))), Player(user("Hi")), ConversationSetup(Limits())
+    )
+
+    async def cancel() -> None:
+        trial = asyncio.ensure_future(talk.run())
+        await asyncio.to_thread(called.wait, 10)
+        trial.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await trial
+
+    run(cancel())
+    let_go.set()
+    assert environment.abandoned
+
+
 def test_the_protocol_allows_either_text_or_calls(domain: Domain) -> None:
     both, setup = (
         agent("One moment.", call("look", item_id="lamp")),

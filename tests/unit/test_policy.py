@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -449,6 +450,23 @@ def test_bad_rules_are_reported_and_the_others_are_checked() -> None:
         assert outcome.startswith(why)
     assert isinstance(found[-1], list)
     assert [each.evidence for each in found[-1]] == ["always"]
+
+
+def test_a_rule_that_does_not_end_has_one_thread_for_all_conversations() -> None:
+    begun, let_go = [], threading.Event()
+
+    def slow(_: Trajectory) -> list[Breach]:
+        begun.append(threading.current_thread())
+        let_go.wait(10)
+        return []
+
+    rules = [Rule("slow", "A.", slow)]
+    for _ in range(3):
+        assert run_rules(rules, trajectory(agent(HELLO)), seconds=0.01) == ["no end after 0.01 s"]
+    let_go.set()
+    begun[0].join()
+    assert len(begun) == 1
+    assert run_rules(rules, trajectory(agent(HELLO))) == [[]]
 
 
 def test_an_endless_number_of_breaches_is_cut_off() -> None:
