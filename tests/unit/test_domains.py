@@ -8,7 +8,7 @@ import pytest_tau
 from pytest_tau.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 
 def test_installed_domains_are_named_without_importing_them() -> None:
@@ -27,10 +27,3 @@ def test_an_unknown_domain_lists_the_good_ones() -> None:
         match=r"unknown domain 'telecon'; did you mean 'telecom'.*mock, .*call load\(\) of its DomainSpec",
     ):
         pytest_tau.load_domain("telecon")
-
-
-def test_a_data_folder_without_the_domain(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="no data of domain 'mock'"):
-        pytest_tau.load_domain("mock", data_dir=tmp_path)
-    with pytest.raises(ConfigurationError, match="no data of domain 'mock'"):
-        pytest_tau.load_domain("mock", data_dir=str(tmp_path))

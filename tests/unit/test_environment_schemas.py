@@ -86,13 +86,6 @@ def test_a_default_of_none_does_not_change_the_type() -> None:
     assert schema["properties"] == {"text": {"default": None, "title": "Text", "type": "string"}}
 
 
-def test_a_method_without_parameters() -> None:
-    description, schema = describe(Example.bare)
-    assert description == "Nothing to give."
-    assert schema["properties"] == {}
-    assert "required" not in schema
-
-
 def test_a_model_without_a_docstring_has_no_description() -> None:
     class Bare(BaseModel):
         number: int

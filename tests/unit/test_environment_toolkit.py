@@ -38,23 +38,6 @@ def test_kinds_decide_what_mutates_unless_a_tool_says_so() -> None:
     assert infos["count_unseen"] == ToolInfo("write", mutates=False, uncounted=True)
 
 
-def test_tools_keep_the_order_of_definition() -> None:
-    assert list(TinyTools.tools()) == [
-        "look",
-        "rename",
-        "price",
-        "add",
-        "tag",
-        "remove",
-        "sit",
-        "count",
-        "half_done",
-        "peek_and_count",
-        "count_unseen",
-        "transfer",
-    ]
-
-
 def test_each_toolkit_has_tools_of_its_own() -> None:
     assert list(TinyUserTools.tools()) == ["switch", "read_phone", "write_note"]
     assert Toolkit.tool_infos == {}
@@ -85,11 +68,6 @@ def test_functions_are_public_methods_of_the_domain() -> None:
 @pytest.mark.parametrize("name", ["_item", "__init__", "tools", "function", "tool_infos", "nowhere", "db"])
 def test_what_is_no_function_of_a_toolkit(name: str) -> None:
     assert TinyTools.function(name) is None
-
-
-def test_toolkit_has_its_database() -> None:
-    db = TinyDB.model_construct()
-    assert TinyTools(db).db is db
 
 
 class Cellar(Toolkit[TinyDB]):
