@@ -95,10 +95,7 @@ class RewardComponent(ComponentReports):
 
     Attributes:
         name: The component's name in reward bases and reports.
-        reads_environment: Whether its checks depend on the final environment.
     """
-
-    reads_environment = True
 
     def applies(self, task: Task) -> bool:
         """Return whether a built-in component checks a task; by default it always does, and finds what there is."""
@@ -112,12 +109,6 @@ class RewardComponent(ComponentReports):
     @abc.abstractmethod
     def value(self, verdict: RewardInfo) -> float | None:
         """Return the component's factor; None if it was not checked and is not a factor."""
-
-    def passes(self, given: GradingInput) -> bool:
-        """Return whether a conversation meets every check."""
-        verdict = RewardInfo(reward=0.0)
-        self.grade(given, verdict)
-        return self.value(verdict) == 1
 
 
 class CustomComponent(RewardComponent):

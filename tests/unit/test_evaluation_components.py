@@ -80,16 +80,6 @@ def test_a_component_says_nothing_about_met_checks(domain: Domain, component: Re
     assert component.details(info) == []
 
 
-@names
-@pytest.mark.parametrize("messages", [[], DONE], ids=["nothing", "done"])
-def test_passing_is_what_grading_finds(domain: Domain, component: RewardComponent, messages: list[Any]) -> None:
-    wanted = task({name: value for name, value in WANTED.items() if name != "nl_assertions"})
-    given = GradingInput(wanted, [*messages, STOP], domain, OFFICIAL)
-    info = RewardInfo(reward=0.0)
-    component.grade(given, info)
-    assert component.passes(given) is (component.value(info) == 1)
-
-
 def test_what_is_graded_cannot_be_exchanged_and_the_reference_is_a_copy(domain: Domain) -> None:
     given = GradingInput(task(WANTED), [STOP], domain, OFFICIAL)
     assert given.solo is False

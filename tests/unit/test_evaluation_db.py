@@ -121,11 +121,6 @@ def test_order_in_lists_counts(domain: Domain) -> None:
     assert not match(graded(domain, wanted, agent(soft), agent(red)))
 
 
-def test_a_reference_action_that_raises_is_skipped(domain: Domain) -> None:
-    wanted = task({"actions": [action("remove", item_id="sofa"), RENAMED], "reward_basis": ["DB"]})
-    assert match(graded(domain, wanted, agent(call("rename", item_id="lamp", name="Light"))))
-
-
 def test_there_is_no_sync_between_reference_actions(domain: Domain) -> None:
     """So the same call on both ways leaves different phones. An oddity of the reference on which scores depend."""
     wanted = task({"actions": [action("count", by=2)], "reward_basis": ["DB"]})
@@ -150,9 +145,9 @@ def test_what_task_and_history_did_is_in_both_states(domain: Domain) -> None:
     history = [
         {
             "role": "assistant",
-            "tool_calls": [{"id": "1", "name": "price", "arguments": {"item_id": "lamp", "price": 3}}],
+            "tool_calls": [{"id": "1", "name": "count", "arguments": {}}],
         },
-        {"role": "tool", "id": "1", "content": "priced"},
+        {"role": "tool", "id": "1", "content": "4"},
         {"role": "user", "content": "Go on"},
     ]
     state = {"initialization_data": {"agent_data": {"counter": 3}}, "message_history": history}
@@ -223,13 +218,3 @@ def test_a_replayed_conversation_is_graded_in_solo_mode(domain: Domain) -> None:
     assert match(graded(domain, wanted, *alone, solo=True))
     assert not match(graded(domain, wanted, *alone))  # with a user about, the agent has no such tool
     assert tiny.graded(domain, wanted, *alone, solo=True).reward == 1.0
-
-
-def test_a_history_is_carried_out_once(domain: Domain) -> None:
-    history = [
-        {"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {}}]},
-        {"role": "tool", "id": "1", "content": "1"},
-        {"role": "user", "content": "Go on"},
-    ]
-    wanted = task({"actions": [RENAMED], "reward_basis": ["DB"]}, state={"message_history": history})
-    assert match(graded(domain, wanted, *history, agent(call("rename", item_id="lamp", name="Light"))))

@@ -195,16 +195,3 @@ def test_a_foreign_judge_changes_copies_of_the_messages() -> None:
     said = [agent("Go away.")]
     run(judge_statements(Rewrites(), STATEMENTS, said))
     assert said[0].content == "Go away."
-
-
-def test_a_judge_is_not_asked_about_nothing(domain: Domain) -> None:
-    judge = Judge(BOTH)
-    nothing = task({"actions": [], "reward_basis": ["DB"]})
-    graded(domain, nothing, agent("Hi"), judge=judge)
-    run(aevaluate(nothing, [agent("Hi"), STOP], "user_stop", domain, Evaluation(judge=judge)))
-    assert judge.asked == 0
-
-
-def test_statements_without_a_judge_inside_a_running_loop(domain: Domain) -> None:
-    info = run(aevaluate(JUDGED, [STOP], "user_stop", domain, Evaluation()))
-    assert (info.info or {})["not_judged"] == 2

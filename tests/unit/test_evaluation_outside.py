@@ -213,7 +213,8 @@ def test_a_tool_that_writes_without_being_declared_as_a_write_leaves_no_verdict(
 
 def test_what_a_write_changes_that_says_that_it_does_not_count_is_no_error(domain: Domain) -> None:
     calls = agent(call("rename", item_id="lamp", name="Light"), call("count_unseen"))
-    assert talk(domain, [calls, "Done."]).outcome == "passed"
+    simulation = talk(domain, [calls, "Done."])
+    assert (simulation.outcome, outside(simulation)) == ("passed", None)
 
 
 class Logging(tiny.TinyTools):
@@ -315,8 +316,7 @@ def test_a_function_that_keeps_something_outside_of_the_snapshot_leaves_no_verdi
     assert 'without those that only read: state/0: "Emma" at first, now "none"' in (simulation.error or "")
 
 
-@pytest.mark.parametrize("length", range(1, 8))
-@pytest.mark.parametrize("lead", range(3))
+@pytest.mark.parametrize(("length", "lead"), [(1, 0), (2, 1), (7, 2)])
 def test_values_that_change_with_each_call_are_no_effect_of_reads(tmp_path: Path, length: int, lead: int) -> None:
     """As of random numbers with few values, or of a clock."""
     values = itertools.cycle(range(length))
@@ -516,11 +516,6 @@ def test_calls_of_a_history_are_not_counted_as_made_before(domain: Domain) -> No
     wanted = task({"actions": [], "reward_basis": ["DB"]}, state={"message_history": history})
     found = outside(talk(domain, ["Done."], wanted, before=lambda environment: environment.call("count", {})))
     assert (found["when"], found["tools"]) == ("before", {"count": 1})
-
-
-def test_what_a_write_changes_that_does_not_count_is_no_change_of_others(domain: Domain) -> None:
-    calls = agent(call("rename", item_id="lamp", name="Light"), call("count_unseen"))
-    assert outside(talk(domain, [calls, "Done."])) is None
 
 
 def test_the_first_place_is_named(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -63,17 +62,6 @@ def test_a_value_is_cut_to_its_width(text: Callable[[int], str], width: int) -> 
     assert "…" not in whole
     assert "…" in cut
     assert len(cut) == len(whole)
-
-
-@pytest.mark.parametrize(("length", "place"), [(59, "item_id"), (60, "item_id/deep"), (61, "item_id/deep")])
-def test_a_long_argument_is_shown_where_it_differs(length: int, place: str) -> None:
-    frame = len('{"deep": "", "rest": ""}')
-    here, there = ({"deep": word, "rest": "x" * (length - frame - 3)} for word in ("abc", "abd"))
-    assert len(short_json(here, 1000)) == length
-    wanted = Action.model_validate({**action("look"), "arguments": {"item_id": here}})
-    info = RewardInfo(reward=0.0, action_checks=[ActionCheck(action=wanted, action_match=False, action_reward=0.0)])
-    made = Call(message_idx=1, call=call("look", item_id=there))
-    assert re.search(rf"message 1: {place}  ", ACTION.explain(info, [made])[1].text)
 
 
 def test_text_of_other_languages_is_as_it_is() -> None:

@@ -10,7 +10,7 @@ from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import load_json, load_splits, load_task_file, parse_task
 from pytest_tau.models.task_files import in_split
 
-from .tiny import raw_task, task
+from .tiny import raw_task
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,41 +123,6 @@ def test_an_id_with_a_lone_surrogate_is_refused_by_position() -> None:
     with pytest.raises(TaskFormatError, match="lone surrogate") as caught:
         parse_task(raw_task("a\ud800"), 3)
     assert (caught.value.task_id, caught.value.field) == ("#3", "id")
-
-
-class TestSplits:
-    """``split_tasks.json`` next to the tasks."""
-
-    @pytest.mark.parametrize(
-        ("document", "problem", "field"),
-        [
-            ([], "expected an object of splits", None),
-            ({"base": "one"}, "expected a list of task ids", "base"),
-            ({"base": [], "test": [1]}, "expected a list of task ids", "test"),
-        ],
-    )
-    def test_what_is_no_lists_of_ids_is_refused(self, tmp_path: Path, document: Any, problem: str, field: Any) -> None:
-        (tmp_path / "split_tasks.json").write_text(json.dumps(document), encoding="utf-8")
-        with pytest.raises(TaskFormatError, match=problem) as error:
-            load_splits(tmp_path)
-        assert error.value.field == field
-
-    def test_the_tasks_of_a_split_keep_their_order(self, file: Path) -> None:
-        (file.parent / "split_tasks.json").write_text(json.dumps({"base": ["c", "a", "gone"]}), encoding="utf-8")
-        tasks = [task(task_id=name) for name in "abc"]
-        assert [each.id for each in in_split(tasks, "base", file)] == ["a", "c"]
-        with pytest.raises(ConfigurationError, match="unknown split 'bas'; did you mean 'base'"):
-            in_split(tasks, "bas", file)
-
-    def test_without_the_file_there_are_none(self, tmp_path: Path) -> None:
-        assert load_splits(tmp_path) == {}
-
-
-def test_an_id_has_no_lone_surrogates(file: Path) -> None:
-    file.write_text(json.dumps([raw_task("one"), raw_task("\ud800")]), encoding="utf-8")
-    with pytest.raises(TaskFormatError, match="lone surrogate") as error:
-        load_task_file(file)
-    assert (error.value.task_id, error.value.field) == ("#1", "id")
 
 
 @pytest.mark.parametrize("enabled", [True, False])

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -108,15 +107,6 @@ def test_a_call_and_its_result_share_an_id(domain: Domain) -> None:
     assert len(set(made)) == 4
 
 
-def test_generated_ids_are_unique(domain: Domain) -> None:
-    def calls(*ids: str) -> dict[str, Any]:
-        return {"tool_calls": [ToolCall(id=call_id, name="count") for call_id in ids]}
-
-    simulation = converse(domain, [calls("call_2", "", "call_4"), calls("", ""), "Done"])
-    ids = [made.call.id for made in simulation.calls]
-    assert len(set(ids)) == len(ids) == 5
-
-
 def nested(depth: int) -> list[Any]:
     value: list[Any] = []
     for _ in range(depth):
@@ -145,12 +135,6 @@ def test_whatever_an_agent_sends_the_simulation_can_be_written_down(domain: Doma
     assert simulation.model_dump_json().encode("utf-8")
 
 
-def test_message_with_text_and_calls_goes_to_the_environment(domain: Domain) -> None:
-    simulation = converse(domain, [agent("Wait", call("count")), "Done"])
-    assert route(simulation) == "auArau"
-    assert simulation.messages[2].content == "Wait"
-
-
 def test_the_trajectory_is_numbered_and_dated(domain: Domain) -> None:
     simulation = converse(domain, [COUNT, "Done"])
     assert [m.turn_idx for m in simulation.messages] == list(range(6))
@@ -168,13 +152,6 @@ def test_a_malformed_call_is_answered_with_an_error_that_counts(domain: Domain) 
     assert "must be a JSON object, got {oops" in (only.result.content or "")
     assert simulation.termination_reason == "user_stop"
     assert converse(domain, [broken, broken, "Sorry"], max_errors=2).termination_reason == "too_many_errors"
-
-
-def test_unknown_tools_are_tool_errors(domain: Domain) -> None:
-    simulation = converse(domain, [reply_call("nowhere"), "Sorry"])
-    assert simulation.calls[0].result is not None
-    assert simulation.calls[0].result.content == "Error: Tool 'nowhere' not found."
-    assert simulation.termination_reason == "user_stop"
 
 
 def test_both_sides_are_in_step_after_the_environment_s_turn(domain: Domain) -> None:
@@ -201,40 +178,20 @@ def test_token_in_a_message_with_a_call_does_not_end_the_conversation(domain: Do
 
 
 @pytest.mark.parametrize(
-    ("error", "reason", "outcome"),
+    "error",
     [
-        (ValueError("x"), {"agent": "agent_error", "user": "user_error"}, {"agent": "failed", "user": "error"}),
-        (SystemExit(3), {"agent": "agent_error", "user": "user_error"}, {"agent": "failed", "user": "error"}),
-        (
-            TimeoutError("its own"),
-            {"agent": "agent_error", "user": "user_error"},
-            {"agent": "failed", "user": "error"},
-        ),
-        (
-            ConfigurationError("its own"),
-            {"agent": "agent_error", "user": "user_error"},
-            {"agent": "failed", "user": "error"},
-        ),
-        (
-            ModelError("down"),  # its own, and not of a model call
-            {"agent": "agent_error", "user": "user_error"},
-            {"agent": "failed", "user": "error"},
-        ),
-        (
-            ReplayError("lost"),  # its own, and not of a model call
-            {"agent": "agent_error", "user": "user_error"},
-            {"agent": "failed", "user": "error"},
-        ),
+        ValueError("x"),
+        SystemExit(3),
+        *(kind("its own") for kind in (TimeoutError, ConfigurationError, ModelError, ReplayError)),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+    ids=lambda error: type(error).__name__,
 )
-@pytest.mark.parametrize("side", ["agent", "user"])
-def test_whose_fault_an_exception_is(domain: Domain, side: str, error: Any, reason: Any, outcome: Any) -> None:
+@pytest.mark.parametrize(("side", "outcome"), [("agent", "failed"), ("user", "error")])
+def test_whose_fault_an_exception_is(domain: Domain, side: str, outcome: str, error: BaseException) -> None:
     scripts: dict[str, Any] = {"agent": [COUNT, "Well", "Well"], "user": ["Hi", "Well", "###STOP###"]}
     scripts[side] = [scripts[side][0], error]
     simulation = converse(domain, scripts["agent"], scripts["user"])
-    assert simulation.termination_reason == reason[side]
-    assert simulation.outcome == outcome[side]
+    assert (simulation.termination_reason, simulation.outcome) == (f"{side}_error", outcome)
     assert simulation.reward == 0.0
     assert type(error).__name__ in (simulation.error or "")
     assert route(simulation).startswith("auAr")  # what was said before is kept
@@ -257,7 +214,9 @@ def test_an_agent_whose_own_task_was_cancelled(domain: Domain) -> None:
         async def respond(self, message: Any) -> str:
             raise asyncio.CancelledError("its own")
 
-    assert converse(domain, Cancelled()).termination_reason == "agent_error"
+    simulation = converse(domain, Cancelled())
+    assert simulation.termination_reason == "agent_error"
+    assert (simulation.error or "").startswith("CancelledError: its own (line ")
 
 
 def test_interruption_is_not_a_fault_of_a_participant(domain: Domain) -> None:
@@ -278,16 +237,6 @@ def test_interruption_in_is_stop_is_not_a_fault(domain: Domain) -> None:
         converse(domain, Interrupted(["Hello"]))
 
 
-def test_place_of_an_exception_is_reported(domain: Domain) -> None:
-    class Broken:
-        def respond(self, message: Any) -> str:
-            return {}["missing"]  # type: ignore[return-value]
-
-    error = converse(domain, Broken()).error or ""
-    assert error.startswith("KeyError: 'missing' (line ")
-    assert error.endswith(f"of {__file__})")
-
-
 def test_a_bad_reply_is_the_side_s_fault(domain: Domain) -> None:
     simulation = converse(domain, [""])
     assert simulation.termination_reason == "agent_error"
@@ -300,8 +249,9 @@ def test_an_is_stop_that_raises_is_the_side_s_fault(domain: Domain) -> None:
         def is_stop(self, message: Any) -> bool:
             raise ValueError("odd")
 
-    assert converse(domain, Odd(["Hm"])).termination_reason == "agent_error"
-    assert converse(domain, ["Hm"], Odd(["Hi"])).termination_reason == "user_error"
+    by_agent, by_user = converse(domain, Odd(["Hm"])), converse(domain, ["Hm"], Odd(["Hi"]))
+    assert (by_agent.termination_reason, by_user.termination_reason) == ("agent_error", "user_error")
+    assert all((each.error or "").startswith("ValueError: odd (line ") for each in (by_agent, by_user))
 
 
 class Stopping(Script):
@@ -479,38 +429,6 @@ def test_the_clock_does_not_beat_a_stop(domain: Domain) -> None:
     assert simulation.termination_reason == "user_stop"
 
 
-def test_an_agent_that_blocks_the_loop_is_cut_off_after_its_hop(domain: Domain) -> None:
-    """A hop that never waits cannot be cancelled; the clock is read after the hop."""
-
-    class Blocking:
-        async def respond(self, message: Any) -> str:
-            time.sleep(0.06)  # noqa: ASYNC251
-            return "a"
-
-    class Ready:
-        async def respond(self, message: Any) -> str:
-            return "u"
-
-    simulation = converse(domain, Blocking(), Ready(), timeout=0.1, max_steps=20)
-    assert simulation.termination_reason == "timeout"
-    assert len(simulation.messages) < 8
-
-
-def test_an_agent_that_ignores_its_cancellation_does_not_outlive_the_deadline(domain: Domain) -> None:
-    class Deaf:
-        async def respond(self, message: Any) -> str:
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.sleep(1)
-            return "a"
-
-    class Ready:
-        async def respond(self, message: Any) -> str:
-            return "u"
-
-    simulation = converse(domain, Deaf(), Ready(), timeout=0.1, max_steps=4)
-    assert simulation.termination_reason == "timeout"
-
-
 @pytest.mark.parametrize("timeout", [None, 5.0])
 def test_blocking_code_runs_in_a_thread(domain: Domain, timeout: float | None) -> None:
     class Where(Script):
@@ -619,10 +537,6 @@ def test_an_agent_alone_reads_the_ticket_and_calls_until_it_is_done(domain: Doma
     assert simulation.info == {"solo": True}
 
 
-def test_done_at_once(domain: Domain) -> None:
-    assert route(alone(domain, [reply_call("done")])) == "a"
-
-
 def test_an_agent_alone_may_stop_in_words_or_by_its_own_is_stop(domain: Domain) -> None:
     for script in (Script([COUNT, "###STOP###"]), Stopping([COUNT, "bye"])):
         simulation = alone(domain, script)
@@ -632,8 +546,7 @@ def test_an_agent_alone_may_stop_in_words_or_by_its_own_is_stop(domain: Domain) 
 def test_solo_agent_has_no_user(domain: Domain) -> None:
     simulation = alone(domain, [COUNT, "Hello?"])
     assert simulation.termination_reason == "agent_error"
-    assert "'Hello?'" in (simulation.error or "")
-    assert "'done'" in (simulation.error or "")
+    assert simulation.error == "in solo mode, the agent must call a tool, or 'done' when finished; it said: 'Hello?'"
     assert alone(domain, ["Hello?"]).termination_reason == "agent_error"
 
 

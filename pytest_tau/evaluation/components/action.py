@@ -123,7 +123,6 @@ class ActionComponent(RewardComponent):
     """Each reference action was made."""
 
     name = "ACTION"
-    reads_environment = False
 
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
         """Find a call for each reference action."""
@@ -134,12 +133,6 @@ class ActionComponent(RewardComponent):
     def value(self, verdict: RewardInfo) -> float:
         """Return 1 if every reference action was made."""
         return math.prod(check.action_reward for check in verdict.action_checks or [])
-
-    def passes(self, given: GradingInput) -> bool:
-        """Return whether every reference action was made; needs no environment."""
-        actions = given.task.criteria.actions or []
-        checks = check_actions(actions, given.messages, given.grading, lambda _: None)
-        return all(check.action_match for check in checks)
 
     def checks(self, verdict: RewardInfo) -> list[Check]:
         """Return a check for each reference action."""

@@ -70,7 +70,6 @@ class CommunicateComponent(RewardComponent):
     """The agent said each phrase."""
 
     name = "COMMUNICATE"
-    reads_environment = False
 
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
         """Look for the phrases."""

@@ -88,11 +88,6 @@ class DBComponent(RewardComponent):
         """Return 1 if the databases match."""
         return verdict.db_check.db_reward if verdict.db_check else 1.0
 
-    def passes(self, given: GradingInput) -> bool:
-        """Return whether the databases match; faster than ``grade``."""
-        reference = given.shared_reference
-        return reference is None or same_state(given.environment, reference)
-
     def checks(self, verdict: RewardInfo) -> list[Check]:
         """Return the one check, if it was made."""
         if verdict.db_check is None:

@@ -22,7 +22,6 @@ class NLAssertionComponent(RewardComponent):
     """The judge found each statement true."""
 
     name = "NL_ASSERTION"
-    reads_environment = False
 
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
         """Take over the judge's verdicts; None if there are statements that were not judged."""
