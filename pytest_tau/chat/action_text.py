@@ -5,7 +5,6 @@ Source: τ-bench (2024), strategies ``act`` and ``react``; the texts are our own
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from importlib import resources
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..documents import DocumentError, parse_json
 from ..errors import ParticipantError
 from .answers import shown
+from .text_tools import schemas_as_text, value_at
 
 if TYPE_CHECKING:
     from .requests import ChatReply
@@ -125,7 +125,7 @@ def action_protocol(tools: list[dict[str, Any]], *, thought: bool, speaks: bool)
         "rules": f'- To say something to the customer, use `{RESPOND}` with the arguments `{{"content": "…"}}`.'
         * speaks,
         "example": f"```text\n{example}{_ACTION}\n{_CALL}\n```",
-        "tools": "\n".join(json.dumps(tool.get("function", tool), ensure_ascii=False) for tool in tools),
+        "tools": schemas_as_text(tools),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)
 
@@ -196,13 +196,11 @@ def read_strictly(text: str, *, speaks: bool = True) -> Action:
 
 def _first_value(text: str) -> Any:
     """Return the JSON value at the start of a text, whatever follows it."""
-    closing = "}" if text.startswith("{") else "]"
-    end = text.find(closing)
-    while end >= 0:
-        with contextlib.suppress(DocumentError):
-            return parse_json(text[: end + 1], strict=False)  # models break lines inside JSON strings
-        end = text.find(closing, end + 1)
-    raise DocumentError("not valid JSON: it is not complete")
+    try:
+        _, end = value_at(text)
+    except (ValueError, RecursionError):
+        raise DocumentError("not valid JSON: it is not complete") from None
+    return parse_json(text[:end], strict=False)  # models break lines inside JSON strings
 
 
 def _problem_of(value: Any, *, speaks: bool) -> str:

@@ -124,11 +124,15 @@ def _with_protocol(
 ) -> list[dict[str, Any]]:
     """Return the conversation with the protocol at the end of its system message."""
     template = resources.files(__package__).joinpath("text_tools.md").read_text(encoding="utf-8").strip()
-    schemas = "\n".join(json.dumps(tool.get("function", tool), ensure_ascii=False) for tool in tools)
-    rules = template.replace("{{tools}}", schemas) + (f"\n\n{_REQUIRED}" if required else "")
+    rules = template.replace("{{tools}}", schemas_as_text(tools)) + (f"\n\n{_REQUIRED}" if required else "")
     if messages and messages[0].get("role") == "system":
         return [messages[0] | {"content": _join_contents(messages[0].get("content"), rules)}, *messages[1:]]
     return [{"role": "system", "content": rules}, *messages]
+
+
+def schemas_as_text(tools: list[dict[str, Any]]) -> str:
+    """Return the schemas of tools, one a line."""
+    return "\n".join(json.dumps(tool.get("function", tool), ensure_ascii=False) for tool in tools)
 
 
 def _calls_as_text(message: dict[str, Any]) -> str:
@@ -201,10 +205,20 @@ def _values(text: str, start: int) -> tuple[list[Any], int]:
         between = _BETWEEN.match(text, end)
         end = between.end() if between else end
         try:
-            value, end = _DECODER.raw_decode(text, end)
+            value, end = value_at(text, end)
         except (ValueError, RecursionError):
             return values, end
         values += value if isinstance(value, list) else [value]
+
+
+def value_at(text: str, start: int = 0) -> tuple[Any, int]:
+    """Return the JSON value that begins at a position, and where it ends.
+
+    Raises:
+        ValueError: There is none, or it is not complete.
+        RecursionError: It is nested too deep.
+    """
+    return _DECODER.raw_decode(text, start)
 
 
 def _call(value: Any, *, exact: bool = False) -> _Call | None:

@@ -48,6 +48,7 @@ class EnvironmentStore:
         self.sample.close()
         self._entries: dict[str, ServedEnvironment] = {}
         self._workers = Workers(_THREADS)
+        self._closing: set[asyncio.Task[None]] = set()
         self._being_made = 0
 
     def __len__(self) -> int:
@@ -134,10 +135,6 @@ class EnvironmentStore:
             task.add_done_callback(self._closing.discard)
         else:
             await self._close(entry)
-
-    @functools.cached_property
-    def _closing(self) -> set[asyncio.Task[None]]:
-        return set()
 
     async def forget_unused(self) -> None:
         """Delete environments that were not used for the time of the settings, again and again."""
