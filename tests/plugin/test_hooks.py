@@ -287,6 +287,18 @@ class TestMistakes:
         run.line(shown)
         run.lacks("Traceback")
 
+    def test_what_an_implementation_raises_on_purpose_is_passed_on(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task()])
+        project.write("conftest.py", "import pytest\n\n" + hook("domains()", "raise pytest.UsageError('buy it')"))
+        run = project.run()
+        run.usage_error("buy it")
+        run.lacks("raised UsageError")
+        project.write("conftest.py", hook("make_agent()", "raise LookupError('none left')"))
+        run = project.run()
+        run.outcomes(errors=1)
+        run.line("E ", "LookupError: none left")
+        run.lacks("raised LookupError")
+
     def test_hooks_see_each_call_once_and_in_pytest_s_order(self, project):
         project.write(
             "conftest.py",
