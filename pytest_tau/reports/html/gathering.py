@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...diagnosis.attribution import annotate_failure
-from ...environment.records import digest
 from ...errors import ConfigurationError
 from ...models import calls_in
 from ...regrade.recognition import recognise_domain, worked_alone
@@ -51,9 +50,6 @@ class Gatherer:
         self._domains, self._folder = domains, folder
         self._loaded: dict[str, Domain | str] = {}
         self._recognised: str | None = None
-        # Equal tasks become one object, as a domain computes the reference state of each object once.
-        self._tasks: dict[bytes, Task] = {}
-        self._last: tuple[Task, Task] | None = None
 
     def gather(self, blocks: ConversationBlocks) -> Iterator[Facts]:
         """Yield the facts of the run's simulations, in order.
@@ -64,7 +60,7 @@ class Gatherer:
         """
         for trial in self.run.trials():
             name, calls = self._domain_name(trial), calls_in(trial.simulation.messages)
-            task, domain = self._one_object(trial.task), self._domain(name)
+            task, domain = trial.task, self._domain(name)
             _annotate(trial.simulation, task, domain)
             yield self._facts(trial, calls, name)
             shown = conversation(trial.simulation, calls, task, domain, self._folder, self._capabilities)
@@ -75,14 +71,6 @@ class Gatherer:
         simulation = trial.simulation
         record = make_record(simulation, trial.task, domain, trial.test, calls=calls)
         return Facts(record, fingerprints(simulation.messages) if self._compared else b"")
-
-    def _one_object(self, task: Task | None) -> Task | None:
-        if task is None:
-            return None
-        # The trials of a task mostly follow each other, and have its very object.
-        if self._last is None or self._last[0] is not task:
-            self._last = task, self._tasks.setdefault(digest(task), task)
-        return self._last[1]
 
     def _domain_name(self, trial: StoredTrial) -> str:
         if trial.domain or not self.run.path.is_file():
