@@ -60,12 +60,7 @@ class Retriever(Protocol):
         ...
 
     def policy_text(self, policy: Callable[[], str], task: Task | None) -> str:
-        """Return the agent's policy.
-
-        Args:
-            policy: Returns the domain's own policy.
-            task: The task, whose required documents may be a part of it; None without one.
-        """
+        """Return the agent's policy; ``policy`` returns the domain's own."""
         ...
 
     def toolkit(self, db: Database) -> RetrievalToolkit | None:
@@ -73,24 +68,11 @@ class Retriever(Protocol):
         ...
 
     def report(self, messages: Sequence[Message], task: Task) -> dict[str, Any]:
-        """Return what was searched for and read in a conversation, as a JSON object for ``Simulation.info``.
-
-        Args:
-            messages: The trajectory, oldest first.
-            task: Its task, which may require documents.
-        """
+        """Return what was searched for and read in a conversation, as a JSON object."""
         ...
 
     def check(self, tools: Collection[str]) -> None:
-        """Read the documents, and check that the variant can be used here.
-
-        Args:
-            tools: The names of the domain's own tools.
-
-        Raises:
-            ConfigurationError: The documents cannot be read, a program or library is missing, or a tool of the domain
-                has the name of a retrieval tool.
-        """
+        """Read the documents, and check that the variant can be used here."""
         ...
 
 
@@ -118,11 +100,7 @@ class KnowledgeBase(Protocol):
         ...
 
     def retriever(self, retrieval: Retrieval) -> Retriever:
-        """Return a variant of the knowledge base.
-
-        Raises:
-            ConfigurationError: No such variant, or an argument that it does not have.
-        """
+        """Return a variant of the knowledge base."""
         ...
 
 

@@ -158,7 +158,15 @@ class Retriever:
         return measure(messages, self.base.documents, self.choice.variant, self.name, task.required_documents)
 
     def check(self, tools: Collection[str]) -> None:
-        """Read the documents, and check that the variant can be used here; see ``Retriever.check``."""
+        """Read the documents, and check that the variant can be used here.
+
+        Args:
+            tools: The names of the domain's own tools.
+
+        Raises:
+            ConfigurationError: The documents cannot be read, a program or library is missing, or a tool of the domain
+                has the name of a retrieval tool.
+        """
         _ = self.base.documents
         if "shell" in self.choice.variant.tools:
             check_sandbox(self.name)

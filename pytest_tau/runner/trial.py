@@ -28,7 +28,7 @@ from ..evaluation import LazyJudge
 from ..evaluation.outside import StateBefore
 from ..models import FAULTS, GREETING, AssistantMessage, Simulation, clone, simulation_id
 from ..models.copying import assign
-from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by
+from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by, reason_of
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
 from . import continuing
@@ -36,11 +36,11 @@ from .conditions import conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
 from .grading import grade_trial
 from .participants import behaviour_of, check_requirements, close_all, create, done_tool
-from .recording import end_recording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ..chat import Tape, TrialModels
     from ..models import Message
     from ..participants import Participant, ParticipantSource, Side
     from .config import TrialSetup
@@ -102,7 +102,7 @@ class Trial:
         simulation.note_late_calls(self.late_calls)
         simulation.conditions = conditions_of(self.setup, agent, user, self.persona)
         if tape:
-            end_recording(tape, self.models, simulation, clock)
+            _end_recording(tape, self.models, simulation, clock)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
         self.environment.agent_db.put_back()
         return simulation
@@ -373,3 +373,20 @@ class Trial:
         found = await grade_trial(self.setup, simulation, before)
         self._unusable = isinstance(found, UnusableReplyError)
         self.fault = self.fault if found is None or self._unusable else found
+
+
+def _end_recording(tape: Tape, models: TrialModels, simulation: Simulation, clock: Clock) -> None:
+    """Keep the recording of a trial that has a verdict. One without must be made again, from the calls so far."""
+    if simulation.outcome == "error":
+        tape.abandon()
+        return
+    reason = simulation.termination_reason
+    if models.keep_open:
+        models.finish_args = (reason, simulation.error, clock.readings, reason == "timeout")
+        return
+    try:
+        tape.finish(reason, simulation.error, clock.readings, timed_out=reason == "timeout")
+    except (ReplayError, OSError) as error:
+        simulation.termination_reason = reason_of(error)
+        simulation.error = f"{type(error).__name__}: {error}"
+        simulation.note_error_kind(type(error).__name__)
