@@ -280,18 +280,12 @@ def test_a_cassette_survives_other_ends_of_lines_and_another_layout(calls: list[
         assert exact(play(path, *asked)) == plain
 
 
-@pytest.mark.parametrize(
-    "times",
-    [
-        [],
-        ["2026-01-02T03:04:05+00:00", "2026-01-02T03:04:05.000001+00:00"],
-        ["2026-01-02T03:04:05.000001", "2026-01-02T03:04:05.000000"],
-        ["2026-01-02T03:04:05.000001+02:00", "2026-01-02T03:04:05.000001Z", "2026-01-02T03:04:05.000001", "soon"],
-    ],
-)
-def test_recorded_time_is_replayed(path: Path, times: list[str]) -> None:
-    record(path, *conversation(), times=times)
-    assert Player(path, WHOSE).times == times
+def test_recorded_time_is_replayed(path: Path) -> None:
+    of_one_kind = ["2026-01-02T03:04:05.000001", "2026-01-02T03:04:05.000000"]
+    of_several = ["2026-01-02T03:04:05.000001+02:00", "2026-01-02T03:04:05.000001Z", *of_one_kind, "soon"]
+    for times in ([], of_one_kind, of_several, of_several[::-1]):
+        record(path, *conversation(), times=times)
+        assert Player(path, WHOSE).times == times
 
 
 # What cannot be read

@@ -377,13 +377,9 @@ def test_a_recording_that_goes_on_is_an_error(path: Path) -> None:
         f"record again: {AGAIN}",
     ]
     player.finish("agent_error", None, TIMES)  # reported once
-
-
-def test_an_abandoned_replay_says_nothing(path: Path) -> None:
-    recorded(path, request("one"))
-    player = Player(path, WHOSE)
-    player.abandon()
-    player.finish("user_stop", None, TIMES)
+    abandoned = Player(path, WHOSE)
+    abandoned.abandon()
+    abandoned.finish("user_stop", None, TIMES)
 
 
 def test_difference_ignored_by_a_participant_is_reported_at_the_end(path: Path) -> None:
@@ -721,7 +717,10 @@ def test_a_call_more_than_was_recorded_is_shown(path: Path) -> None:
     ]
 
 
-def test_a_cassette_of_another_trial_is_refused(path: Path) -> None:
+def test_a_cassette_that_is_missing_or_of_another_trial_is_refused(path: Path) -> None:
+    with pytest.raises(ReplayError) as caught:
+        Player(path, WHOSE, rerun_command=AGAIN)
+    assert str(caught.value) == f"{path}: no recording of this trial\nrecord again: {AGAIN}"
     recorded(path, request("one"))
     with pytest.raises(ReplayError) as caught:
         Player(path, Identity("tiny", "lamp", 1, 7), rerun_command=AGAIN)
@@ -729,9 +728,3 @@ def test_a_cassette_of_another_trial_is_refused(path: Path) -> None:
         f"{path}: is a recording of trial 0 of task 'lamp' of tiny; this is trial 1 of task 'lamp' of tiny",
         f"record again: {AGAIN}",
     ]
-
-
-def test_missing_cassette_is_reported_with_the_command(path: Path) -> None:
-    with pytest.raises(ReplayError) as caught:
-        Player(path, WHOSE, rerun_command=AGAIN)
-    assert str(caught.value) == f"{path}: no recording of this trial\nrecord again: {AGAIN}"
