@@ -66,8 +66,8 @@ def infer_state(domain: Domain, calls: Sequence[Call]) -> Inferred:
 
     Three sources are tried one after the other, each only for what the earlier ones leave unexplained: the state of the
     domain as it is, after the functions by which all of its tasks begin; the functions by which some begin, with the
-    arguments that occur in the conversation; and the records that were read before they were written. All are checked
-    by making the calls.
+    arguments that occur in the conversation; and the records that were read before they were written, with the
+    functions once more. All are checked by making the calls.
 
     Args:
         domain: The domain.
@@ -76,6 +76,10 @@ def infer_state(domain: Domain, calls: Sequence[Call]) -> Inferred:
     best = _with_functions(domain, calls, _Candidate((), {}, play(calls, domain.environment())))
     if best.differences:
         best = _with_records(domain, calls, best)
+    if best.differences and best.records:
+        # What only functions explain may come after a record that is another one.
+        further = _with_functions(domain, calls, best)
+        best = further if _explained(further, best) else best
     return Inferred(_state(best.functions, best.records), best.differences)
 
 
@@ -164,7 +168,8 @@ def _with_functions(domain: Domain, calls: Sequence[Call], start: _Candidate) ->
     known = _Functions.of(domain, " ".join(text_of(each) for each in calls))
 
     def tried(chosen: frozenset[int]) -> _Candidate | None:
-        return _tried(domain, calls, [known.functions[each] for each in sorted(chosen)], {}, first_only=True)
+        functions = [known.functions[each] for each in sorted(chosen)]
+        return _tried(domain, calls, functions, start.records, first_only=True)
 
     begun = {chosen: made for chosen in known.common if (made := tried(chosen)) is not None}
     beam: dict[frozenset[int], _Candidate] = begun or {frozenset(): start}
@@ -186,13 +191,13 @@ def _with_functions(domain: Domain, calls: Sequence[Call], start: _Candidate) ->
         best = max(best, ranked[0], key=lambda each: each[1].reached)
         if not best[1].differences:
             break
-    chosen = _without_idle_writes(domain, calls, known, best[0]) if not best[1].differences else best[0]
-    complete = _tried(domain, calls, [known.functions[each] for each in sorted(chosen)], {})
+    chosen = best[0] if best[1].differences else _without_idle_writes(domain, calls, known, best[0], start.records)
+    complete = _tried(domain, calls, [known.functions[each] for each in sorted(chosen)], start.records)
     return start if complete is None else complete
 
 
 def _without_idle_writes(
-    domain: Domain, calls: Sequence[Call], known: _Functions, chosen: frozenset[int]
+    domain: Domain, calls: Sequence[Call], known: _Functions, chosen: frozenset[int], records: dict[str, Any]
 ) -> frozenset[int]:
     """Return an explanation with further functions because of which more of the writes had an effect that was seen.
 
@@ -201,7 +206,7 @@ def _without_idle_writes(
 
     def idle(key: frozenset[int]) -> int:
         """Return the number of writes without which all other results are the same; many if any is not explained."""
-        state = _state([known.functions[each] for each in sorted(key)], {})
+        state = _state([known.functions[each] for each in sorted(key)], records)
         try:
             environment = environment_in(domain, state)
         except Exception:  # noqa: BLE001 - as in _tried
