@@ -62,13 +62,20 @@ def children() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("options", [[], ["-n2"], ["--tau-concurrency=2"]], ids=["alone", "xdist", "concurrent"])
-def test_the_examples_pass_with_their_reference_actions(pytester, example, quick_server, options) -> None:
-    # With processes of its own in one of the cases, as their users have it.
-    if options:
-        quick_server(pytester.path / "server.py")
-    run = pytester.runpytest_inprocess if options else pytester.runpytest_subprocess
-    result = run("-pno:asyncio", "--tau-agent=gold", *options)
+def test_the_examples_pass_with_their_reference_actions_and_are_resumed(pytester, example) -> None:
+    # In a process of its own, as their users have it.
+    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold")
+    result.assert_outcomes(passed=2)
+    assert "asyncio" not in result.stderr.str()
+    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=gold", "--tau-resume", "--tau-html=r.html")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*2 finished simulations in *"])
+    assert "are not shown" not in pytester.path.joinpath("r.html").read_text(encoding="utf-8")
+
+
+def test_the_examples_pass_in_workers(pytester, example, quick_server) -> None:
+    quick_server(pytester.path / "server.py")
+    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=gold", "-n2")
     result.assert_outcomes(passed=2)
     assert "asyncio" not in result.stderr.str()
 
@@ -84,7 +91,7 @@ def test_a_failure_names_the_missing_call(pytester, example, quick_server) -> No
     result.stdout.fnmatch_lines([f"again: pytest '{name}::{task}*"])
 
 
-def test_a_test_of_ones_own_looks_at_the_environment(pytester, example, quick_server) -> None:
+def test_a_test_of_ones_own_looks_at_the_environment_while_others_run(pytester, example, quick_server) -> None:
     quick_server(pytester.path / "server.py")
     name, task = CASES[example]
     pytester.makepyfile(
@@ -101,18 +108,9 @@ def test_a_test_of_ones_own_looks_at_the_environment(pytester, example, quick_se
             assert tau_env.dump() == before
         """
     )
-    result = pytester.runpytest_inprocess("-pno:asyncio", "-k", "test_it")
-    result.assert_outcomes(passed=1)
-
-
-def test_a_run_is_resumed_and_reported(pytester, example, quick_server) -> None:
-    quick_server(pytester.path / "server.py")
-    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=gold")
-    result.assert_outcomes(passed=2)
-    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=gold", "--tau-resume", "--tau-html=r.html")
-    result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["*2 finished simulations in *"])
-    assert "are not shown" not in pytester.path.joinpath("r.html").read_text(encoding="utf-8")
+    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=gold", "--tau-concurrency=2")
+    result.assert_outcomes(passed=3)
+    assert "asyncio" not in result.stderr.str()
 
 
 SHOP_WITHOUT_STATE = """

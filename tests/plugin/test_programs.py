@@ -215,9 +215,7 @@ def test_what_a_program_leaves_running_ends_with_the_trial(run: Callable[..., An
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
-@pytest.mark.parametrize(
-    ("signal_name", "workers"), [("SIGTERM", []), ("SIGKILL", []), ("SIGKILL", ["-n", "2"])], ids=str
-)
+@pytest.mark.parametrize(("signal_name", "workers"), [("SIGTERM", []), ("SIGKILL", ["-n", "2"])], ids=str)
 def test_a_program_ends_with_a_run_that_is_killed(
     project: Any, a_task: Callable[..., dict[str, Any]], signal_name: str, workers: list[str]
 ) -> None:
@@ -276,9 +274,12 @@ if not os.environ.get("CHILD"):
         ),
     ],
 )
-@pytest.mark.parametrize("args", [[], ["-n", "2"]])
-def test_an_agent_that_cannot_be_used(run: Callable[..., Any], spec: str, parts: list[str], args: list[str]) -> None:
-    run(spec, *args).usage_error(*parts)
+def test_an_agent_that_cannot_be_used(run: Callable[..., Any], spec: str, parts: list[str]) -> None:
+    run(spec).usage_error(*parts)
+
+
+def test_an_agent_that_cannot_be_used_in_workers(run: Callable[..., Any]) -> None:
+    run("a2a:http://127.0.0.1:9", "-n", "2").usage_error("no A2A server can be reached there: Connection refused")
 
 
 def test_a_user_is_not_a_program(run: Callable[..., Any]) -> None:
@@ -346,14 +347,14 @@ print("Done.")
 )
 
 
-@pytest.mark.parametrize("rest", ["", "done", "--ticket={text}"])
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
-def test_a_program_works_on_a_ticket(
-    project: Any, monkeypatch: pytest.MonkeyPatch, rest: str, workers: list[str]
-) -> None:
+@pytest.mark.parametrize(
+    ("rest", "args"),
+    [("", []), ("--ticket={text}", []), pytest.param("done", ["-n", "2"], marks=pytest.mark.exhaustive)],
+)
+def test_a_program_works_on_a_ticket(project: Any, monkeypatch: pytest.MonkeyPatch, rest: str, args: list[str]) -> None:
     monkeypatch.setenv("TITLE", "Water the other plants")
     project.write("agent.py", ALONE.replace("len(sys.argv) > 1", "'--ticket' in sys.argv[-1]"))
-    project.run(*SOLO, "--tau-agent", python(rest), "--tau-program-env=TITLE", *workers).outcomes(passed=1)
+    project.run(*SOLO, "--tau-agent", python(rest), "--tau-program-env=TITLE", *args).outcomes(passed=1)
 
 
 def test_a_program_that_leaves_a_ticket(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,16 +394,19 @@ def test_a_task_is_cancelled_at_the_time_limit(project: Any, server: Any) -> Non
     assert server.requests[-1]["method"] == "CancelTask"
 
 
-@pytest.mark.parametrize("refused", [False, True], ids=["accepted", "refused"])
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
+@pytest.mark.parametrize(
+    ("refused", "args"),
+    [(False, []), pytest.param(True, ["-n", "2"], marks=pytest.mark.exhaustive)],
+    ids=["accepted", "refused"],
+)
 def test_the_key_of_a_server_is_nowhere(
-    project: Any, server: Any, monkeypatch: pytest.MonkeyPatch, refused: bool, workers: list[str]
+    project: Any, server: Any, monkeypatch: pytest.MonkeyPatch, refused: bool, args: list[str]
 ) -> None:
     key = "secret-key-of-a-server"
     monkeypatch.setenv("TAU_AGENT_API_KEY", key)
     server.results.append((401, f"wrong: {key}".encode()) if refused else server.sent(server.message("Done.")))
     reports = ["--junitxml=r.xml", "--tau-html=r.html", "--tau-markdown=r.md", "-vv", "-rA", "--showlocals"]
-    run = project.run(*SOLO, "--tau-agent", f"a2a:{server.url}", *reports, *workers)
+    run = project.run(*SOLO, "--tau-agent", f"a2a:{server.url}", *reports, *args)
     run.outcomes(**({"errors": 1} if refused else {"failed": 1}))
     assert server.headers[-1]["Authorization"] == f"Bearer {key}"
     assert key not in run.text

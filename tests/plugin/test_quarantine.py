@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -62,15 +63,12 @@ class TestExpected:
         run.line("XFAIL", "bad-1[trial-0]", "quarantine: the policy is wrong (https://x.test/1)")
         run.line("mock: 3 tasks, 3 trials; 1 passed, 2 failed")
 
-    def test_only_what_is_named(self, project, tasks):
-        project.write("q.toml", entry(task="bad-1", reason="x"))
-        tasks("--tau-quarantine", "q.toml").outcomes(passed=1, failed=1, xfailed=1)
-
-    @pytest.mark.parametrize(("domain", "xfailed"), [("mock", 2), ("retail", 0)])
-    def test_only_in_its_domain(self, project, tasks, domain, xfailed):
-        project.write("q.toml", entry(task="bad-*", reason="x", domain=domain))
+    def test_only_in_its_domain(self, project, tasks):
+        project.write(
+            "q.toml", entry(task="bad-1", reason="x", domain="mock") + entry(task="bad-2", reason="x", domain="retail")
+        )
         run = tasks("--tau-quarantine", "q.toml")
-        assert ("2 xfailed" in run.text) == bool(xfailed)
+        run.outcomes(passed=1, failed=1, xfailed=1)
         run.lacks("tau: quarantine:")
 
     def test_file_in_the_ini_is_relative_to_the_ini(self, project, tasks):
@@ -101,10 +99,12 @@ class TestExpected:
         project.run("test_it.py", "--tau-quarantine", "q.toml").outcomes(failed=1, xfailed=1)
 
     def test_over_workers(self, project, tasks):
-        project.write("q.toml", entry(task="bad-*", reason="x") + entry(task="bod-1", reason="y"))
+        entries = [entry(task=task, reason="x") for task in ("bad-*", "bod-1", "good")]
+        project.write("q.toml", "".join(entries))
         run = tasks("--tau-quarantine", "q.toml", "-n2")
-        run.outcomes(passed=1, xfailed=2)
+        run.outcomes(xpassed=1, xfailed=2)
         run.line("tau: quarantine: entry 2, 'bod-1', is not a task", "did you mean 'bad-1'")
+        run.line("tau: quarantine: passed in every trial and can be removed: mock::good")
 
     def test_side_by_side(self, project, tasks):
         project.write("q.toml", entry(task="bad-*", reason="x"))
@@ -134,22 +134,16 @@ class TestReports:
         run.outcomes(xpassed=1, xfailed=3)
         run.lacks("may leave")
 
-    def test_over_workers_too(self, project, tasks):
-        project.write("q.toml", entry(task="good", reason="x"))
-        run = tasks("--tau-quarantine", "q.toml", "-n2", "--tau-task", "good")
-        run.line("tau: quarantine: passed in every trial and can be removed: mock::good")
-
-    def test_an_entry_ends_after_its_last_day(self, project, tasks):
-        project.write("q.toml", entry(task="bad-1", reason="x", until="2020-02-29") + entry(task="bad-2", reason="y"))
+    def test_an_entry_applies_until_its_last_day(self, project, tasks):
+        entries = [
+            entry(task="bad-1", reason="x", until="2020-02-29"),
+            entry(task="bad-2", reason="y", until="2999-01-01"),
+        ]
+        project.write("q.toml", "".join(entries))
         run = tasks("--tau-quarantine", "q.toml")
         run.outcomes(passed=1, failed=1, xfailed=1)
         run.line("tau: quarantine: entry 1, 'bad-1', expired on 2020-02-29: x")
-
-    def test_entry_applies_until_its_date(self, project, tasks):
-        project.write("q.toml", entry(task="bad-*", reason="x", until="2999-01-01"))
-        run = tasks("--tau-quarantine", "q.toml")
-        run.outcomes(passed=1, xfailed=2)
-        run.lacks("expired")
+        run.lacks("entry 2")
 
     def test_an_entry_that_names_no_task(self, project, tasks):
         project.write("q.toml", entry(task="goood", reason="x") + entry(task="good", reason="y", domain="retail"))
@@ -172,6 +166,7 @@ class TestMistakes:
         ("text", "message"),
         [
             ("[[quarantine]\n", "not valid TOML"),
+            (b'[[quarantine]]\ntask = "\xff"\n', "not UTF-8 text"),
             ("x = 1\n", "expected tables [[quarantine]] and nothing else, got 'x'"),
             ("quarantine = 1\n", "expected tables [[quarantine]] and nothing else"),
             ("quarantine = [1]\n", "entry 1: expected a table"),
@@ -190,17 +185,19 @@ class TestMistakes:
             (entry(task="a", reason="x", until="7"), "entry 1: until: expected a date such as 2026-12-31, got 7"),
         ],
     )
-    def test_usage_error(self, project, tasks, text, message):
-        project.write("q.toml", text)
-        tasks("--tau-quarantine", "q.toml").usage_error("--tau-quarantine: ", "q.toml: ", message)
+    def test_it_is_named(self, tmp_path, text, message):
+        file = tmp_path / "q.toml"
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        with pytest.raises(ValueError, match=re.escape(message)):
+            read_entries(file)
 
-    def test_in_the_ini(self, project, tasks):
-        project.ini("tau_quarantine = nowhere.toml")
-        tasks().usage_error("tau_quarantine: ", "nowhere.toml: No such file or directory")
-
-    def test_not_utf_8(self, project, tasks):
-        (project.path / "q.toml").write_bytes(b'[[quarantine]]\ntask = "\xff"\n')
-        tasks("--tau-quarantine", "q.toml").usage_error("not UTF-8 text")
+    def test_usage_errors_name_the_file(self, project, tasks):
+        tasks("--tau-quarantine", "nowhere.toml").usage_error(
+            "--tau-quarantine: ", "nowhere.toml: No such file or directory"
+        )
+        project.write("q.toml", entry(task="a"))
+        project.ini("tau_quarantine = q.toml")
+        tasks().usage_error("tau_quarantine: ", "q.toml: entry 1: reason: missing")
 
 
 def test_a_day_may_be_a_text_or_a_date(tmp_path):

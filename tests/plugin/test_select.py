@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
+
+from pytest_tau.run_settings import types
 
 MOCK = ("--tau-domain", "mock", "--tau-split", "small", "--tau-trials", "2")
 IDS = ["mock::create-task[trial-1]", "mock::dismiss-after-done[trial-0]"]
@@ -69,23 +72,28 @@ class TestAuto:
     @pytest.mark.parametrize(
         ("environment", "shard"),
         [
-            ("TAU_SHARD_INDEX=0 TAU_SHARD_TOTAL=3", "1/3"),
-            ("SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=0", "3/3"),
-            ("SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2", "3/3"),
-            ("JOB_COMPLETION_INDEX=1 JOB_COMPLETIONS=3", "2/3"),
-            ("CI_NODE_INDEX=1 CI_NODE_TOTAL=3", "1/3"),
-            ("CIRCLE_NODE_INDEX=1 CIRCLE_NODE_TOTAL=3", "2/3"),
-            ("BUILDKITE_PARALLEL_JOB=2 BUILDKITE_PARALLEL_JOB_COUNT=3", "3/3"),
+            ("TAU_SHARD_INDEX=0 TAU_SHARD_TOTAL=3", (1, 3)),
+            ("SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=0", (3, 3)),
+            ("SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2", (3, 3)),
+            ("JOB_COMPLETION_INDEX=1 JOB_COMPLETIONS=3", (2, 3)),
+            ("CI_NODE_INDEX=1 CI_NODE_TOTAL=3", (1, 3)),
+            ("CIRCLE_NODE_INDEX=1 CIRCLE_NODE_TOTAL=3", (2, 3)),
+            ("BUILDKITE_PARALLEL_JOB=2 BUILDKITE_PARALLEL_JOB_COUNT=3", (3, 3)),
         ],
     )
-    def test_each_engine_has_its_variables(self, project, monkeypatch, environment, shard):
+    def test_each_engine_has_its_variables(self, monkeypatch, environment, shard):
         for each in environment.split():
             monkeypatch.setenv(*each.split("="))
+        assert types.shard("auto") == shard
+
+    def test_the_shard_is_recorded(self, project, monkeypatch):
+        monkeypatch.setenv("TAU_SHARD_INDEX", "0")
+        monkeypatch.setenv("TAU_SHARD_TOTAL", "3")
         run = project.run(*MOCK, "--tau-shard", "auto")
         run.outcomes(passed=2, deselected=4)
-        run.line(f"tau: shard {shard}: 2 of 6 trials")
+        run.line("tau: shard 1/3: 2 of 6 trials")
         (folder,) = (project.path / ".tau/runs").iterdir()
-        assert json.loads((folder / "run.json").read_text())["settings"]["shard"] == shard
+        assert json.loads((folder / "run.json").read_text())["settings"]["shard"] == "1/3"
         assert len(json.loads((folder / "plan.json").read_text())["trials"]) == 6
 
     @pytest.mark.parametrize(
@@ -97,7 +105,11 @@ class TestAuto:
             ("CI_NODE_INDEX=a CI_NODE_TOTAL=3", "got CI_NODE_INDEX=a, CI_NODE_TOTAL=3"),
         ],
     )
-    def test_another_environment_is_a_usage_error(self, project, monkeypatch, environment, told):
+    def test_another_environment_is_refused(self, monkeypatch, environment, told):
         for each in environment.split():
             monkeypatch.setenv(*each.split("="))
-        project.run(*MOCK, "--tau-shard", "auto").usage_error("--tau-shard: auto:", told)
+        with pytest.raises(ValueError, match=re.escape(told)):
+            types.shard("auto")
+
+    def test_an_environment_without_a_number_is_a_usage_error(self, project):
+        project.run(*MOCK, "--tau-shard", "auto").usage_error("--tau-shard: auto: expected one of TAU_SHARD_INDEX")

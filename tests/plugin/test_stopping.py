@@ -339,18 +339,17 @@ class TestBaseline:
         found.outcomes(passed=40)
 
 
-@pytest.mark.parametrize("workers", WORKERS)
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--tau-stop-early"], "--tau-stop-early: needs a gate"),
+        (["--tau-stop-early", "-n", "2"], "--tau-stop-early: needs a gate"),
         (["--tau-stop-early=0.99"], "--tau-stop-early: needs a gate: add --tau-gate EXPR, or a comparison"),
         (["--tau-stop-early=99"], "--tau-stop-early: expected a probability above 0.5 and at most 1, such as 0.99"),
         (["--tau-stop-early", "mock"], "got 'mock' (without one, write the option after the paths)"),
     ],
 )
-def test_options_that_cannot_be_used(run, args, message, workers):
-    run("Good", *args, *workers).usage_error(message)
+def test_options_that_cannot_be_used(run, args, message):
+    run("Good", *args).usage_error(message)
 
 
 class TestNotes:
@@ -365,10 +364,9 @@ class TestNotes:
         )
         run("Good", "--tau-gate", "pass^1>=0.9", *workers).lacks("cannot answer it")
 
-    @pytest.mark.parametrize("workers", WORKERS)
-    def test_lines_are_as_wide_as_the_terminal(self, run, workers, monkeypatch):
+    def test_lines_are_as_wide_as_the_terminal(self, run, monkeypatch):
         monkeypatch.setenv("COLUMNS", "80")
-        found = run("Good", "--tau-gate", "pass^1>=0.95", *workers)
+        found = run("Good", "--tau-gate", "pass^1>=0.95")
         assert len(found.line("tau: gate", "cannot answer it")) <= 80
         found.line("       ", "0.912; 73 tasks")
 

@@ -118,9 +118,14 @@ def _exchanged_tasks(facts: Mapping[pytest.Item, Mapping[str, Any]]) -> list[str
     from ...runs.jsonl import task_text
 
     found: dict[str, None] = {}
+    current: dict[int, Any] = {}  # by the identity of the task, which all of its trials share
     for item, then in facts.items():
         spec = spec_of(item)
-        if spec is not None and then["task"] not in (None, json.loads(task_text(spec.task))):
+        if spec is None:
+            continue
+        if id(spec.task) not in current:
+            current[id(spec.task)] = json.loads(task_text(spec.task))
+        if then["task"] not in (None, current[id(spec.task)]):
             file = item.nodeid.partition("::")[0]
             found[f"task {spec.task.id!r} of {file}: another task had this id in the earlier run"] = None
     return list(found)
