@@ -17,11 +17,11 @@ pytest.importorskip("litellm")
 REPOSITORY = Path(__file__).resolve().parents[2]
 #: The cases of each part, and how many of which figure they must at least come to.
 SHORT = {
-    "calls": (25, {"calls": 1000, "calls that failed": 200, "calls that changed the state": 20}),
+    "calls": (12, {"calls": 480, "calls that failed": 90, "calls that changed the state": 8}),
     "kills": (3, {"of them alone": 1, "of them with --tau-concurrency=4": 1, "of them with -n 2": 1}),
     "files": (10, {"of them simulations.jsonl": 1, "of them cassette": 1, "usage errors": 1}),
     "participants": (4, {"trials that misbehave": 48, "failed: agent_error": 10, "error: user_error": 10}),
-    "faults": (3, {"conversations": 24, "of them with reward 1": 6, "faults": 3}),
+    "faults": (1, {"conversations": 8, "of them with reward 1": 2, "faults": 1}),
 }
 
 

@@ -9,32 +9,33 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import many_conversations
+from benchmarks.conversation_runs import ConversationRun, Used
+from benchmarks.figures import Options
+
 pytestmark = pytest.mark.exhaustive
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BENCHMARKS = (
-    *(
-        "gold",
-        "first",
-        "kept",
-        "comparison",
-        "policy",
-        "regrade",
-        "commands",
-        "searches",
-        "turns",
-        "memory",
-        "endpoint",
-        "own-loop",
-        "episodes",
-        "serving",
-        "start-up",
-        "items",
-        "reports",
-        "waiting-workers",
-        "many-conversations",
-        "reading",
-    ),
+    "gold",
+    "first",
+    "kept",
+    "comparison",
+    "policy",
+    "regrade",
+    "commands",
+    "searches",
+    "turns",
+    "memory",
+    "endpoint",
+    "own-loop",
+    "episodes",
+    "serving",
+    "start-up",
+    "items",
+    "reports",
+    "waiting-workers",
+    "reading",
 )
 
 
@@ -43,48 +44,49 @@ def run(*arguments):
     return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    file = tmp_path_factory.mktemp("benchmarks") / "figures.json"
-    only = [f"--only={name}" for name in BENCHMARKS]
-    done = run("--quick", *only, "--json", str(file))
+def test_selected_figures_are_measured_and_shown(tmp_path):
+    """In one run, whose figures are in a file and in a table."""
+    file = tmp_path / "figures.json"
+    done = run("--quick", *(f"--only={name}" for name in BENCHMARKS), "--json", str(file))
     assert done.returncode == 0, done.stderr
-    return done.stdout, json.loads(file.read_text(encoding="utf-8"))
-
-
-def test_only_the_selected_figures_are_measured(measured):
-    _, document = measured
+    document = json.loads(file.read_text(encoding="utf-8"))
     assert tuple(document["benchmarks"]) == BENCHMARKS
-    assert document["quick"] is True
-    assert document["data"] == "bundled"
-
-
-def test_every_figure_has_its_unit_and_all_of_its_runs(measured):
-    _, document = measured
-    figures = [figure for benchmark in document["benchmarks"].values() for figure in benchmark["figures"]]
-    assert len(figures) >= 15
-    for figure in figures:
-        assert figure["unit"] in {"", "ms", "µs", "s", "MB", "kB", "1/s"}
-        assert min(figure["runs"]) <= figure["median"] <= max(figure["runs"])
-        assert figure["best"] in figure["runs"]
-        assert len(figure["runs_cpu"]) in {0, len(figure["runs"])}
-
-
-def test_a_target_is_reached_from_its_own_side(measured):
-    _, document = measured
-    for benchmark, at_least in (("gold", False), ("turns", True)):
-        for figure in document["benchmarks"][benchmark]["figures"]:
+    assert (document["quick"], document["data"]) == (True, "bundled")
+    for benchmark in document["benchmarks"].values():
+        assert benchmark["note"].splitlines()[-1] in done.stdout
+        for figure in benchmark["figures"]:
+            assert figure["name"] in done.stdout
+            assert_consistent(figure)
+    assert sum(len(benchmark["figures"]) for benchmark in document["benchmarks"].values()) >= 15
+    for name, at_least in (("gold", False), ("turns", True)):
+        for figure in document["benchmarks"][name]["figures"]:
             if figure["target"] is not None:
                 reached = figure["median"] >= figure["target"] if at_least else figure["median"] <= figure["target"]
                 assert figure["met"] is reached
 
 
-def test_the_table_has_a_row_for_each_figure_and_says_how_to_read_it(measured):
-    text, document = measured
-    for benchmark in document["benchmarks"].values():
-        assert benchmark["note"].splitlines()[-1] in text
-        for figure in benchmark["figures"]:
-            assert figure["name"] in text
+def assert_consistent(figure):
+    """A figure has its unit and all of its runs."""
+    assert figure["unit"] in {"", "ms", "µs", "s", "MB", "kB", "1/s"}
+    assert min(figure["runs"]) <= figure["median"] <= max(figure["runs"])
+    assert figure["best"] in figure["runs"]
+    assert len(figure["runs_cpu"]) in {0, len(figure["runs"])}
+
+
+def test_many_conversations_are_compared_with_few(monkeypatch):
+    """The runs are those of ``waiting-workers``, which are made above."""
+    pytest.importorskip("aiohttp")
+    pytest.importorskip("xdist")
+    used = {0: Used(200, 1.0, 3.0, 300.0), 2: Used(200, 0.0, 1.0, 100.0)}
+
+    def run_pytest(options, at_once, tasks, workers, url, trials):
+        return ConversationRun(2.0, used[workers], [used[0]] * workers)
+
+    monkeypatch.setattr(many_conversations, "run_pytest", run_pytest)
+    figures = list(many_conversations.many_conversations(Options(None, quick=True)))
+    assert [figure.wall for figure in figures] == [[300.0], [700.0], [0.0], [0.0], [1.0], [2.0], [2.0]]
+    for figure in figures:
+        assert_consistent(figure.as_json())
 
 
 def test_an_unknown_benchmark_is_refused_with_the_known_ones():
