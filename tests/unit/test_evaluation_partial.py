@@ -90,6 +90,19 @@ def test_one_more_equal_argument_outweighs_that_the_call_has_failed(domain: Doma
         assert partial(graded(domain, wanted, *order[0], *order[1]))["arguments"] == 0.5
 
 
+def test_a_call_that_succeeded_is_taken_before_an_equal_one_that_failed(domain: Domain) -> None:
+    wanted = task({"actions": [action("rename", item_id="lamp", name="x")]})
+    made = call("rename", item_id="lamp", name="x")
+    for order in ([said(made, error=True), said(made)], [said(made), said(made, error=True)]):
+        assert partial(graded(domain, wanted, *order[0], *order[1]))["extra_writes"] == 0
+
+
+def test_the_share_of_equal_arguments_counts_and_not_their_number(domain: Domain) -> None:
+    wanted = task({"actions": [action("f", a=1, b=2)]})
+    half, less = call("f", a=1, b=9), call("f", a=1, b=2, c=3, d=4, e=5)
+    assert partial(graded(domain, wanted, agent(half, less)))["arguments"] == 0.5
+
+
 def test_a_call_of_which_nothing_is_compared_is_equal(domain: Domain) -> None:
     wanted = task({"actions": [action("f", compare=["a"], a=1), action("f", compare=[], a=1)]})
     assert partial(graded(domain, wanted, agent(call("f", a=2), call("f", a=3))))["arguments"] == 0.5
