@@ -111,6 +111,25 @@ class RewardInfo(_Check):
     partial: dict[str, int | float | None] | None = None
 
     @property
+    def partial_action_reward(self) -> dict[str, dict[str, float] | None] | None:
+        """Return how many reference actions were made, in all and by kind; None if there are no reference actions.
+
+        Each of ``total``, ``read`` and ``write`` has ``correct``, ``count`` and ``proportion``; the last two are None
+        without such actions.
+
+        Source: τ²-bench v1.0.1, verdicts.
+        """
+        checks = self.action_checks or []
+        if not checks:
+            return None
+        made = {kind: [each.action_match for each in checks if each.tool_type == kind] for kind in ("read", "write")}
+        made = {"total": [each.action_match for each in checks], **made}
+        return {
+            name: {"correct": sum(met), "count": len(met), "proportion": sum(met) / len(met)} if met else None
+            for name, met in made.items()
+        }
+
+    @property
     def passed(self) -> bool:
         """Return whether the reward is 1, within the reference's tolerance.
 

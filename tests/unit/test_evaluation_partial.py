@@ -209,6 +209,13 @@ def test_a_component_of_a_plugin_counts_as_its_factor(domain: Domain) -> None:
     assert partial(graded(domain, wanted, evaluators=[Half()]))["progress"] == 0.75
 
 
+def test_partial_action_reward_has_the_fields_of_tau2(domain: Domain) -> None:
+    verdict = graded(domain, RENAMES, *said(call("rename", item_id="desk", name="y")))
+    half = {"correct": 1, "count": 2, "proportion": 0.5}
+    assert verdict.partial_action_reward == {"total": half, "read": None, "write": half}
+    assert graded(domain, task({"actions": []})).partial_action_reward is None
+
+
 def test_verdicts_without_it_load() -> None:
     assert RewardInfo.model_validate({"reward": 1.0}).partial is None
 

@@ -69,6 +69,7 @@ def test_a_server_of_ones_own_needs_no_key_and_may_call_its_models_anything(monk
         ("openai/gpt4.1-mini", "openai/gpt-4.1-mini"),
         ("openai/gtp-4.1", "openai/gpt-4.1"),
         ("openai/GPT-4.1", "openai/gpt-4.1"),
+        ("openai/gpt-40", "openai/gpt-4"),
         ("anthropic/claude-soonet-4-5", "anthropic/claude-sonnet-4-5"),
         ("anthropic/claude-sonnet-4.5", "anthropic/claude-sonnet-4-5"),
         ("claude-soonet-4-5", "claude-sonnet-4-5"),

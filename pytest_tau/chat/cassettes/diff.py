@@ -12,8 +12,8 @@ from .codec import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: Limits: lines of all differences, and of one side of a replaced part.
-_MOST_LINES, _MOST_OF_SIDE = 28, 5
+#: Limits: lines of all differences, of one difference, and of one side of a replaced part.
+_MOST_LINES, _MOST_OF_ONE, _MOST_OF_SIDE = 28, 14, 5
 #: Characters shown of a line, and of them those before the first difference.
 _WIDTH, _BEFORE = 110, 40
 #: Lines of a text that are compared, from the first difference on.
@@ -43,9 +43,17 @@ def diff_requests(recorded: dict[str, Any], now: dict[str, Any]) -> list[str]:
     Returns:
         About 30 lines at most, none of them longer than a wide terminal.
     """
-    lines = [line for place in _compare_requests(recorded, now) for line in _format(place)]
-    left = len(lines) - _MOST_LINES
-    return [*lines[:_MOST_LINES], f"… and {plural(left, 'more line')}"] if left > 0 else lines
+    lines: list[str] = []
+    places = list(_compare_requests(recorded, now))
+    for number, place in enumerate(places):
+        shown = _format(place)
+        if len(shown) > _MOST_OF_ONE:
+            shown = [*shown[:_MOST_OF_ONE], f"  … {len(shown) - _MOST_OF_ONE} more lines"]
+        if number and len(lines) + len(shown) > _MOST_LINES:
+            left = len(places) - number
+            return [*lines, f"… and {plural(left, 'more difference')}"]
+        lines += shown
+    return lines
 
 
 def last_message(request: dict[str, Any]) -> list[str]:
@@ -88,16 +96,30 @@ def _compare_lists(where: str, recorded: list[Any], now: list[Any]) -> Iterator[
             continue
         pairs = min(i2 - i1, j2 - j1)
         for a, b in zip(range(i1, i1 + pairs), range(j1, j1 + pairs), strict=True):
-            yield from _compare(_named(where, b, now[b]), recorded[a], now[b])
+            yield from _compare_items(where, a, recorded[a], b, now[b])
         for a in range(i1 + pairs, i2):
             yield _Difference(_named(where, a, recorded[a]), recorded[a], _ABSENT)
         for b in range(j1 + pairs, j2):
             yield _Difference(_named(where, b, now[b]), _ABSENT, now[b])
 
 
+def _compare_items(where: str, a: int, recorded: Any, b: int, now: Any) -> Iterator[_Difference]:
+    if _tool(recorded) == _tool(now):
+        yield from _compare(_named(where, b, now), recorded, now)
+    else:  # two tools, not one that has changed
+        yield _Difference(_named(where, a, recorded), recorded, _ABSENT)
+        yield _Difference(_named(where, b, now), _ABSENT, now)
+
+
 def _named(where: str, position: int, item: Any) -> str:
-    function = item.get("function") if where == "tools" else None
-    return f"{where}[{position}]" + (f": {function.get('name')}" if isinstance(function, dict) else "")
+    name = _tool(item) if where == "tools" else None
+    return f"{where}[{position}]" + (f": {name}" if name else "")
+
+
+def _tool(item: Any) -> str | None:
+    function = item.get("function") if isinstance(item, dict) else None
+    name = function.get("name") if isinstance(function, dict) and item.get("type") == "function" else None
+    return name if isinstance(name, str) else None
 
 
 # Showing
@@ -118,20 +140,23 @@ def _format(place: _Difference) -> list[str]:
 
 
 def _text(recorded: list[str], now: list[str]) -> Iterator[str]:
-    """Yield the lines that differ in two texts."""
-    start = _common(recorded, now)
+    """Yield a unified diff of two texts, with a line of context if it is not empty."""
+    same = _common(recorded, now)
+    start = max(same - 1, 0)
     recorded, now = recorded[start : start + _COMPARED], now[start : start + _COMPARED]
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, recorded, now, autojunk=False).get_opcodes():
-        if tag == "equal":
-            continue
-        yield f"  @@ line {start + i1 + 1} @@"
-        if i2 - i1 == j2 - j1:
-            both = [_pair(*_lines(a, b)) for a, b in zip(recorded[i1:i2], now[j1:j2], strict=True)]
-            yield from _first_lines("-", [a for a, _ in both])
-            yield from _first_lines("+", [b for _, b in both])
-        else:
-            yield from _first_lines("-", [_cut(_lines(line)[0]) for line in recorded[i1:i2]])
-            yield from _first_lines("+", [_cut(_lines(line)[0]) for line in now[j1:j2]])
+    for group in SequenceMatcher(None, recorded, now, autojunk=False).get_grouped_opcodes(1):
+        shown = [code for code in group if code[0] != "equal" or any(recorded[code[1] : code[2]])]
+        yield f"  @@ line {start + shown[0][1] + 1} @@"
+        for tag, i1, i2, j1, j2 in shown:
+            if tag == "equal":
+                yield from (f"    {_cut(_lines(line)[0])}" for line in recorded[i1:i2] if line)
+            elif i2 - i1 == j2 - j1:
+                both = [_pair(*_lines(a, b)) for a, b in zip(recorded[i1:i2], now[j1:j2], strict=True)]
+                yield from _first_lines("-", [a for a, _ in both])
+                yield from _first_lines("+", [b for _, b in both])
+            else:
+                yield from _first_lines("-", [_cut(_lines(line)[0]) for line in recorded[i1:i2]])
+                yield from _first_lines("+", [_cut(_lines(line)[0]) for line in now[j1:j2]])
 
 
 def _first_lines(sign: str, lines: list[str]) -> Iterator[str]:

@@ -186,12 +186,18 @@ def _check_name(name: str, route: _Route) -> None:
         raise ConfigurationError(f"{problem} (if litellm does not list the model, add its 'api_base')")
 
 
+#: Letters that look like digits.
+_LOOKALIKES = str.maketrans("olis", "0115")
+
+
 def _is_misspelt(name: str, known: set[str]) -> bool:
     """Return whether a name has the separators of a known one in other places, or a word that is nearly one of theirs.
 
     Another number is not a typo, but the next version.
     """
     if _letters_and_digits(name) in map(_letters_and_digits, known):
+        return True
+    if name.translate(_LOOKALIKES) in {model.translate(_LOOKALIKES) for model in known}:
         return True
     name = name.lower()
     words = {word for model in known for word in _words(model)}
