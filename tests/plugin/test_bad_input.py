@@ -71,18 +71,14 @@ class TestNumbers:
         ("option", "value", "expected"),
         [
             ("trials", "0", "a whole number of at least 1"),
-            ("trials", "-1", "a whole number of at least 1"),
             ("trials", "2.5", "a whole number of at least 1"),
             ("trials", "many", "a whole number of at least 1"),
             ("num-tasks", "0", "a whole number of at least 1"),
-            ("num-tasks", "x", "a whole number of at least 1"),
             ("max-steps", "0", "a whole number of at least 1"),
             ("max-errors", "0", "a whole number of at least 1"),
             ("timeout", "-1", "a number of at least 0"),
-            ("timeout", "soon", "a number of at least 0"),
             ("timeout", "nan", "a number of at least 0"),
             ("seed", "x", "a whole number"),
-            ("seed", "1.5", "a whole number"),
         ],
     )
     def test_refused(self, project, option, value, expected):
@@ -132,7 +128,6 @@ class TestParticipants:
 
         return run
 
-    @pytest.mark.parametrize("option", ["agent", "user"])
     @pytest.mark.parametrize(
         ("spec", "parts"),
         [
@@ -143,7 +138,7 @@ class TestParticipants:
                 ["'raising.py:Agent'", "cannot be imported", "RuntimeError: no key in the environment"],
             ),
             ("raising:Agent", ["'raising:Agent'", "cannot be imported", "RuntimeError: no key in the environment"]),
-            ("broken.py:Agent", ["'broken.py:Agent'", "cannot be imported", "SyntaxError"]),
+            ("broken.py:Agent", ["'broken.py:Agent'", "cannot be imported", "SyntaxError", "line 1"]),
             ("parts.py:NoFrom", ["'parts.py:NoFrom'", "unknown attribute 'NoFrom'; did you mean 'NoForm'?"]),
             ("parts.py:", ["parts.py:"]),
             ("parts.py", ["'parts.py'", "path/to/file.py:attribute"]),
@@ -159,8 +154,19 @@ class TestParticipants:
             ("parts.py:AsksTooMuch", ["AsksTooMuch cannot be created", "needs 'api_key'", "can take tools"]),
         ],
     )
-    def test_refused(self, refused, option, spec, parts):
-        refused(option, spec, *parts)
+    def test_refused(self, refused, spec, parts):
+        refused("agent", spec, *parts)
+
+    @pytest.mark.parametrize(
+        ("spec", "part"),
+        [
+            ("nofile.py:User", "'nofile.py:User'"),
+            ("parts.py:NoForm", "respond(message)"),
+            ("parts.py:one_argument", "it must accept (messages, tools)"),
+        ],
+    )
+    def test_a_user_is_refused_likewise(self, refused, spec, part):
+        refused("user", spec, part)
 
     def test_an_unmarked_factory(self, refused):
         refused("agent", "parts.py:one_argument", "a factory (trial) needs the mark pytest_tau.own_loop")
@@ -169,9 +175,6 @@ class TestParticipants:
         run = refused("agent", "parts.py:AsksTooMuch", "an agent can take", "policy", "task", "seed", "llm_args")
         run.lacks("instructions")
         refused("user", "parts.py:AsksTooMuch", "a user can take", "instructions").lacks("policy")
-
-    def test_syntax_error_is_reported_with_its_place(self, refused):
-        refused("agent", "broken.py:Agent", "SyntaxError", "line 1")
 
     @pytest.mark.parametrize(
         ("content", "parts"),

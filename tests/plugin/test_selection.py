@@ -312,16 +312,14 @@ def test_progress_names_the_domain_in_a_folder_of_its_name(project, monkeypatch)
 class TestMistypedNodeIds:
     """A node id that names nothing is an error that suggests similar ids."""
 
-    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
-    def test_task_of_a_domain(self, project, workers):
-        run = project.run("mock::create-tsk[trial-0]", *workers)
+    def test_task_of_a_domain(self, project):
+        run = project.run("mock::create-tsk[trial-0]")
         run.usage_error("not found: mock::create-tsk[trial-0]: unknown task 'create-tsk'; did you mean 'create-task'")
 
-    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
     @pytest.mark.parametrize("node", ["buy-mlk", "buy-mlk[trial-0]"])
-    def test_task_of_a_file(self, project, a_task, workers, node):
+    def test_task_of_a_file(self, project, a_task, node):
         project.tasks("mock/t.tau.json", [a_task(), a_task("sell")])
-        run = project.run(f"mock/t.tau.json::{node}", *workers)
+        run = project.run(f"mock/t.tau.json::{node}")
         assert run.ret == pytest.ExitCode.USAGE_ERROR
         run.line(f"not found: mock/t.tau.json::{node}: unknown task 'buy-mlk'; did you mean 'buy-milk'?")
 
