@@ -14,7 +14,7 @@ from ..models.task_files import DEFAULT_SPLIT
 from .changes import place_text
 from .domain_files import DomainPolicies, DomainTasks, PolicyFiles, UntouchedDatabases, load_database
 from .environment import Environment
-from .initial_state import apply_initial_state
+from .initial_state import InitialStates, apply_initial_state
 from .records import digest
 from .retrieval import Retrieval
 from .toolkit import argument_names, shared_name
@@ -142,6 +142,7 @@ class Domain:
         self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder)
         self._policies = DomainPolicies(spec.name, folder, spec.policies, spec.policy_text)
         self._failed_writes: dict[str, str] = {}
+        self._initial_states = InitialStates()
         self.tool_texts: ToolTexts | None = None
 
     @property
@@ -202,14 +203,43 @@ class Domain:
             TaskFormatError: The initial state cannot be applied.
         """
         policy, retriever = self.check_mode(solo=solo, policy=policy, retrieval=retrieval)
-        environment = self._untouched(task, policy, retriever, solo=solo, for_replay=not replay_history)
-        if apart:
-            environment.apart()
-        environment.sync()
-        if task is not None:
-            environment.begin_task(task)
-            apply_initial_state(environment, task, replay_history=replay_history)
-        return environment
+        return self._initial(task, policy, retriever, solo=solo, replay_history=replay_history, apart=apart)
+
+    def shared_environment(self, task: Task) -> Environment:
+        """Return an environment in a task's initial state that others may share, for reading only.
+
+        Raises:
+            TaskFormatError: The initial state cannot be applied.
+        """
+        policy, retriever = self.check_mode(solo=False, policy=None)
+        return self._initial(task, policy, retriever, shared=True)
+
+    def _initial(
+        self,
+        task: Task | None,
+        policy: str | None,
+        retriever: Retriever | None,
+        *,
+        solo: bool = False,
+        replay_history: bool = True,
+        shared: bool = False,
+        apart: bool = False,
+    ) -> Environment:
+        def make() -> Environment:
+            environment = self._untouched(task, policy, retriever, solo=solo, for_replay=not replay_history)
+            if apart:
+                environment.apart()
+            environment.sync()
+            if task is not None:
+                environment.begin_task(task)
+                apply_initial_state(environment, task, replay_history=replay_history)
+            return environment
+
+        if task is None or task.initial_state is None or retriever is not None:
+            return make()
+        # Without a history, an environment for a replay is like any other.
+        replayed = replay_history or not task.initial_state.message_history
+        return self._initial_states.environment(task.initial_state, (policy, solo, replayed), make, shared=shared)
 
     def _untouched(
         self, task: Task | None, policy: str | None, retriever: Retriever | None, *, solo: bool, for_replay: bool
@@ -305,7 +335,7 @@ class Domain:
 
     def shared_reference(self, task: Task) -> Environment:
         """Return the state after the task's reference actions that all copies are made of, for reading only."""
-        return self.once_per_task(task, "reference", self._carried_out)
+        return self.once_per_task(task, "reference", self.after_reference_actions)
 
     def showing(self, spec: DomainSpec, tool_texts: ToolTexts | None) -> Domain:
         """Return this domain with other texts.
@@ -315,7 +345,8 @@ class Domain:
             tool_texts: Texts of tools that are shown instead of the toolkits' own, by side and name; None for none.
         """
         twin = copy(self)
-        twin.spec, twin.tool_texts = spec, tool_texts
+        # Environments have the texts of their domain, so that the twin has initial states of its own.
+        vars(twin).update(spec=spec, tool_texts=tool_texts, _initial_states=InitialStates())
         return twin
 
     def once_per_task(self, task: Task, what: str, compute: Callable[[Task], T]) -> T:
@@ -366,6 +397,10 @@ class Domain:
         if change is None:
             return None
         return f"domain {self.spec.name!r}: the reference actions of task {task.id!r} {_UNSTABLE % place_text(change)}"
+
+    def after_reference_actions(self, task: Task) -> Environment:
+        """Return an environment in which a task's reference actions were executed; ``shared_reference`` keeps one."""
+        return self._carried_out(task)
 
     def _carried_out(self, task: Task, *, without_reads: bool = False) -> Environment:
         environment = self.environment(task, apart=True)

@@ -106,6 +106,13 @@ class Environment:
         vars(twin).update({**vars(self), "_agent": agent, "_user": user, "executed": self.executed.copy()})
         return twin
 
+    def equals(self, other: Environment) -> bool:
+        """Return whether both sides' states, and the toolkits' own attributes, are those of another environment."""
+        mine, theirs = self.toolkits, other.toolkits
+        return [_own_attributes(each) for each in mine] == [_own_attributes(each) for each in theirs] and all(
+            db.equals(other_db) for _, db, other_db in self.databases_with(other)
+        )
+
     def restore(self, state: Environment) -> None:
         """Take over the state of another environment of this kind, such as an earlier fork; that one is used up."""
         vars(self).update(vars(state))
@@ -367,6 +374,10 @@ class Environment:
             if toolkit is not None and name in toolkit.tool_infos:
                 return toolkit
         raise ToolError(f"Tool '{name}' not found.")
+
+
+def _own_attributes(toolkit: Toolkit[Any]) -> dict[str, Any]:
+    return {name: value for name, value in vars(toolkit).items() if name != "db"}
 
 
 def _run(toolkit: Toolkit[Any], name: str, arguments: dict[str, Any]) -> Any:

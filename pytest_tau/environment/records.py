@@ -7,12 +7,15 @@ import json
 from collections import deque
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Context, Decimal
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Record(BaseModel):
@@ -37,12 +40,58 @@ def plain(value: Any) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two values have the same canonical text."""
-    return one is other or canonical(one) == canonical(other)
+    """Return whether two values have the same canonical text, which is written only if needed."""
+    found = _same(one, other)
+    return canonical(one) == canonical(other) if found is None else found
 
 
-#: Types of JSON values.
+def _same(one: Any, other: Any) -> bool | None:
+    """Return whether two values have the same canonical text; None if that is not known without it."""
+    kind = type(one)
+    if one is other:
+        found: bool | None = True
+    elif kind is not type(other):
+        found = False if kind in _JSON and type(other) in _JSON else None
+    elif kind in _EQUAL:
+        found = bool(one == other)
+    elif kind is float:
+        found = float.__repr__(one) == float.__repr__(other)
+    elif kind is dict:
+        found = _same_fields(one, other) if _TEXT.issuperset(map(type, (*one, *other))) else None
+    elif kind is list:
+        found = len(one) == len(other) and _same_values(zip(one, other, strict=True))
+    elif issubclass(kind, Record) and not one.__pydantic_private__ and not other.__pydantic_private__:
+        extra, others = one.__pydantic_extra__, other.__pydantic_extra__
+        found = (extra is others or _same(extra, others)) and _same_fields(one.__dict__, other.__dict__)
+        if found is False and any(field.exclude for field in kind.model_fields.values()):
+            found = None  # they may differ in a field that does not belong to the state
+    else:
+        found = None
+    return found
+
+
+def _same_fields(one: dict[Any, Any], other: dict[Any, Any]) -> bool | None:
+    return one.keys() == other.keys() and _same_values(zip(one.values(), map(other.__getitem__, one), strict=True))
+
+
+def _same_values(pairs: Iterable[tuple[Any, Any]]) -> bool | None:
+    all_known = True
+    for mine, theirs in pairs:
+        if mine is theirs:
+            continue
+        kind = type(mine)
+        # Most values are these: they need no further call.
+        found = bool(mine == theirs) if kind in _EQUAL and kind is type(theirs) else _same(mine, theirs)
+        if found is False:
+            return False
+        all_known = all_known and found is not None
+    return True if all_known else None
+
+
+#: Types of JSON values, and types whose values have the same canonical text exactly if they are equal.
 _JSON = frozenset({str, int, float, bool, type(None), dict, list})
+_EQUAL = frozenset({str, int, bool, type(None), date})
+_TEXT = frozenset({str})
 
 
 def canonical(value: Any) -> str:

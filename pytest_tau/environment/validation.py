@@ -254,7 +254,7 @@ def check_initial_state(task: Task, domain: Domain, file: Path | None = None) ->
     if task.initial_state is None or issubclass(domain.spec.agent_db, SessionState):
         return
     try:
-        domain.environment(task)
+        domain.shared_environment(task)
     except TaskFormatError as error:
         raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
 

@@ -149,6 +149,8 @@ def _calls(given: GradingInput) -> dict[str, float | None]:
 
 def _best_pairs(actions: Sequence[Action], calls: Sequence[_Made]) -> list[_Pair]:
     """Return the pairs of the best assignment of calls to actions of one name and side."""
+    if (equal := _all_equal(actions, calls)) is not None:
+        return equal
     table = [[_pair(action, each) for each in calls] for action in actions]
     # One whole number for each pair, in which each rank outweighs the sum of all that follow.
     unit = lcm(*(pair.compared for row in table for pair in row))
@@ -160,6 +162,24 @@ def _best_pairs(actions: Sequence[Action], calls: Sequence[_Made]) -> list[_Pair
 
     chosen = best_assignment([[weight(pair) for pair in row] for row in table])
     return [table[row][column] for row, column in chosen]
+
+
+def _all_equal(actions: Sequence[Action], calls: Sequence[_Made]) -> list[_Pair] | None:
+    """Return pairs with equal arguments, if every action gets a call of its own that did not fail: none is better."""
+    left, found = [each for each in calls if not each.failed], []
+    for action in actions:
+        place = next((n for n, each in enumerate(left) if _is_action(action, each.call)), None)
+        if place is None:
+            return None
+        found.append(_Pair(left.pop(place), 1, 1))
+    return found
+
+
+def _is_action(action: Action, call: ToolCall) -> bool:
+    """Return whether all compared arguments are equal."""
+    if action.compare_args is None:
+        return action.arguments == call.arguments
+    return all(action.arguments.get(key, ...) == call.arguments.get(key, ...) for key in action.compare_args)
 
 
 def _pair(action: Action, made: _Made) -> _Pair:
@@ -217,7 +237,7 @@ def _by_reference(domain: Domain, task: Task) -> frozenset[str]:
     """Return the leaves that the reference actions change."""
 
     def changed(task: Task) -> frozenset[str]:
-        initial = domain.environment(task)
+        initial = domain.shared_environment(task)
         initial.close()
         return _changed(initial, domain.shared_reference(task))
 

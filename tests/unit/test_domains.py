@@ -1,14 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 import pytest_tau
 from pytest_tau.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_installed_domains_are_named_without_importing_them() -> None:

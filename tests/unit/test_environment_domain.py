@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.environment import DEFAULT_SPLIT, Domain, tool
+from pytest_tau.environment import DEFAULT_SPLIT, Domain, PolicyFiles, tool
 from pytest_tau.environment.initial_state import apply_initial_state
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import Action
@@ -209,6 +210,13 @@ def test_a_key_that_a_database_has_twice(folder: Path, stem: str) -> None:
         tiny.spec(folder).load().environment()
 
 
+def test_a_record_that_a_table_has_twice(folder: Path) -> None:
+    lamp = json.dumps(AGENT_DATA["items"]["lamp"])
+    (folder / "db.json").write_text(f'{{"items": {{"lamp": {lamp}, "lamp": {lamp}}}, "counter": 0}}', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r'/db\.json: the key "lamp" is given twice \(line 1\); remove one'):
+        tiny.spec(folder).load().environment()
+
+
 def test_keys_of_a_large_official_database_are_not_compared(folder: Path) -> None:
     """Its files are written by programs; ``tests/parity`` checks those of the reference once."""
     there = folder.parent / "data" / "domains" / "tiny"
@@ -404,6 +412,13 @@ def test_a_reference_action_that_raises_is_skipped_with_its_partial_effects(doma
     assert items["lamp"]["name"] == "Light"
 
 
+def test_there_is_no_sync_between_reference_actions(domain: Domain) -> None:
+    wanted = task({"actions": [action("count", by=13), action("count", by=1)]})
+    dump = domain.reference_environment(wanted).dump()
+    assert dump["agent"]["counter"] == 14
+    assert dump["user"]["phone"]["shown"] == 0
+
+
 def test_the_reference_state_begins_where_the_task_does(domain: Domain) -> None:
     history = [{"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {"by": 3}}]}]
     history.append({"role": "tool", "id": "1", "content": '"3"'})
@@ -415,8 +430,8 @@ def test_the_reference_state_begins_where_the_task_does(domain: Domain) -> None:
 def computed(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The tasks whose reference actions were executed; none was in an earlier test."""
     monkeypatch.setattr(domain, "_of_tasks", {})
-    found, execute = list[Any](), domain._carried_out
-    monkeypatch.setattr(domain, "_carried_out", lambda task: (found.append(task), execute(task))[1])
+    found, execute = list[Any](), domain.after_reference_actions
+    monkeypatch.setattr(domain, "after_reference_actions", lambda task: (found.append(task), execute(task))[1])
     return found
 
 
@@ -469,6 +484,13 @@ def test_reference_actions_leave_the_task_alone(domain: Domain) -> None:
 
 
 # Declaring
+
+
+def test_a_declaration_needs_little(folder: Path) -> None:
+    spec = tiny.spec(folder)
+    assert spec.load().name == "tiny"
+    assert dataclasses.replace(spec, name="other").load().name == "other"
+    assert PolicyFiles(("a.md",)).solo == ()
 
 
 def test_what_is_made_of_a_task_is_made_once(domain: Domain) -> None:

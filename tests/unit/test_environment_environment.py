@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
+from pytest_tau import load_domain
 from pytest_tau.environment import Environment, ToolError, same_result
 from pytest_tau.errors import TaskFormatError
 from pytest_tau.models import ToolCall, ToolMessage
@@ -15,6 +16,8 @@ from . import tiny
 from .tiny import AGENT_DATA, USER_DATA, TinyDB, TinyTools, agent, call, user
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_tau.environment import Domain
 
 PRISTINE = {"agent": AGENT_DATA, "user": USER_DATA}
@@ -244,6 +247,16 @@ def test_what_a_replay_carries_out(env: Environment) -> None:
     assert dump["user"]["phone"] == {"on": True, "shown": 1}
 
 
+def test_a_replay_skips_what_does_not_mutate(env: Environment) -> None:
+    assert env.mutates("rename", "assistant")
+    assert env.mutates("peek_and_count", "assistant")
+    assert not env.mutates("look", "assistant")
+    assert not env.mutates("count_unseen", "assistant")
+    assert not env.mutates("nowhere", "assistant")
+    assert not env.mutates("switch", "assistant")
+    assert env.mutates("switch", "user")
+
+
 def test_replay_reports_the_results_that_differ(env: Environment) -> None:
     messages: list[Any] = [
         agent(ToolCall(id="1", name="count", arguments={"by": 2})),
@@ -371,6 +384,14 @@ def test_calls_leave_their_arguments_alone(domain: Domain, calls: Any) -> None:
     assert sent == calls
 
 
+def test_a_stored_argument_is_not_the_trajectory_s(env: Environment) -> None:
+    made = ToolCall(name="add", arguments={"item_id": "sofa", "tags": ["soft"]})
+    env.answer(made)
+    env.call("tag", {"item_id": "sofa", "tag": "red"})
+    assert made.arguments == {"item_id": "sofa", "tags": ["soft"]}
+    assert env.dump()["agent"]["items"]["sofa"]["tags"] == ["soft", "red"]
+
+
 def test_trials_of_one_task_begin_alike(domain: Domain) -> None:
     wanted = tiny.task(
         state={
@@ -390,9 +411,31 @@ def test_trials_of_one_task_begin_alike(domain: Domain) -> None:
 # What leaves an environment is its own
 
 
-def test_functions_and_tools_return_copies(env: Environment) -> None:
-    for found in (env.run_function("assistant", "look", {"item_id": "lamp"}), env.execute("look", {"item_id": "lamp"})):
-        found.name = "spoilt"
+@pytest.mark.parametrize(
+    ("name", "tool", "arguments", "field"),
+    [
+        ("retail", "get_order_details", "order_id", "status"),
+        ("airline", "get_user_details", "user_id", "email"),
+        ("telecom", "get_customer_by_id", "customer_id", "full_name"),
+    ],
+)
+def test_a_returned_record_is_no_part_of_any_environment(name: str, tool: str, arguments: str, field: str) -> None:
+    domain = load_domain(name)
+    env, other = domain.environment(), domain.environment()
+    before = env.dump()
+    table = {"order_id": "orders", "user_id": "users", "customer_id": "customers"}[arguments]
+    record_id = next(iter(getattr(env.agent_db, table)))
+    found = env.execute(tool, {arguments: record_id})
+    setattr(found, field, "spoilt")
+    assert env.dump() == other.dump() == domain.environment().dump() == before
+    assert env.agent_db.equals(other.agent_db)
+    assert not env.agent_db.changes(other.agent_db)
+    assert "spoilt" not in str(domain.environment().call(tool, {arguments: record_id}).content)
+
+
+def test_functions_return_copies(env: Environment) -> None:
+    found = env.run_function("assistant", "look", {"item_id": "lamp"})
+    found.name = "spoilt"
     assert "spoilt" not in str(env.dump())
 
 
@@ -403,6 +446,12 @@ def test_schemas_of_tools_are_copies(env: Environment) -> None:
     tool.openai_schema["function"]["parameters"].clear()
     del tool.parameters["title"]
     assert str(env.tools()[0].parameters) == str(env.shared_tools()[0].parameters) == before
+
+
+def test_a_domain_without_a_user_side_has_no_data_of_the_user(tmp_path: Path) -> None:
+    alone = tiny.make(tmp_path / "alone", user_db=None, user_tools=None, sync=None).environment()
+    with pytest.raises(ToolError, match="tiny has no user side"):
+        alone.merge(None, {"phone": {"on": True}})
 
 
 def test_a_result_that_no_call_waits_for_is_not_compared(domain: Domain) -> None:

@@ -136,7 +136,7 @@ def test_a_change_stays_in_its_environment(domain, name: str) -> None:
     assert not same_state(forked, changed)
 
 
-@pytest.mark.parametrize("name", ["a_set_in_a_box", "anything", "letters"])
+@pytest.mark.parametrize("name", [*CHANGES, *OF_DATABASE])
 def test_only_the_agent_that_makes_the_change_passes(domain, name: str) -> None:
     def changing(messages: list[dict[str, Any]], tools: Any) -> Any:
         if messages[-1]["role"] == "tool":

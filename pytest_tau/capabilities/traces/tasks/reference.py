@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....environment.results import is_error
-from ....evaluation.components.db import same_state
 from ....models import Action, EvaluationCriteria
 from .state import is_key, play, text_of
 
@@ -117,7 +116,7 @@ def _needed(domain: Domain, task: Task, writes: Sequence[Action], assertions: Se
     for each in reversed(writes):
         fewer = [other for other in needed if other is not each]
         found = _after(domain, task, fewer)
-        if all(_holds(one, found) for one in assertions) if assertions else same_state(found, final):
+        if all(_holds(one, found) for one in assertions) if assertions else found.equals(final):
             needed = fewer
     return needed
 
