@@ -108,8 +108,9 @@ def _run_many(runs: list[Run], args: argparse.Namespace) -> int:
 def _named(runs: list[Run]) -> list[RunRecords]:
     """Return the records of the runs; different runs of one name are called by their paths."""
     from ..analysis.compare import RunRecords
+    from ..runs.side_by_side import read_records
 
-    found = list(map(RunRecords.of, runs))
+    found = [RunRecords.of(run, records) for run, records in zip(runs, read_records(runs), strict=True)]
     paths: dict[str, set[Path]] = {}
     for each, one in zip(found, runs, strict=True):
         paths.setdefault(each.name, set()).add(one.path.resolve())

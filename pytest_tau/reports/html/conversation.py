@@ -11,10 +11,10 @@ from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL, components_of
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
+from ...regrade.recognition import worked_alone
 from ...text import without_keys
 from .alignment import align
 from .capability_blocks import block_checks, shown_blocks
-from .environment_changes import state_history
 from .json_text import value_text
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Task,
         UserMessage,
     )
+    from .environment_changes import StateHistories
 
 
 def located_checks(evidence: Evidence) -> list[dict[str, Any]]:
@@ -78,6 +79,7 @@ def conversation(
     calls: Sequence[Call],
     task: Task | None,
     domain: Domain | str,
+    histories: StateHistories,
     folder: Path,
     capabilities: Sequence[Capability] = (),
 ) -> dict[str, Any]:
@@ -88,11 +90,12 @@ def conversation(
         calls: Its calls.
         task: Its task; None if it is not known.
         domain: Where it took place, or why that is not available.
+        histories: Of the trials of the run.
         folder: The folder of the page.
         capabilities: The capabilities whose blocks are shown.
     """
     verdict, found = simulation.reward_info, [*page_blocks(capabilities, simulation)]
-    history = _history(simulation, task, domain)
+    history = _history(simulation, calls, task, domain, histories)
     grading = _grading(verdict)
     actions = _reference_actions(verdict, task)
     rows = align(actions, [made.call for made in calls], grading)
@@ -140,11 +143,17 @@ def _fingerprint(message: Message) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
-def _history(simulation: Simulation, task: Task | None, domain: Domain | str) -> StateHistory:
+def _history(
+    simulation: Simulation,
+    calls: Sequence[Call],
+    task: Task | None,
+    domain: Domain | str,
+    histories: StateHistories,
+) -> StateHistory:
+    missing = "the task is not known" if task is None else domain if isinstance(domain, str) else None
     if task is None or isinstance(domain, str):
-        missing = "the task is not known" if task is None else domain
         return StateHistory(note=f"Changes to the environment are not shown: {missing}.")
-    return state_history(simulation, task, domain)
+    return histories.of(simulation, calls, task, domain, solo=worked_alone(simulation, domain))
 
 
 def _grading(verdict: RewardInfo | None) -> Grading:

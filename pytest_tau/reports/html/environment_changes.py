@@ -6,13 +6,16 @@ actions leave, and the assertions are run; so a check can be shown at the messag
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from ...environment import same_result
-from ...errors import TauError
+from ...environment import canonical, same_result
+from ...errors import TauError, ToolServerError
 from ...evaluation.components.db import check_db, same_state
 from ...evaluation.components.env_assertion import check_env_assertions
 from ...evaluation.evidence import StateChange, StateHistory, Turned
+from ...models import calls_in
 from ...regrade.recognition import worked_alone
 from .json_text import value_text
 
@@ -24,36 +27,66 @@ if TYPE_CHECKING:
 
 #: Characters of a value that is shown.
 _LONGEST_VALUE = 4000
+#: The tasks whose histories are kept: trials of a task are near each other.
+_MOST_TASKS = 100
 
 
-def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHistory:
-    """Carry out the calls of a conversation again, and look at what each of them changes.
+class StateHistories:
+    """Returns the histories of conversations, each found once for all trials of a task that make the same changes.
 
-    Args:
-        simulation: The conversation.
-        task: Its task; one object for all trials of it, as a domain makes the reference state of each object once.
-        domain: Where it took place.
+    Trials of a task often do: those that pass have to. A call is the same with the same arguments and the same result.
     """
-    watch, environment = None, None
-    try:
-        solo = worked_alone(simulation, domain)
-        environment = domain.environment(task, solo=solo, replay_history=False)
-        criteria = task.criteria
-        gated = criteria.actions is not None or criteria.env_assertions is not None
-        watch = _Watch(environment, domain.shared_reference(task) if gated else None, task)
-        for position, made in _carried_out(simulation.calls, len(simulation.messages) - 1):
-            mutates = environment.mutates(made.call.name, made.call.requestor)
-            if mutates and (note := watch.carry_out(position, made)) is not None:
-                return StateHistory(watch.changes, note=note)
-        environment.sync()
-        # A verdict with the differences is shown with these.
-        return watch.history(listed=bool(simulation.reward_info and simulation.reward_info.db_diff))
-    except (TauError, RecursionError) as error:
-        further, changes = ("Further changes", watch.changes) if watch else ("Changes", {})
-        return StateHistory(changes, note=f"{further} to the environment are not shown: {error}")
-    finally:
-        if environment is not None:
-            environment.close()
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[int, str, bool], _OfTask] = {}
+        self._declared: dict[tuple[str, bool], Environment] = {}
+
+    def of(
+        self, simulation: Simulation, calls: Sequence[Call], task: Task, domain: Domain, *, solo: bool
+    ) -> StateHistory:
+        """Return the history of a conversation.
+
+        Args:
+            simulation: The conversation.
+            calls: Its calls.
+            task: Its task; one object for all trials of it.
+            domain: Where it took place.
+            solo: Whether the agent worked alone.
+        """
+        positions: list[int] = []
+        try:
+            declared = self._environment(task, domain, solo=solo)
+            made = _carried_out(calls, len(simulation.messages) - 1)
+            changing = [each for each in made if declared.mutates(each[1].call.name, each[1].call.requestor)]
+            positions = [position for position, _ in changing]
+            # A verdict with the differences is shown with these.
+            listed = bool(simulation.reward_info and simulation.reward_info.db_diff)
+            history = self._of_task(task, domain, solo=solo).history([each for _, each in changing], listed=listed)
+            return _placed(history, positions)
+        except _StoppedError as stopped:
+            return _placed(stopped.history, positions)
+        except (TauError, RecursionError) as error:
+            return StateHistory(note=f"Changes to the environment are not shown: {error}")
+
+    def _of_task(self, task: Task, domain: Domain, *, solo: bool) -> _OfTask:
+        key = (id(task), domain.name, solo)
+        if key not in self._tasks:
+            if len(self._tasks) == _MOST_TASKS:
+                self._tasks.clear()
+            self._tasks[key] = _OfTask(task, domain, solo=solo)
+        return self._tasks[key]
+
+    def _environment(self, task: Task, domain: Domain, *, solo: bool) -> Environment:
+        """Return an environment of the domain, to be asked for its tools only.
+
+        Raises:
+            TauError: The initial state of the task cannot be made.
+        """
+        key = (domain.name, solo)
+        if key not in self._declared:
+            self._declared[key] = domain.environment(task, solo=solo, replay_history=False)
+            self._declared[key].close()
+        return self._declared[key]
 
 
 def _carried_out(calls: Iterable[Call], last: int) -> Iterator[tuple[int, Call]]:
@@ -68,6 +101,93 @@ def _carried_out(calls: Iterable[Call], last: int) -> Iterator[tuple[int, Call]]
         unmade = made.result is not None and not made.result.executed
         if not pending and not unmade and made.call.malformed is None:
             yield position, made
+
+
+def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHistory:
+    """Carry out the calls of a conversation again and look at what each of them changes."""
+    calls, solo = calls_in(simulation.messages), worked_alone(simulation, domain)
+    return StateHistories().of(simulation, calls, task, domain, solo=solo)
+
+
+class _OfTask:
+    """The histories of the trials of a task, each by its calls."""
+
+    def __init__(self, task: Task, domain: Domain, *, solo: bool) -> None:
+        self._task, self._domain, self._solo = task, domain, solo
+        self._found: dict[tuple[Any, ...], StateHistory] = {}
+
+    def history(self, calls: Sequence[Call], *, listed: bool) -> StateHistory:
+        """Return the history of calls that may change something; positions in it are those among these calls.
+
+        Args:
+            calls: The calls.
+            listed: Whether the differences from the reference are known.
+
+        Raises:
+            _StoppedError: The replay cannot go on.
+            TauError: There is no environment of the task.
+        """
+        key = (listed, *map(_identity, calls))
+        if key not in self._found:
+            environment = self._domain.environment(self._task, solo=self._solo, replay_history=False)
+            try:
+                self._found[key] = self._followed(calls, environment, listed=listed)
+            finally:
+                environment.close()
+        return self._found[key]
+
+    def _followed(self, calls: Sequence[Call], environment: Environment, *, listed: bool) -> StateHistory:
+        """Carry out calls.
+
+        Raises:
+            _StoppedError: The replay cannot go on.
+            TauError: There is no reference.
+        """
+        watch = _Watch(environment, self._reference, self._task)
+        try:
+            for position, made in enumerate(calls):
+                if (note := watch.carry_out(position, made)) is not None:
+                    raise _StoppedError(StateHistory(watch.changes, note=note))
+            environment.sync()
+            return watch.history(listed=listed)
+        except ToolServerError as error:
+            note = f"Further changes to the environment are not shown: {error}"
+            raise _StoppedError(StateHistory(watch.changes, note=note)) from None
+
+    @cached_property
+    def _reference(self) -> Environment | None:
+        """The environment after the reference actions, for reading only; None if the task has no criteria for it."""
+        criteria = self._task.criteria
+        gated = criteria.actions is not None or criteria.env_assertions is not None
+        return self._domain.shared_reference(self._task) if gated else None
+
+
+class _StoppedError(Exception):
+    """The replay cannot go on; the history until then is not used for other conversations."""
+
+    def __init__(self, history: StateHistory) -> None:
+        self.history = history
+
+
+def _identity(made: Call) -> tuple[Any, ...]:
+    """Return a value that is equal for calls whose replays are equal."""
+    call, result = made.call, made.result
+    found = None if result is None else (result.error, result.fault, result.content)
+    return call.name, canonical(call.arguments), call.requestor, found
+
+
+def _placed(history: StateHistory, positions: Sequence[int]) -> StateHistory:
+    """Return a history over some of the calls with their positions among all calls."""
+
+    def placed(turned: Turned) -> Turned:
+        return turned if turned.call is None else turned._replace(call=positions[turned.call])
+
+    return replace(
+        history,
+        changes={positions[number]: changes for number, changes in history.changes.items()},
+        database=placed(history.database) if history.database else None,
+        assertions=[placed(each) for each in history.assertions],
+    )
 
 
 class _Watch:

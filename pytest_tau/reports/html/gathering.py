@@ -11,6 +11,7 @@ from ...regrade.recognition import recognise_domain, worked_alone
 from ...runs.make_record import make_record
 from ...runs.results.files import ResultFile
 from .conversation import conversation, fingerprints
+from .environment_changes import StateHistories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,6 +51,7 @@ class Gatherer:
         self._domains, self._folder = domains, folder
         self._loaded: dict[str, Domain | str] = {}
         self._recognised: str | None = None
+        self._histories = StateHistories()
 
     def gather(self, blocks: ConversationBlocks) -> Iterator[Facts]:
         """Yield the facts of the run's simulations, in order.
@@ -63,7 +65,9 @@ class Gatherer:
             task, domain = trial.task, self._domain(name)
             _annotate(trial.simulation, task, domain)
             yield self._facts(trial, calls, name)
-            shown = conversation(trial.simulation, calls, task, domain, self._folder, self._capabilities)
+            shown = conversation(
+                trial.simulation, calls, task, domain, self._histories, self._folder, self._capabilities
+            )
             blocks.add({**shown, "test": trial.test} if trial.test else shown)
         blocks.end()
 
