@@ -89,8 +89,8 @@ def misunderstood_lines(messages: Sequence[Message]) -> list[Line]:
     for (heard, said, kind), numbers in [*alike.items()][:_MOST]:
         where = f"message{'s' * (len(numbers) > 1)} {listed(numbers, _MOST)}"
         lines += [Line("agent", f"  agent  {heard}"), Line("user", f"  user   {said}   [{kind}, {where}]")]
-    advice = [Line("note", f"  {_ADVICE}")] if fault.party != "agent" else []
-    return [*lines, *more_line([*alike], _MOST), *advice]
+    advice = {"user": [_ADVICE], "undecided": [f"if what the agent said was clear, {_ADVICE}"]}.get(fault.party, [])
+    return [*lines, *more_line([*alike], _MOST), *(Line("note", f"  {each}") for each in advice)]
 
 
 def misunderstood(facts: Facts) -> Attribution | None:

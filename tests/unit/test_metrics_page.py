@@ -1,7 +1,8 @@
-"""docs/metrics.md defines every metric of gates, every column of CSV, and every field of exported metrics."""
+"""docs/metrics.md defines the metrics and columns of the core, and exported metrics; those of capabilities are on a page."""
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import re
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_tau.analysis.columns import COLUMNS
+from pytest_tau.capabilities import BUNDLED
 from pytest_tau.evaluation.partial import COUNTS, SHARES
 from pytest_tau.models.reviews import FAULT_OWNERS, FAULT_TYPES, SEVERITIES
 from pytest_tau.reports.export_metrics import write_metrics
@@ -27,6 +29,14 @@ DEFINED = set(re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```$", "", PAGE, flags=r
 
 def test_every_column_is_defined() -> None:
     assert {each.name for each in COLUMNS if each.exported} - DEFINED == set()
+
+
+def test_every_column_of_a_capability_is_on_a_page() -> None:
+    pages = "".join(each.read_text(encoding="utf-8") for each in DOCS.glob("*.md"))
+    for name in BUNDLED:
+        capability = importlib.import_module(f"pytest_tau.capabilities.{name}").capability
+        for column in capability.columns:
+            assert f"`{column.name.removesuffix('*')}" in pages, (name, column.name)
 
 
 def test_every_metric_of_gates_is_defined() -> None:
