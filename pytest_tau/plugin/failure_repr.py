@@ -95,7 +95,9 @@ def wrapped_section(text: str, width: int) -> str:
 def _wrapped(text: str, width: int, *, brief: bool) -> list[str]:
     """Return the screen lines of a line; at most two if it is a message."""
     indent, most = " " * (len(text) - len(text.lstrip()) + 4), 2 if brief else None
-    return textwrap.wrap(text, width, subsequent_indent=indent, max_lines=most, placeholder=" …", drop_whitespace=True)
+    return textwrap.wrap(
+        text, width, subsequent_indent=indent, max_lines=most, placeholder=" …", break_on_hyphens=False
+    )
 
 
 def _first_line(text: str) -> str:
