@@ -293,3 +293,13 @@ class TestBounds:
     def test_a_bound_at_the_end_of_the_interval_is_not_within_it(self, bound, within):
         found = Verdict(Gate.parse(f"reward>={bound}"), 0.95, Interval(0.5, 0.9), met=True)
         assert str(found).endswith("lies within the interval") is within
+
+
+class TestWorst:
+    """The trials that a missed gate names."""
+
+    def test_equal_ones_are_in_the_order_of_their_tests(self):
+        trials = [record(task, turns=turns, test=task) for task, turns in (("c", 9), ("a", 9), ("d", 2), ("b", 9))]
+        for shuffled in (trials, trials[::-1]):
+            worst = Gate.parse("turns<=5").worst(by_task(shuffled, {}))
+            assert [(each.test, value) for each, value in worst] == [("a", 9), ("b", 9), ("c", 9)]
