@@ -15,11 +15,11 @@ from ..background import BackgroundLoop
 from ..errors import ConfigurationError, TauError, install_extra
 from .formats.common import COMMENT, EVENT_STREAM, event
 from .routes import ROUTES, not_served
-from .session import TOKEN_PREFIX, Address
+from .session import TOKEN_PREFIX, Address, mask_tokens
 from .wire import TRIAL_ENDED, Problem, TrialState, WireReply, WireRequest, problem_of, reply_to
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from typing import TypeVar
 
     from ..chat import ChatReply
@@ -27,6 +27,34 @@ if TYPE_CHECKING:
     from .session import ToolOutcome, TrialSession
 
     T = TypeVar("T")
+
+
+def mask_tokens_in_logs() -> None:
+    """Mask tokens in all log records of the process from now on; once, however often it is called.
+
+    A filter of a logger does not see the records of the loggers below it, and a handler is the user's.
+    """
+    factory = logging.getLogRecordFactory()
+    if not isinstance(factory, _MaskingFactory):
+        logging.setLogRecordFactory(_MaskingFactory(factory))
+
+
+class _MaskingFactory:
+    """Makes log records, without the tokens of trials in their messages."""
+
+    def __init__(self, factory: Callable[..., logging.LogRecord]) -> None:
+        self._factory = factory
+
+    def __call__(self, *args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = self._factory(*args, **kwargs)
+        try:
+            message = record.getMessage()
+        except Exception:  # noqa: BLE001 - a mistake in a call of the log is reported where the record is written
+            return record
+        if TOKEN_PREFIX in message:
+            record.msg, record.args = mask_tokens(message), ()
+        return record
+
 
 #: The most bytes of the body of a request.
 MAX_BODY = 32 << 20
@@ -59,6 +87,7 @@ def open_session(session: TrialSession) -> Address:
     with _STARTING:
         process = os.getpid()
         if process not in _LISTENERS:
+            mask_tokens_in_logs()
             _LISTENERS[process] = Listener(load())
         return _LISTENERS[process].open(session)
 

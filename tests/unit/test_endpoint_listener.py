@@ -17,7 +17,7 @@ import httpx
 import openai
 import pytest
 
-from pytest_tau.endpoint import close_session, listener, open_session
+from pytest_tau.endpoint import close_session, listener, mask_tokens, open_session
 from pytest_tau.errors import ContextWindowError, ModelError, ReplayError, TauError
 
 from .endpoint_session import ScriptedSession, serving, text_reply
@@ -184,8 +184,8 @@ def test_malformed_http_does_not_stop_the_listener(caplog):
         connection.endheaders()
         assert connection.getresponse().status == 400
         connection.close()
-        assert address.api_key not in caplog.text
         assert post(address).status_code == 200
+    assert address.api_key not in caplog.text
 
 
 # Security
@@ -198,11 +198,19 @@ def test_only_loopback_is_listened_on():
         assert address.mcp_url == f"{address.anthropic_base_url}/mcp"
 
 
-def test_tokens_are_long_and_random():
-    with serving(text_reply("a")) as (_, one), serving(text_reply("b")) as (_, two):
+def test_tokens_are_long_random_and_masked(caplog):
+    caplog.set_level(logging.DEBUG, logger="httpx")  # litellm, if it was imported, has raised it
+    with caplog.at_level(logging.DEBUG), serving(text_reply("a")) as (_, one), serving(text_reply("b")) as (_, two):
         assert one.api_key != two.api_key
         assert len(one.api_key) > 32
         assert one.api_key not in repr(one)
+        post(one)
+        with pytest.raises(httpx.HTTPStatusError) as caught:
+            httpx.get(f"{one.base_url}/nowhere").raise_for_status()
+        assert one.api_key not in mask_tokens(str(caught.value))
+        assert "/t/sk-tau-***/v1/nowhere" in mask_tokens(str(caught.value))
+    assert "/t/sk-tau-***/v1/chat/completions" in caplog.text  # by the client
+    assert one.api_key not in caplog.text
 
 
 # Errors that end the trial
@@ -445,6 +453,31 @@ def test_importing_is_light_and_the_extra_is_named():
     """)
     assert out.startswith("set()\n")
     assert "the endpoint for models needs aiohttp: pip install './pytest-tau[endpoint]'" in out
+
+
+def test_a_process_ends_cleanly_with_requests_open():
+    out = python("""
+        import asyncio, threading, time, http.client
+        from urllib.parse import urlsplit
+        from pytest_tau.endpoint import open_session
+
+        class Session:
+            loop = asyncio.new_event_loop()
+            started = threading.Event()
+            async def complete(self, request):
+                self.started.set()
+                await asyncio.sleep(60)
+
+        session = Session()
+        threading.Thread(target=session.loop.run_forever, daemon=True).start()
+        parts = urlsplit(open_session(session).base_url)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port)
+        connection.request("POST", parts.path + "/chat/completions", '{"model": "m", "messages": [{"role": "user"}]}')
+        assert session.started.wait(10)
+        print("end")
+        connection.close()
+    """)
+    assert out == "end\n"
 
 
 def test_a_client_that_waits_for_its_answer_does_not_delay_the_end_of_a_process():
