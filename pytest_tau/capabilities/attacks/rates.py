@@ -39,10 +39,9 @@ class Share(NamedTuple):
     def of(cls, by_task: Iterable[Sequence[float]]) -> Share:
         """Return the share over the trials of each task."""
         values = [each for each in by_task if each]
-        trials = sum(map(len, values))
-        return (
-            cls(fsum(map(fsum, values)) / trials, mean_interval(values, proportion=True)) if trials else cls(None, None)
-        )
+        if not values:
+            return cls(None, None)
+        return cls(fsum(map(fsum, values)) / sum(map(len, values)), mean_interval(values, proportion=True))
 
     @property
     def text(self) -> str:
