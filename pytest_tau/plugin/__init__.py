@@ -8,6 +8,7 @@ depend on when that is.
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +145,7 @@ def _begin(config: pytest.Config) -> None:
     from .wire import is_worker
 
     check_terminal(config)
+    _exempt_loopback(config)
     run_state.register(config)
     _register_if_given(config, "report.dry_run", "dry_run")
     _register(config, "collect.part", "distributed", "run.setup", "collect.collectors")
@@ -164,6 +166,16 @@ def _begin(config: pytest.Config) -> None:
     _register_if_given(config, "report.baseline", "baseline")
     _register_if_given(config, "collect.resume", "resume")
     _register_if_given(config, "report.html", "html")
+
+
+def _exempt_loopback(config: pytest.Config) -> None:
+    """Exempt this machine from the proxies of the environment until the run ends: agents and servers may be on it."""
+    from ..proxies import loopback_exemption
+
+    variables = pytest.MonkeyPatch()
+    config.add_cleanup(variables.undo)
+    for name, hosts in loopback_exemption(os.environ).items():
+        variables.setenv(name, hosts)
 
 
 def _register(config: pytest.Config, *modules: str) -> None:

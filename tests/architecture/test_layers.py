@@ -18,10 +18,12 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
 #: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
-#: ``documents``, ``garbage``, ``background``, ``carried``, ``terminal``.
+#: ``documents``, ``garbage``, ``background``, ``carried``, ``proxies``, ``terminal``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
-_GROUND = {"errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "settings"}
+_GROUND = {
+    *("errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "proxies", "settings")
+}
 _LAYERS = {
     *_GROUND,
     "models",
@@ -47,6 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "garbage": set(),
     "background": set(),
     "carried": set(),
+    "proxies": set(),
     "settings": {"text"},
     "models": _GROUND,
     "environment": {*_GROUND, "models"},

@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from ...chat import ChatReply, ChatRequest, Usage, current_attribution
 from ...chat.prices import first_listed
@@ -17,6 +18,7 @@ from ...documents import json_or_none
 from ...endpoint.session import TOKEN_PREFIX
 from ...endpoint.wire import problem_of, reply_to
 from ...errors import ConfigurationError, ModelError, TauError
+from ...proxies import describe_proxy
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -65,8 +67,9 @@ class ModelAPIError(ModelError):
 class ModelUnreachableError(ModelError):
     """The API could not be reached; its client gets the exception that says why."""
 
-    def __init__(self, request: ChatRequest, why: Exception) -> None:
-        super().__init__(f"{request.model}: {type(why).__name__}: {why}", kind="unavailable")
+    def __init__(self, request: ChatRequest, why: Exception, url: str) -> None:
+        reasons = [f"{type(why).__name__}: {why}", describe_proxy(url)]
+        super().__init__(f"{request.model}: {'; '.join(filter(None, reasons))}", kind="unavailable")
         self.why = why
 
 
@@ -77,17 +80,18 @@ class Exchange:
     models: TrialModels
     role: Role
     request: ChatRequest
+    url: str
 
     @classmethod
-    def of(cls, method: str, path: str, read: Callable[[], bytes | str | None]) -> Exchange | None:
+    def of(cls, method: str, url: str, read: Callable[[], bytes | str | None]) -> Exchange | None:
         """Return the exchange of a request; None outside of trials and for a request that is not to a model API."""
-        trial, found = current_attribution(), model_path(method, path)
+        trial, found = current_attribution(), model_path(method, url)
         if trial is None or found is None:
             return None
         value = json_or_none(read() or b"")
         if not isinstance(value, dict) or not (found["model"] or "model" in value):
             return None
-        return cls(*trial, _request_of(found["api"], found["model"], value))
+        return cls(*trial, _request_of(found["api"], found["model"], value), url)
 
     async def answer(self, send: Callable[[], Awaitable[Response]]) -> Response:
         """Return the response to an asynchronous client, from the API or from a recording.
@@ -96,7 +100,7 @@ class Exchange:
             send: Sends the request to the API, and reads the response to its end.
         """
         try:
-            reply = await self.models.call(self.role, self.request, _Api(send, self.models.prices))
+            reply = await self.models.call(self.role, self.request, _Api(send, self.models.prices, self.url))
         except TauError as error:
             return self._refusal(error)
         self.models.client_error = None
@@ -128,8 +132,8 @@ class Exchange:
 class _Api:
     """A model API as the chat model of one request."""
 
-    def __init__(self, send: Callable[[], Awaitable[Response]], prices: Mapping[str, Price]) -> None:
-        self._send, self._prices = send, prices
+    def __init__(self, send: Callable[[], Awaitable[Response]], prices: Mapping[str, Price], url: str) -> None:
+        self._send, self._prices, self._url = send, prices, url
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Send the request.
@@ -141,7 +145,7 @@ class _Api:
         try:
             response = await self._send()
         except Exception as error:
-            raise ModelUnreachableError(request, error) from error
+            raise ModelUnreachableError(request, error, self._url) from error
         if response.status >= _HTTP_ERROR:
             raise ModelAPIError(request, response)
         reply = _reply_of(response, time.perf_counter() - begun)
@@ -150,12 +154,12 @@ class _Api:
         return reply.model_copy(update={"cost": cost})
 
 
-def model_path(method: str, path: str) -> re.Match[str] | None:
-    """Return the part of a path that names a model API; None outside of trials and for another path."""
+def model_path(method: str, url: str) -> re.Match[str] | None:
+    """Return the part of an address that names a model API; None outside of trials and for another address."""
     # The endpoint of the trial counts its requests itself.
-    if current_attribution() is None or method != "POST" or TOKEN_PREFIX in path:
+    if current_attribution() is None or method != "POST" or TOKEN_PREFIX in url:
         return None
-    return _PATHS.search(path)
+    return _PATHS.search(urlsplit(url).path)
 
 
 def _request_of(api: str, model: str | None, body: dict[str, Any]) -> ChatRequest:

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib.abc import Loader, MetaPathFinder
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import urlsplit
 
 from .exchange import Exchange, Response, model_path
 
@@ -101,7 +100,7 @@ def _httpx(module: Any) -> Iterator[Patch]:
         return _read(response.status_code, response.headers.items(), response.content)
 
     def handle_request(self: Any, request: Any) -> Any:
-        exchange = Exchange.of(request.method, request.url.path, request.read)
+        exchange = Exchange.of(request.method, str(request.url), request.read)
         if exchange is None:
             return send(self, request)
 
@@ -115,9 +114,9 @@ def _httpx(module: Any) -> Iterator[Patch]:
 
     async def handle_async_request(self: Any, request: Any) -> Any:
         # Other requests may be too large for memory.
-        if model_path(request.method, request.url.path):
+        if model_path(request.method, str(request.url)):
             await request.aread()
-        exchange = Exchange.of(request.method, request.url.path, lambda: request.content)
+        exchange = Exchange.of(request.method, str(request.url), lambda: request.content)
         if exchange is None:
             return await send_async(self, request)
 
@@ -137,7 +136,7 @@ def _requests(module: Any) -> Iterator[Patch]:
     send_request = module.HTTPAdapter.send
 
     def send(self: Any, request: Any, stream: bool = False, *args: Any, **keywords: Any) -> Any:
-        exchange = Exchange.of(request.method, urlsplit(request.url).path, lambda: request.body)
+        exchange = Exchange.of(request.method, request.url, lambda: request.body)
         if exchange is None:
             return send_request(self, request, stream, *args, **keywords)
 
@@ -162,7 +161,7 @@ def _aiohttp(module: Any) -> Iterator[Patch]:
         body = keywords.get("data")
         if body is None and keywords.get("json") is not None:
             body = self.json_serialize(keywords["json"])
-        exchange = Exchange.of(method.upper(), urlsplit(str(url)).path, lambda: body)
+        exchange = Exchange.of(method.upper(), str(url), lambda: body)
         if exchange is None:
             return await request(self, method, url, **keywords)
 

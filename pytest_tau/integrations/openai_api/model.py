@@ -6,8 +6,6 @@ import asyncio
 import importlib
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from ...background import BackgroundLoop
 from ...chat import ChatReply
@@ -18,6 +16,7 @@ from ...chat.refusals import broken_off, fault_of, read_refusal
 from ...chat.requests import filled_message, read_usage
 from ...documents import json_or_none
 from ...errors import ConfigurationError
+from ...proxies import describe_proxy, proxy_of
 from .route import WITHOUT_CLIENT, Route, describe_key, lacks_key, listed_price, route
 
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ _NOT_SENT = frozenset(
         *OWN_PRICES,
     }
 )
+#: The statuses with which a proxy answers itself: a login is needed, the server cannot be reached.
+_OF_PROXIES = frozenset({407, 502, 504})
 
 
 class _Response(NamedTuple):
@@ -71,7 +72,7 @@ class OpenAIServer(LimitedModel):
             prepared.url,
             data=body,
             headers=_headers(request, prepared),
-            proxy=_proxy(prepared.url),
+            proxy=proxy_of(prepared.url),
             allow_redirects=False,
         )
         async with call as response:
@@ -81,7 +82,9 @@ class OpenAIServer(LimitedModel):
         timed_out = isinstance(error, TimeoutError)
         if isinstance(error, (TypeError, ValueError)):  # such as a malformed address
             return build_model_error("bad_request", request, message=str(error))
+        proxy = describe_proxy(route(request.model, request.args).url)
         message = "" if timed_out else str(error) or type(error).__name__
+        message = "; ".join(filter(None, (message, proxy)))
         return build_model_error("timeout" if timed_out else "unavailable", request, limit=limit, message=message)
 
     def _reply(self, response: _Response, request: ChatRequest, seconds: float) -> ChatReply:
@@ -145,17 +148,13 @@ def _headers(request: ChatRequest, found: Route) -> dict[str, str]:
     return headers | ({str(name): str(value) for name, value in extra.items()} if isinstance(extra, dict) else {})
 
 
-def _proxy(url: str) -> str | None:
-    """Return the proxy of the environment for an address, as other clients use it."""
-    parts = urlsplit(url)
-    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
-
-
 def _refusal(response: _Response, answer: Any, request: ChatRequest) -> ModelError:
     codes, message = read_refusal(answer)
     if not message and not isinstance(answer, dict):
         message = response.body[:1000].decode(errors="replace")
     kind = fault_of(codes, message, _status(response.status, codes)) or "bad_answer"
+    if response.status in _OF_PROXIES and (proxy := describe_proxy(route(request.model, request.args).url)):
+        message = f"{message}; {proxy}"
     return build_model_error(
         kind,
         request,

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ...carried import carried
 from ...errors import ConfigurationError, unknown_name
 from ...models import clone
+from ...proxies import loopback_exemption
 from ..chat_format import visible_to
 from .bridge import Bridge
 from .session import AgentSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ...endpoint import ToolOutcome
     from ...environment import Tool
@@ -189,9 +190,10 @@ class AgentTrial:
     def environ(self) -> dict[str, str]:
         """The environment variables of this process with those that point a child process to the trial's endpoint.
 
-        ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``ANTHROPIC_BASE_URL``, ``ANTHROPIC_API_KEY`` and ``TAU_MCP_URL``.
+        ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``ANTHROPIC_BASE_URL``, ``ANTHROPIC_API_KEY`` and ``TAU_MCP_URL``. If a
+        proxy is set, ``NO_PROXY`` exempts this machine from it.
         """
-        return {**os.environ, **self._variables}
+        return self._pointed_to_trial(os.environ)
 
     @property
     def program_environ(self) -> dict[str, str]:
@@ -200,12 +202,14 @@ class AgentTrial:
         Keys of the test run are not for an agent that is tested: it calls its model through the endpoint.
         """
         given = {name: value for name, value in os.environ.items() if _is_needed(name) or name in self._program_env}
-        return {**given, **self._variables}
+        return self._pointed_to_trial(given)
 
-    @property
-    def _variables(self) -> dict[str, str]:
+    def _pointed_to_trial(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """Return variables with those of the endpoint, which is on this machine and reached without a proxy."""
         address = self.session.address
         return {
+            **variables,
+            **loopback_exemption(variables),
             "OPENAI_BASE_URL": address.base_url,
             "OPENAI_API_KEY": address.api_key,
             "ANTHROPIC_BASE_URL": address.anthropic_base_url,

@@ -1,0 +1,74 @@
+"""The HTTP proxies that environment variables name. A proxy cannot reach the servers of this machine."""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import os
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The hosts of loopback by the names that addresses have.
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+#: Clients read either spelling first.
+_EXEMPTING = ("NO_PROXY", "no_proxy")
+_BY_SCHEME = {"http": ("http", "all"), "https": ("https", "all")}
+
+
+def loopback_exemption(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that exempt loopback from the proxies of an environment; empty if it names no proxy.
+
+    Args:
+        environ: The environment.
+    """
+    if not any(_names_proxy(name) and environ[name] for name in environ):
+        return {}
+    inherited = next((environ[name] for name in _EXEMPTING if environ.get(name)), "")
+    exemption = {name: _with_loopback(environ.get(name) or inherited) for name in _EXEMPTING}
+    return {name: hosts for name, hosts in exemption.items() if hosts != environ.get(name)}
+
+
+def _with_loopback(hosts: str) -> str:
+    listed = [host.strip() for host in hosts.split(",") if host.strip()]
+    if "*" in listed:
+        return hosts
+    return ",".join([*listed, *(host for host in _LOOPBACK if host not in listed)])
+
+
+def proxy_of(url: str) -> str | None:
+    """Return the HTTP proxy of the environment for an address; None if there is none, or for an address of loopback."""
+    address = urlsplit(url)
+    host = address.hostname or ""
+    request = importlib.import_module("urllib.request")  # every run imports this module, and few use a proxy
+    if _is_loopback(host) or request.proxy_bypass(host):
+        return None
+    proxies = request.getproxies()
+    named = next((proxies[name] for name in _BY_SCHEME.get(address.scheme, ()) if name in proxies), None)
+    return named if named and urlsplit(named).scheme in ("http", "https") else None
+
+
+def describe_proxy(url: str) -> str:
+    """Return which variable names the proxy for an address, and the proxy without its password; empty if none does."""
+    proxy = proxy_of(url)
+    if proxy is None:
+        return ""
+    variable = next((name for name, value in os.environ.items() if value == proxy and _names_proxy(name)), None)
+    parts = urlsplit(proxy)
+    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return f"{variable} is {shown}" if variable else f"the system's proxy is {shown}"
+
+
+def _names_proxy(variable: str) -> bool:
+    return variable.lower().endswith("_proxy") and variable not in _EXEMPTING
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
