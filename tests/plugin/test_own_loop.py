@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import textwrap
 
 import pytest
@@ -686,3 +687,26 @@ def test_an_unknown_framework_is_named(own):
     run = own("@pytest_tau.own_loop\ndef it(trial):\n    trial.tools_for('langchian')\n")
     run.outcomes(failed=1)
     run.line("unknown framework 'langchian'; did you mean 'langchain'?")
+
+
+def test_endpoint_is_reached_without_the_proxy_of_the_environment(own, monkeypatch):
+    for name in ("NO_PROXY", "no_proxy", "http_proxy", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    source = """
+@pytest_tau.own_loop
+def it(trial):
+    import os
+    import httpx
+
+    def run(text):
+        answer = httpx.post(trial.mcp_url, json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        assert answer.status_code == 200, answer
+        assert trial.environ["NO_PROXY"] == "127.0.0.1,localhost,::1"
+        tool(trial).call(**WANTED)
+        return "Done."
+    return run
+"""
+    result = own(source)
+    result.outcomes(passed=1)
+    assert "NO_PROXY" not in os.environ

@@ -95,6 +95,14 @@ def test_what_the_network_does_may_pass() -> None:
     assert str(model_error(lost)).endswith("reported: [Errno 104] Connection reset by peer")
 
 
+def test_errors_without_an_answer_name_the_proxy_of_the_environment(monkeypatch) -> None:
+    for name in ("NO_PROXY", "no_proxy", "https_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:3128")
+    error = to_model_error(ConnectionError("refused"), REQUEST, 1.0)
+    assert str(error).endswith("reported: refused; HTTPS_PROXY is http://proxy.invalid:3128")
+
+
 def test_what_is_missing_on_this_machine_will_not_pass() -> None:
     error = model_error(ModuleNotFoundError("No module named 'boto3'"))
     assert (error.kind, error.passing) == ("bad_request", False)

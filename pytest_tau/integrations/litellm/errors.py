@@ -10,6 +10,7 @@ from ...chat.faults import build_model_error, chain_of
 from ...chat.masking import mask_secrets
 from ...chat.refusals import fault_of, read_refusal
 from ...errors import ConfigurationError, install_extra
+from ...proxies import describe_proxy
 from .credentials import describe_key
 
 if TYPE_CHECKING:
@@ -64,14 +65,20 @@ def to_model_error(error: BaseException, request: ChatRequest, limit: float) -> 
     """
     facts = _facts(error)
     kind = fault_of(facts.names, facts.message, facts.status) or _kind_without_answer(facts)
+    proxy = describe_proxy(_address(request.args)) if kind in ("unavailable", "timeout") else ""
     return build_model_error(
         kind,
         request,
         limit=limit,
-        message=facts.message,
+        message="; ".join(filter(None, (facts.message, proxy))),
         headers=facts.headers,
         key=describe_key(request.model, request.args) if kind == "authentication" else "",
     )
+
+
+def _address(args: Mapping[str, Any]) -> str:
+    """Return the address of a call; litellm knows that of each provider, and all of them have TLS."""
+    return str(args.get("api_base") or args.get("base_url") or "https://provider")
 
 
 def missing_package(error: BaseException, request: ChatRequest) -> ConfigurationError | None:
