@@ -39,6 +39,24 @@ if STORE:
     TOOLS.append({"name": "reset", "inputSchema": schema()})
 
 
+def with_ok(declared):
+    return {"type": "object", "properties": {"ok": declared}}
+
+
+#: By the name of a tool: the rest of a result, and the schema of results that it is declared with.
+RESULTS = {
+    "fits": ({"structuredContent": {"ok": True}}, schema(ok="boolean")),
+    "differs": ({"structuredContent": {"ok": "nope"}}, schema(ok="boolean")),
+    "lacks": ({}, schema(ok="boolean")),
+    "refuses": ({"structuredContent": {"code": 1}, "isError": True}, schema(ok="boolean")),
+    "elsewhere": ({"structuredContent": {"ok": True}}, with_ok({"$ref": "http://schemas.invalid/ok.json"})),
+    "unknown": ({"structuredContent": {"ok": True}}, with_ok({"type": "bool"})),
+}
+if "results" in MODE:
+    read = {"inputSchema": schema(), "annotations": {"readOnlyHint": True}}
+    TOOLS += [{"name": name, **read, "outputSchema": declared} for name, (_, declared) in RESULTS.items()]
+
+
 def put(key, value):
     ITEMS[key] = value
     if MODE == "random":
@@ -75,9 +93,12 @@ def answer(method, params):
         capabilities = {"tools": {}, "resources": {}}
         return {"protocolVersion": params["protocolVersion"], "capabilities": capabilities, "serverInfo": server}
     if method == "tools/list":
-        return {"tools": TOOLS}
+        begin = int(params.get("cursor") or 0)
+        end = begin + 4 if "pages" in MODE else len(TOOLS)
+        return {"tools": TOOLS[begin:end]} | ({"nextCursor": str(end)} if end < len(TOOLS) else {})
     if method == "tools/call":
-        return call(params["name"], params.get("arguments") or {})
+        name = params["name"]
+        return (text("its text") | RESULTS[name][0]) if name in RESULTS else call(name, params.get("arguments") or {})
     if method == "resources/read" and params["uri"] == "items://all":
         if MODE == "without state":
             return {"contents": []}

@@ -110,6 +110,24 @@ def simulate(domain, agent, of=None):
 HAS = {"env_type": "assistant", "func_name": "has", "arguments": {"key": "b"}, "assert_value": True}
 
 
+@pytest.mark.parametrize("mode", ["results", "results-pages"])
+def test_a_result_that_does_not_fit_its_schema_fails_the_call_alone(declare, mode):
+    domain = declare(mode).load()
+    names = ["fits", "differs", "lacks", "refuses", "elsewhere", "unknown"]
+    simulation = simulate(domain, calls(*((name, {}) for name in names), ("put", {"key": "b", "value": 2})))
+    assert simulation.reward == 1
+    results = [made.result for made in simulation.calls]
+    assert [result.error for result in results] == [False, True, True, True, True, True, False]
+    assert [result.content for result in results[:4]] == [
+        "its text",
+        "Error: the result of differs does not fit its outputSchema: structuredContent/ok: 'nope' is not of type "
+        "'boolean'",
+        "Error: the result of lacks has no structured content, which its outputSchema asks for",
+        "Error: its text",
+    ]
+    assert all(" cannot be used: " in result.content for result in results[4:6])
+
+
 @pytest.mark.exhaustive
 def test_nothing_is_started_by_a_declaration(declare, running):
     assert declare().name == "items"

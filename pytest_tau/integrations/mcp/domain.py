@@ -14,7 +14,8 @@ from ...environment.functions.jsonable import state_data
 from ...environment.functions.sessions import FirstState, Memo, SessionState
 from ...errors import ConfigurationError, ToolServerError, hides_frames, unknown_name
 from .connection import Launch
-from .server import Server, result_text, result_value
+from .results import ResultSchema, result_text, result_value
+from .server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -154,7 +155,7 @@ class MCPDomainSpec(DomainSpec):
         for name, each in by_name.items():
             check_tool_name(self.name, name)
             mutates = kinds[name] == "write"
-            members[name] = _method(name, each["inputSchema"], mutates=mutates, offered=name not in hidden)
+            members[name] = _method(each, mutates=mutates, offered=name not in hidden)
             if name not in hidden:
                 tools[name] = Tool(name, each.get("description", ""), each["inputSchema"], kinds[name], mutates)
         members["listed"] = tools
@@ -180,10 +181,13 @@ class _ServerToolkit(Toolkit[Any]):
         return cls.listed
 
 
-def _method(name: str, schema: dict[str, Any], *, mutates: bool, offered: bool) -> Callable[..., Any]:
+def _method(listed: dict[str, Any], *, mutates: bool, offered: bool) -> Callable[..., Any]:
+    name, results = listed["name"], ResultSchema(listed["name"], listed.get("outputSchema"))
+
     def method(self: Toolkit[Any], **arguments: Any) -> Any:
         result = self.db.call(name, arguments, mutates=mutates)
+        results.check(result)
         return result_text(result) if offered else result_value(result)
 
-    vars(method).update(tau_parameters=schema, tau_converts=True)
+    vars(method).update(tau_parameters=listed["inputSchema"], tau_converts=True)
     return method

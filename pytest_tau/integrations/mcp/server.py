@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, parse_json
 from ...environment.functions.sessions import Session
 from ...errors import ConfigurationError, ToolError, ToolServerError
 from .connection import Connection, require_sdk
+from .results import result_text, result_value
 
 if TYPE_CHECKING:
     from .connection import Launch
@@ -127,27 +127,3 @@ def _json(result: Any) -> dict[str, Any]:
     """Return an answer of the SDK as JSON in the protocol's own names."""
     document: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
     return document
-
-
-def result_text(result: dict[str, Any]) -> str:
-    """Return the text of a result: its text parts, other parts and structured content as JSON."""
-    parts = [part["text"] if part.get("type") == "text" else json.dumps(part) for part in result.get("content", [])]
-    if not parts and "structuredContent" in result:
-        return json.dumps(result["structuredContent"], ensure_ascii=False)
-    return "\n".join(parts)
-
-
-def result_value(result: dict[str, Any]) -> Any:
-    """Return the value of a result: its structured content, or its text as JSON."""
-    structured = result.get("structuredContent")
-    if structured is None:
-        return _parsed(result_text(result))
-    # The protocol wraps values that are not objects.
-    return structured["result"] if isinstance(structured, dict) and list(structured) == ["result"] else structured
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return parse_json(text)
-    except DocumentError:
-        return text
