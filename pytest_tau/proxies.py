@@ -58,7 +58,7 @@ def describe_proxy(url: str) -> str:
     variable = next((name for name, value in os.environ.items() if value == proxy and _names_proxy(name)), None)
     parts = urlsplit(proxy)
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-    return f"{variable} is {shown}" if variable else f"the system's proxy is {shown}"
+    return f"{variable or 'the system'} names the proxy {shown}"
 
 
 def _names_proxy(variable: str) -> bool:

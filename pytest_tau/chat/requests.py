@@ -208,14 +208,19 @@ def text_of(message: Mapping[str, Any]) -> str | None:
 
     The text may be a list of parts, as some servers send it; parts of another kind, such as thoughts, have no text.
     """
-    # litellm moves fields that it does not know.
-    moved = message.get("provider_specific_fields")
     content = message.get("content")
     if isinstance(content, list):
         content = text_of_parts(content)
-    places = [content, message.get("refusal"), moved.get("refusal") if isinstance(moved, dict) else None]
-    texts = [text for text in places if isinstance(text, str)]
+    texts = [text for text in (content, refusal_of(message)) if isinstance(text, str)]
     return next((text for text in texts if text), texts[0] if texts else None)
+
+
+def refusal_of(message: Mapping[str, Any]) -> str | None:
+    """Return the text with which a model refuses to answer, if a message in OpenAI chat format marks it as such."""
+    # litellm moves fields that it does not know.
+    moved = message.get("provider_specific_fields")
+    places = [message.get("refusal"), moved.get("refusal") if isinstance(moved, dict) else None]
+    return next((text for text in places if isinstance(text, str) and text), None)
 
 
 class ChatModel(Protocol):

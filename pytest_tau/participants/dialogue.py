@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..chat.context_window import fit, token_counter
-from ..chat.requests import text_of
+from ..chat.requests import refusal_of, text_of
 from ..chat.text_tools import TextTools
 from ..documents import json_or_none
 from ..errors import ConfigurationError, ContextWindowError, ParticipantError, UnusableReplyError
@@ -216,6 +216,7 @@ def _message_selector(context: ParticipantContext, model: str, tools: list[dict[
 def _fields(answer: ChatReply) -> dict[str, Any]:
     return {
         "content": answer.message.get("content") or text_of(answer.message),
+        "refusal": refusal_of(answer.message),
         "tool_calls": answer.message.get("tool_calls"),
         "cost": answer.cost,
         "usage": answer.usage.model_dump() if answer.usage else None,

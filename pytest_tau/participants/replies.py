@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
-from ..chat.requests import text_of_parts
+from ..chat.requests import refusal_of, text_of_parts
 from ..documents import DocumentError, parse_json
 from ..errors import ParticipantError
 from ..models import AssistantMessage, ToolCall, UserMessage, json_copy, not_json, writable
+from ..text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -200,9 +201,16 @@ def _check_role(role: Any, side: Side) -> None:
 
 
 def _said(reply: dict[str, Any], side: Side) -> str | None:
-    """Return the text of a reply; a refusal is text that was said."""
-    content, refusal = _text(reply.get("content"), side), reply.get("refusal")
-    return writable(refusal) if not content and isinstance(refusal, str) and refusal else content
+    """Return the text of a reply. A refusal of the agent's model is said to the user.
+
+    One of the user's model is not what the simulated person says: the user cannot go on.
+    """
+    content, refusal = _text(reply.get("content"), side), refusal_of(reply)
+    if refusal is None or (content and content != refusal):
+        return content
+    if side == "user":
+        raise ParticipantError(f"respond() returned a refusal of its model: {shorten(refusal)!r}", side=side)
+    return writable(refusal)
 
 
 def _too_long(side: Side) -> ParticipantError:

@@ -100,7 +100,7 @@ def test_errors_without_an_answer_name_the_proxy_of_the_environment(monkeypatch)
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:3128")
     error = to_model_error(ConnectionError("refused"), REQUEST, 1.0)
-    assert str(error).endswith("reported: refused; HTTPS_PROXY is http://proxy.invalid:3128")
+    assert str(error).endswith("reported: refused; HTTPS_PROXY names the proxy http://proxy.invalid:3128")
 
 
 def test_what_is_missing_on_this_machine_will_not_pass() -> None:

@@ -141,6 +141,22 @@ def test_a_user_that_stays_empty_is_an_error_and_no_failure(domain: Domain) -> N
     assert ending.reason == "user_error"
 
 
+REFUSAL = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
+
+
+@pytest.mark.parametrize(
+    "refusal", [REFUSAL, {"role": "assistant", "content": "", "provider_specific_fields": REFUSAL}]
+)
+def test_a_refusal_of_the_user_s_model_is_not_said_to_the_agent(domain: Domain, refusal: Any) -> None:
+    once = Chat(refusal, "Yes.")
+    (reply,) = answers(LLMUser(plain(domain, once)), OPENING)
+    assert (reply.content, len(once.sent)) == ("Yes.", 2)
+    with pytest.raises(
+        ParticipantError, match=r"sent a refusal of its model: 'I cannot help with that\.', the last of 3"
+    ):
+        answers(LLMUser(plain(domain, Chat(*[refusal] * 3))), OPENING)
+
+
 def test_arguments_that_are_no_object_and_unknown_tools_are_counted_for_the_user(domain: Domain) -> None:
     chat = Chat(calls(called("switch", "u1", text="[")), calls(called("count", "u2")), "###STOP###")
     built = context(domain, "user", chat)

@@ -61,5 +61,5 @@ def test_addresses_of_this_machine_have_no_proxy(monkeypatch, variables, url, pr
 
 def test_descriptions_of_a_proxy_leave_its_password_out(monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://kim:secret@p:1")
-    assert describe_proxy("https://models.invalid/v1") == "HTTPS_PROXY is http://p:1"
+    assert describe_proxy("https://models.invalid/v1") == "HTTPS_PROXY names the proxy http://p:1"
     assert describe_proxy("https://localhost/v1") == ""
