@@ -19,4 +19,5 @@ BUNDLED = (
     "voice",
     "plain_clients",
     "queue",
+    "doubts",
 )

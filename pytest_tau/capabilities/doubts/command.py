@@ -1,0 +1,145 @@
+"""``tau doubts``: the tasks that the runs of several agents speak against."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...cli.options import add_options
+from ...cli.project import add_project_options, data_dir, project_of
+from ...cli.settings import Printer, print_json
+from ...text import listed, plural
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from .evidence import Doubt
+    from .runs import StoredEvidence
+
+#: Tasks that are shown, differences and findings of each, and reasons why simulations are not counted.
+_TASKS, _DIFFERENCES, _FINDINGS, _PROBLEMS = 20, 4, 3, 5
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "doubts",
+        description="Show the tasks that may be wrong: those in which more agents end in one same state against the "
+        "reference than pass. Not counted are conversations that the user spoilt, ends that break a rule of the "
+        "policy, and ends in which nothing was changed. Tasks in doubt are checked as by tau lint.",
+        statuses={0: "the tasks in doubt were shown", 2: "the command cannot be used"},
+        examples=[
+            ("tau doubts A B C", "three runs, such as of three agents"),
+            ("tau doubts results/*.json --data path/to/data/tau2", "result files over official data"),
+        ],
+    )
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="a run: its folder, its name below .tau/runs, a result file, or a URL of one of these",
+    )
+    add_options(
+        parser.add_argument_group("selection"),
+        "domain",
+        help="the domain of the runs (default: the one that they name, or the one whose tools they call)",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--max",
+        type=int,
+        default=_TASKS,
+        metavar="N",
+        help="the number of tasks shown; 0 for all (default: %(default)s)",
+    )
+    add_options(output, "json")
+    add_project_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status."""
+    from ...garbage import rare_collections
+    from ...runs.reader import open_run
+    from .runs import StoredEvidence
+
+    project = project_of(args)
+    if args.domain is not None:
+        project.load(args.domain)  # an unknown name is an error at once
+    bundled = frozenset() if data_dir(args.data) else frozenset(project.names()) - {*project.own_names()}
+    stored = StoredEvidence(project, args.domain, bundled)
+    with rare_collections():
+        for spec in args.runs:
+            stored.read(open_run(spec, Path()))
+    doubts = stored.evidence.doubts()
+    shown = doubts[: args.max] if args.max > 0 and not args.json else doubts
+    findings = [_findings(doubt, stored) for doubt in shown]
+    if args.json:
+        documents = [_document(doubt, found) for doubt, found in zip(doubts, findings, strict=True)]
+        print_json({"tasks": documents, "excluded": dict(stored.problems)})
+        return 0
+    _show(stored, doubts, list(zip(shown, findings, strict=True)))
+    return 0
+
+
+def _findings(doubt: Doubt, stored: StoredEvidence) -> list[str]:
+    """Return the errors and warnings of ``tau lint`` about a task in doubt."""
+    from ...lint import lint_domain
+
+    task, domain = stored.tasks[doubt.task]
+    report = asyncio.run(lint_domain(domain, None, [task]))
+    return [
+        f"{found.rule}: {found.text}"
+        for found in report.findings
+        if found.task_id == task.id and found.severity in ("error", "warning")
+    ]
+
+
+def _document(doubt: Doubt, findings: list[str]) -> dict[str, Any]:
+    return {
+        "domain": doubt.task.domain,
+        "task_id": doubt.task.task_id,
+        "score": round(doubt.score, 4),
+        "trials": doubt.trials,
+        "passed": doubt.passed,
+        "agents": doubt.agents,
+        "same": doubt.same,
+        "differs": list(doubt.differs),
+        "findings": findings,
+        "examples": list(doubt.examples),
+    }
+
+
+def _show(stored: StoredEvidence, doubts: Sequence[Doubt], shown: Sequence[tuple[Doubt, list[str]]]) -> None:
+    printer, evidence = Printer(), stored.evidence
+    for doubt, findings in shown:
+        printer.line(f"{doubt.task.task_id}: {in_words(doubt)}")
+        for difference in doubt.differs[:_DIFFERENCES]:
+            printer.line(difference, 4)
+        if len(doubt.differs) > _DIFFERENCES:
+            printer.line("and more", 4)
+        for finding in findings[:_FINDINGS]:
+            printer.line(f"lint: {finding}", 2)
+        printer.line(f"such as {', '.join(doubt.examples)}", 2)
+    if len(shown) < len(doubts):
+        printer.line(f"and {len(doubts) - len(shown)} more (--max 0 shows all)")
+    agents = plural(evidence.agents, "agent")
+    printer.line(f"{len(doubts)} of {plural(evidence.tasks, 'task')} in doubt, by the trials of {agents}")
+    if stored.left_out:
+        reasons = [f"{why}: {number}" for why, number in stored.left_out.most_common()]
+        printer.line(f"no evidence: {listed(reasons, _PROBLEMS)}")
+    if editions := stored.editions(list(stored.tasks)):
+        printer.line(
+            f"warning: the runs have different tasks under one id, which are counted apart: {listed(editions, 5)}"
+        )
+    printer.excluded(
+        [f"{problem} ({number} times)" if number > 1 else problem for problem, number in stored.problems.items()]
+    )
+
+
+def in_words(doubt: Doubt) -> str:
+    """Return how many agents end in the same state, and how many trials pass."""
+    ended = f"{plural(doubt.same, 'trial')} of {plural(doubt.agents, 'agent')}"
+    return f"{ended} end in the same other way, {doubt.passed} of {plural(doubt.trials, 'trial')} pass"

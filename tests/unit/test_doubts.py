@@ -1,0 +1,176 @@
+"""Tasks in doubt: how ends are counted over agents, and what ``tau doubts`` shows of stored runs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pytest_tau
+from pytest_tau.capabilities.doubts.ends import EndFacts
+from pytest_tau.capabilities.doubts.evidence import Evidence, TaskKey
+from pytest_tau.testing import ScriptedParticipant, call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_tau.models import Simulation
+
+    from .commands import Tau
+
+TASK = TaskKey("mock", "t")
+
+
+def end(*parts: str, says_nothing: str = "") -> EndFacts:
+    return EndFacts(end=" ".join(parts), parts=parts, differs=parts, says_nothing=says_nothing)
+
+
+def evidence(*trials: tuple[str, EndFacts | None], task: TaskKey = TASK) -> Evidence:
+    """Evidence of trials, each an agent and its end; None for a passed one."""
+    found = Evidence()
+    for number, (agent, ending) in enumerate(trials):
+        found.add(task, agent, ending, passed=ending is None, example=f"s{number}")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("trials", "score"),
+    [
+        ([("a", end("x")), ("b", end("x")), ("c", None)], 1 / 3),
+        ([("a", end("x")), ("b", end("x")), ("c", end("y"))], 2 / 3),
+        # As many pass as end in the same other way.
+        ([("a", end("x")), ("b", end("x")), ("c", None), ("d", None)], None),
+        # One agent alone may be mistaken, unless it ends so again and again.
+        ([("a", end("x")), ("b", end("y"))], None),
+        ([("a", end("x")), ("a", end("x"))], None),
+        ([("a", end("x")), ("a", end("x")), ("a", end("x")), ("a", None)], 1 / 2),
+        # An agent with many trials counts as one.
+        ([*[("a", end("x"))] * 8, ("b", end("x")), ("c", None), ("d", None), ("e", None)], None),
+        ([*[("a", None)] * 8, ("b", end("x")), ("c", end("x"))], 1 / 3),
+        # Ends that say nothing about the task count as failures, and as no evidence.
+        ([("a", end("x", says_nothing="nothing was changed"))] * 4, None),
+        ([("a", end("x")), ("b", end("x")), ("c", end("x", says_nothing="it broke a rule"))], 2 / 3),
+    ],
+)
+def test_the_score_is_the_share_of_agents_with_one_end_minus_the_share_that_passed(
+    trials: list[Any], score: float | None
+) -> None:
+    doubts = evidence(*trials).doubts()
+    assert [doubt.score for doubt in doubts] == ([] if score is None else [pytest.approx(score)])
+
+
+def test_a_doubt_tells_how_it_was_counted() -> None:
+    (doubt,) = evidence(("a", end("x")), ("a", end("x")), ("b", end("x")), ("b", None), ("c", end("y"))).doubts()
+    assert (doubt.trials, doubt.passed, doubt.agents, doubt.same) == (5, 1, 2, 3)
+    assert (doubt.differs, doubt.examples) == (("x",), ("s0", "s1", "s2"))
+
+
+def test_of_equal_scores_a_shared_difference_comes_first_and_then_the_fewest_places() -> None:
+    found = Evidence()
+    for name, ends in {
+        "muddle": [end("x", "y"), end("x", "y"), end("z"), end("w")],
+        "slot": [end("x"), end("x"), end("z"), end("w")],
+        "shared": [end("x", "y"), end("x", "y"), end("x"), end("w")],
+    }.items():
+        for agent, ending in enumerate(ends):
+            found.add(TaskKey("mock", name), str(agent), ending, passed=False, example="")
+    assert [doubt.task.task_id for doubt in found.doubts()] == ["shared", "slot", "muddle"]
+
+
+def test_memory_grows_with_ends_and_not_with_trials() -> None:
+    found = evidence(*[(f"agent-{number % 3}", end("x")) for number in range(3000)])
+    (doubt,) = found.doubts()
+    assert (doubt.same, len(doubt.examples)) == (3000, 3)
+
+
+# Stored runs
+
+
+def play(*titles: str, task_id: str = "create-task") -> Simulation:
+    """A conversation about a task of mock with an agent that creates tasks of these titles."""
+    domain = pytest_tau.load_domain("mock")
+    task = next(task for task in domain.tasks() if task.id == task_id)
+    agent = ScriptedParticipant([*(call("create_task", user_id="user_1", title=title) for title in titles), "Done."])
+    user = ScriptedParticipant(["Please.", "###STOP###"])
+    return pytest_tau.simulate(task, domain=domain, agent=agent, user=user)
+
+
+def write(folder: Path, agent: str, *simulations: Simulation, **changes: Any) -> str:
+    """A result file of τ²-bench, whose verdicts do not tell how a conversation ended; returns its path."""
+    (task,) = (task for task in pytest_tau.load_domain("mock").tasks() if task.id == "create-task")
+    rows = []
+    for number, simulation in enumerate(simulations):
+        row = simulation.model_dump(mode="json", exclude={"facts", "info", "conditions"}, exclude_none=True)
+        row["reward_info"] = {"reward": row["reward_info"]["reward"]}
+        rows.append(row | {"id": f"{agent}-{number}", "task_id": "create-task"})
+    document = {
+        "info": {
+            "agent_info": {"implementation": "llm_agent", "llm": agent},
+            "environment_info": {"domain_name": "mock"},
+        },
+        "tasks": [task.model_dump(mode="json", exclude_none=True) | changes],
+        "simulations": rows,
+    }
+    file = folder / f"{agent}.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    return str(file)
+
+
+def test_facts_of_a_failed_trial_have_its_end() -> None:
+    wrong, again, other, idle = play("Buy bread"), play("Buy bread"), play("Buy jam"), play()
+    ends = [simulation.facts["doubts"] for simulation in (wrong, again, other, idle)]
+    assert ends[0] == ends[1]
+    assert ends[0]["end"] != ends[2]["end"]
+    assert ends[0]["differs"] == ['tasks/task_3/title: expected "Order new chairs", got "Buy bread"']
+    assert [each["says_nothing"] for each in ends] == ["", "", "", "nothing was changed"]
+    assert "doubts" not in play("Order new chairs").facts
+
+
+def test_runs_of_several_agents_are_compared(tau: Tau, tmp_path: Path) -> None:
+    files = [
+        write(tmp_path, "heron", play("Buy bread"), play("Buy bread")),
+        write(tmp_path, "tern", play("Buy bread"), play("Order new chairs")),
+        write(tmp_path, "wren", play(), play("Buy jam")),
+    ]
+    (doubt,) = tau("doubts", *files, "--json").json["tasks"]
+    assert doubt == {
+        "domain": "mock",
+        "task_id": "create-task",
+        "score": 0.3333,
+        "trials": 6,
+        "passed": 1,
+        "agents": 2,
+        "same": 3,
+        "differs": ['tasks/task_3/title: expected "Order new chairs", got "Buy bread"'],
+        "findings": [],
+        "examples": ["heron-0", "heron-1", "tern-0"],
+    }
+    ran = tau("doubts", *files)
+    assert ran.lines == [
+        "create-task: 3 trials of 2 agents end in the same other way, 1 of 6 trials pass",
+        '    tasks/task_3/title: expected "Order new chairs", got "Buy bread"',
+        "  such as heron-0, heron-1, tern-0",
+        "1 of 1 task in doubt, by the trials of 3 agents",
+        "no evidence: nothing was changed: 1",
+    ]
+
+
+def test_tasks_of_one_id_that_differ_are_counted_apart(tau: Tau, tmp_path: Path) -> None:
+    changed = {"user_scenario": {"instructions": "Create the task Buy bread for user_1."}}
+    files = [
+        write(tmp_path, "heron", play("Buy bread")),
+        write(tmp_path, "tern", play("Buy bread"), **changed),
+    ]
+    ran = tau("doubts", *files)
+    assert ran.lines[0] == "0 of 2 tasks in doubt, by the trials of 2 agents"
+    assert "different tasks under one id, which are counted apart: create-task" in " ".join(ran.lines)
+
+
+def test_a_run_on_other_data_is_refused(tau: Tau, tmp_path: Path) -> None:
+    simulation = play("Order new chairs")
+    text = simulation.model_dump_json().replace("user_1", "user_77")
+    file = write(tmp_path, "heron", type(simulation).model_validate_json(text))
+    ran = tau("doubts", file)
+    assert ran.status == 2
+    assert "was not made on the bundled data of mock: add --data DIR" in ran.err
