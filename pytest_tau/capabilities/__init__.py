@@ -20,4 +20,5 @@ BUNDLED = (
     "plain_clients",
     "queue",
     "doubts",
+    "labels",
 )

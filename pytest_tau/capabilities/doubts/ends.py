@@ -37,7 +37,7 @@ class EndFacts(BaseModel):
         end: The digest of all differences: two trials of a task with the same one ended in the same way.
         parts: The digest of each difference.
         differs: The differences as text, at most six.
-        says_nothing: Why the end is no evidence about the task; empty if it is.
+        says_nothing: Why the end says nothing about the task; empty if it is evidence.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -33,7 +33,7 @@ class Doubt(NamedTuple):
         task: The task.
         score: The share of agents with the same end, minus the share that passed; above 0.
         trials: The number of trials that count.
-        passed: The number of those that passed.
+        passed: The number of them that passed.
         agents: The number of agents with the same end.
         same: The number of trials with it.
         differs: What differs from the reference in it, as text.

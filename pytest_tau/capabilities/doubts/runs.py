@@ -40,7 +40,7 @@ class StoredEvidence:
         evidence: What the trials say.
         tasks: The tasks that trials were about, each with its domain.
         problems: Why a simulation is not counted, with the number of such simulations.
-        left_out: How many trials are no evidence, by the reason.
+        left_out: How many trials say nothing about their tasks, by the reason.
     """
 
     def __init__(self, domains: DomainSource, domain: str | None, bundled: frozenset[str]) -> None:
