@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from pytest_tau.policy import Breach, MadeCall, Trajectory
 
-    from .models import AirlineDB, Reservation
+    from .models import AirlineDB, Cabin, Reservation, User
 
 _CONFIRM = (
     "Before any call that changes the database (booking, changing flights, cabin, bags or passengers, cancelling, "
@@ -51,6 +52,14 @@ _WRITES = (
 _FLOWN = {"flying", "landed"}
 _HOURS_TO_CANCEL = 24
 _MOST_PASSENGERS = 5
+#: Words for the reasons that the insurance covers: health and weather.
+_COVERED = re.compile(
+    r"\b(?:health|medical|ill|illness|sick\w*|unwell|ailing|disease|infect\w+|covid|flu|fever|injur\w+|hurt|broke\w*|"
+    r"accident|surger\w+|operat(?:ed|ion)|hospital\w*|doctor\w*|diagnos\w+|pregnan\w+|well enough|"
+    r"(?:not|n.t) (?:\w+ )?well|"
+    r"weather|storm\w*|snow\w*|hurricane|tornado|flood\w*|blizzard|typhoon|icy|fog\w*)\b",
+    re.IGNORECASE,
+)
 #: The most payment methods of each kind in one booking.
 _MOST_METHODS = {"certificate": 1, "credit_card": 1, "gift_card": 3}
 
@@ -126,18 +135,25 @@ def _numbers(call: MadeCall, trajectory: Trajectory) -> list[Any]:
 # Conditions that the records decide
 
 
-def _condition(name: str, sentence: str, tool: str, problem: Callable[[MadeCall, AirlineDB], str | None]) -> Rule:
-    """Return the rule that a tool is only called under a condition of the policy.
+def _condition(
+    name: str,
+    sentence: str,
+    tools: str | tuple[str, ...],
+    problem: Callable[[MadeCall, AirlineDB], str | None],
+    *edition: str,
+) -> Rule:
+    """Return the rule that tools are only called under a condition of the policy.
 
     Args:
         name: The rule's name.
         sentence: The sentence of the policy.
-        tool: The tool; calls that it has refused changed nothing and are not looked at.
+        tools: The tools; calls that they have refused changed nothing and are not looked at.
         problem: Returns why a call was not allowed by the records before it; None if it was.
+        edition: The fingerprints of the sentences of τ²-bench's policy that state the condition.
     """
 
     def check(trajectory: Trajectory) -> Iterator[Breach]:
-        for call in trajectory.of_tool(tool):
+        for call in trajectory.of_tool(*([tools] if isinstance(tools, str) else tools)):
             state = trajectory.shared_state_before(call)
             if state is None:
                 continue
@@ -148,7 +164,7 @@ def _condition(name: str, sentence: str, tool: str, problem: Callable[[MadeCall,
             if why:
                 yield trajectory.breach(call, why)
 
-    return Rule(name, sentence, check, absolute=True)
+    return Rule(name, sentence, check, absolute=True, editions=(edition,))
 
 
 def _reservation(call: MadeCall, db: AirlineDB) -> Reservation:
@@ -161,13 +177,34 @@ def _statuses(reservation: Reservation, db: AirlineDB) -> list[str]:
 
 def _not_to_cancel(call: MadeCall, db: AirlineDB) -> str | None:
     reservation = _reservation(call, db)
-    statuses = _statuses(reservation, db)
-    age = MOMENT - dt.datetime.fromisoformat(reservation.created_at)
-    fresh = age <= dt.timedelta(hours=_HOURS_TO_CANCEL)
-    # Whether the insurance covers the reason, only a reader of the conversation can say.
-    if fresh or "cancelled" in statuses or reservation.cabin == "business" or reservation.insurance == "yes":
+    # Whether the insurance covers the reason, only what the user says can tell.
+    if _may_be_cancelled(reservation, db) or reservation.insurance == "yes":
         return None
     return "booked more than 24 hours ago, no flight cancelled, not in business, no insurance"
+
+
+def _may_be_cancelled(reservation: Reservation, db: AirlineDB) -> bool:
+    """Return whether a reservation can be cancelled for any reason."""
+    age = MOMENT - dt.datetime.fromisoformat(reservation.created_at)
+    fresh = age <= dt.timedelta(hours=_HOURS_TO_CANCEL)
+    return fresh or "cancelled" in _statuses(reservation, db) or reservation.cabin == "business"
+
+
+def _not_covered(trajectory: Trajectory) -> Iterator[Breach]:
+    """Yield cancellations that only the insurance allows, although the user has named no reason that it covers."""
+    for call in trajectory.of_tool("cancel_reservation"):
+        state = trajectory.shared_state_before(call)
+        if state is None:
+            continue
+        db = cast("AirlineDB", state.agent_db)
+        said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+        try:
+            reservation = _reservation(call, db)
+        except ToolError:  # the call was made on other data
+            continue
+        insured = reservation.insurance == "yes" and not _may_be_cancelled(reservation, db)
+        if insured and said and not _COVERED.search(said):
+            yield trajectory.breach(call, "only the insurance would allow it, and the user names no such reason")
 
 
 def _flown(call: MadeCall, db: AirlineDB) -> str | None:
@@ -209,14 +246,25 @@ def _takes_bags_away(call: MadeCall, db: AirlineDB) -> str | None:
 
 
 def _wrong_bag_count(call: MadeCall, db: AirlineDB) -> str | None:
-    reservation = _reservation(call, db)
-    user = db.user(reservation.user_id)
-    free = free_bags(user.membership, reservation.cabin) * len(reservation.passengers)
     total, paid = call.arguments.get("total_baggages"), call.arguments.get("nonfree_baggages")
     if not isinstance(total, int) or not isinstance(paid, int):
         return None
-    wanted = max(0, total - free)
-    return f"{paid} bags to be paid, {wanted} of {total} are" if paid < wanted else None
+    wanted = max(0, total - _free_bags(call, db))
+    if "reservation_id" in call.arguments:
+        # Bags that were paid before stay paid, although they would be free today.
+        wanted = max(wanted, min(total, _reservation(call, db).nonfree_baggages))
+    return f"{paid} bags to be paid, {wanted} of {total} are" if paid != wanted else None
+
+
+def _free_bags(call: MadeCall, db: AirlineDB) -> int:
+    """Return how many bags are free in the reservation of a call, which it changes or makes."""
+    if "reservation_id" in call.arguments:
+        reservation = _reservation(call, db)
+        user, cabin, people = db.user(reservation.user_id), reservation.cabin, len(reservation.passengers)
+    else:
+        user, cabin = db.user(str(call.arguments.get("user_id"))), cast("Cabin", call.arguments.get("cabin"))
+        people = len(cast("list[Any]", call.arguments.get("passengers") or ()))
+    return free_bags(user.membership, cabin) * people
 
 
 def _too_many(call: MadeCall, db: AirlineDB) -> str | None:
@@ -230,12 +278,70 @@ def _too_many(call: MadeCall, db: AirlineDB) -> str | None:
     return f"{kinds[over[0]]} payment methods of the kind {over[0]}" if over else None
 
 
-def _not_to_compensate(call: MadeCall, db: AirlineDB) -> str | None:
-    user = db.user(str(call.arguments.get("user_id")))
-    reservations = [db.reservation(name) for name in user.reservations]
-    if user.membership != "regular" or any(r.insurance == "yes" or r.cabin == "business" for r in reservations):
-        return None
-    return "a regular member with neither insurance nor business class"
+# Compensation: a change may have taken the disrupted flight out of the reservation, so its first state counts too
+
+#: The certificate for each passenger, by the status of a flight.
+_PER_PASSENGER = {"cancelled": 100, "delayed": 50}
+
+
+def _disrupted(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[Reservation, str, User]]:
+    """Yield the reservations for which the user may be compensated, with the status of a flight.
+
+    One with a delayed flight counts if the user had it changed or cancelled before.
+    """
+    for state in (trajectory.shared_state_before(trajectory.calls[0]), trajectory.shared_state_before(call)):
+        if state is None:
+            continue
+        db = cast("AirlineDB", state.agent_db)
+        user = db.user(str(call.arguments.get("user_id")))
+        for reservation in map(db.reservation, user.reservations):
+            for status in _PER_PASSENGER:
+                counts = status == "cancelled" or _was_changed(reservation, trajectory, call)
+                if counts and status in _statuses(reservation, db):
+                    yield reservation, status, user
+
+
+def _was_changed(reservation: Reservation, trajectory: Trajectory, call: MadeCall) -> bool:
+    made = [each for each in trajectory.before(call) if each.mutates and not each.failed]
+    return any(each.arguments.get("reservation_id") == reservation.reservation_id for each in made)
+
+
+def _may_be_compensated(reservation: Reservation, user: User) -> bool:
+    return user.membership != "regular" or reservation.insurance == "yes" or reservation.cabin == "business"
+
+
+def _compensated(trajectory: Trajectory) -> Iterator[Breach]:
+    """Yield certificates for users who get none."""
+    for call, found in _certificates(trajectory):
+        if not found:
+            problem = (
+                "no flight of the user is cancelled, and no reservation with a delayed one was changed or cancelled"
+            )
+            yield trajectory.breach(call, problem)
+        elif not any(_may_be_compensated(reservation, user) for reservation, _, user in found):
+            yield trajectory.breach(call, "a regular member with neither insurance nor business class")
+
+
+def _amounts(trajectory: Trajectory) -> Iterator[Breach]:
+    """Yield certificates of another amount than those for the disrupted flights."""
+    for call, found in _certificates(trajectory):
+        amounts = {
+            _PER_PASSENGER[status] * len(reservation.passengers)
+            for reservation, status, user in found
+            if _may_be_compensated(reservation, user)
+        }
+        amount = call.arguments.get("amount")
+        if amounts and amount not in amounts:
+            wanted = " or ".join(f"${each}" for each in sorted(amounts))
+            yield trajectory.breach(call, f"${amount} instead of {wanted}")
+
+
+def _certificates(trajectory: Trajectory) -> Iterator[tuple[MadeCall, list[tuple[Reservation, str, User]]]]:
+    for call in trajectory.of_tool("send_certificate"):
+        try:
+            yield call, list(_disrupted(call, trajectory))
+        except ToolError:  # the call was made on other data
+            continue
 
 
 _RULES = [
@@ -271,40 +377,73 @@ _RULES = [
         "Otherwise you may cancel if at least one of these is true, and must decline if none is:",
         "cancel_reservation",
         _not_to_cancel,
+        *("5bf6cc1c7130", "e1d733524214", "ffa6d393370d", "681099a004c6"),
+    ),
+    Rule(
+        "cancel-reason",
+        "it has insurance, and the reason is one that the insurance covers.",
+        _not_covered,
+        needs_dialog=True,
+        of_reference=True,
+        editions=(("681099a004c6",),),
     ),
     _condition(
         "cancel-flown",
         "If any flight of the reservation has been flown, you cannot help: transfer.",
         "cancel_reservation",
         _flown,
+        "5536bd1fa358",
     ),
     _condition(
         "basic-economy",
         "those of a basic economy reservation cannot be changed.",
         "update_reservation_flights",
         _changes_basic_economy,
+        "247e3ba883b3",
     ),
     _condition(
         "same-route",
         "Those of others can, as long as origin, destination and trip type stay.",
         "update_reservation_flights",
         _changes_route,
+        "df6c7f275aad",
     ),
     _condition(
-        "bags-added-only", "bags can be added but not taken away.", "update_reservation_baggages", _takes_bags_away
+        "bags-added-only",
+        "bags can be added but not taken away.",
+        "update_reservation_baggages",
+        _takes_bags_away,
+        "724a55b653be",
     ),
-    _condition("bags-paid", "Each bag beyond that costs $50.", "update_reservation_baggages", _wrong_bag_count),
+    _condition(
+        "bags-paid",
+        "Each bag beyond that costs $50.",
+        ("update_reservation_baggages", "book_reservation"),
+        _wrong_bag_count,
+        *("f0cc0c67b469", "7a4a8350c6b5", "cdf0b654a54c"),
+        *("7881e870ccfa", "c58acfd6f7e7", "b8e0722a57e4"),
+        *("0d51bd76de6a", "064c37afdbfc", "54e729fb2729"),
+    ),
     _condition(
         "booking-limits",
         "at most one travel certificate, one credit card and three gift cards in a reservation.",
         "book_reservation",
         _too_many,
+        *("e3c4d3886def", "2d371c9f2412"),
     ),
-    _condition(
+    Rule(
         "compensation",
         "A `regular` user without insurance in basic economy or economy gets none.",
-        "send_certificate",
-        _not_to_compensate,
+        _compensated,
+        absolute=True,
+        editions=(("f58ec5651543", "a2405a9a0c4c"),),
+    ),
+    Rule(
+        "compensation-amount",
+        "Send it with `send_certificate`. Nothing else is compensated, for no other reason.",
+        _amounts,
+        absolute=True,
+        editions=(("ee7714c911e9", "759c44442890"),),
     ),
 ]
 RULES = bounded(_RULES)

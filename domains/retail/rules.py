@@ -193,7 +193,13 @@ _RULES = [
     confirmation(_CONFIRM, needs=_order),
     done_claims("Say only what a tool, the customer or this policy has told you.", ids=("order_id",)),
     transfer_notice("Then send this notice, with nothing added:"),
-    Rule("exchange-differs", "The tool would take the very same item: you do not.", _same_item, absolute=True),
+    Rule(
+        "exchange-differs",
+        "The tool would take the very same item: you do not.",
+        _same_item,
+        absolute=True,
+        editions=(("8a8cbe6b9972",),),
+    ),
     Rule(
         "address-after-items",
         "The address tool would still take `pending (item modified)`: do not use it then.",

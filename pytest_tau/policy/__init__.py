@@ -5,6 +5,7 @@ that it stands for, and a function that looks at the :class:`Trajectory` of a fi
 """
 
 from .check import check_policy, load_rules, report_of
+from .editions import fingerprint, holds_in
 from .makers import (
     confirmation,
     done_claims,
@@ -37,6 +38,8 @@ __all__ = [
     "check_policy",
     "confirmation",
     "done_claims",
+    "fingerprint",
+    "holds_in",
     "identification",
     "is_no",
     "is_yes",

@@ -32,6 +32,11 @@ class Rule:
             an agent works alone, or only makes the reference calls.
         absolute: Whether the call alone breaks it, in the state before it, whatever was called and said before. A task
             that requires such a call contradicts the policy.
+        of_reference: Whether it is checked on reference actions, with the user's scenario as what the user has said. An
+            absolute rule is; others are about how an agent comes to its calls, and a reference need not have reads.
+        editions: Other editions of the policy that state the rule: for each, the fingerprints of the sentences that do
+            (``pytest_tau.policy.fingerprint``). In data with another policy, the rule is checked on reference actions
+            only if the policy has all sentences of one of these.
         bounded: Whether the check surely ends and waits for nothing, such as one that only loops over the turns and
             calls. Any other check is run in another thread, with a limit of time.
 
@@ -45,6 +50,8 @@ class Rule:
     needs_dialog: bool = False
     absolute: bool = False
     bounded: bool = False
+    editions: tuple[tuple[str, ...], ...] = ()
+    of_reference: bool = False
 
     def __post_init__(self) -> None:
         name: Any = self.name

@@ -155,6 +155,75 @@ def test_a_booking_for_six() -> None:
     assert talk.breached == ["booking-limits"]
 
 
+def insured_reservation() -> Any:
+    """Return a reservation that only its insurance allows to cancel."""
+    db: Any = loaded("airline").environment().agent_db
+    return next(
+        each
+        for each in db.reservations.scan()
+        if (each.insurance, each.status) == ("yes", None)
+        and each.cabin != "business"
+        and each.created_at < "2024-05-13"
+        and {db.day(leg.flight_number, leg.date).status for leg in each.flights} == {"available"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "breached"),
+    [
+        ("My plans have changed.", ["cancel-reason"]),
+        ("I have insurance, and I changed my mind.", ["cancel-reason"]),
+        ("My daughter is in hospital.", []),
+        ("I do not feel well enough to fly.", []),
+        ("There is a storm coming.", []),
+    ],
+)
+def test_the_insurance_covers_health_and_weather(reason: str, breached: list[str]) -> None:
+    reservation = insured_reservation()
+    talk = airline_talk(reservation).user(reason).agreed(f"I will cancel {reservation.reservation_id}.")
+    assert talk.call("cancel_reservation", reservation_id=reservation.reservation_id).breached == breached
+
+
+def disrupted(status: str) -> Any:
+    """Return a reservation with such a flight, with its user, of the silver or gold membership."""
+    db: Any = loaded("airline").environment().agent_db
+    for reservation in db.reservations.scan():
+        statuses = [db.day(leg.flight_number, leg.date).status for leg in reservation.flights]
+        user = db.user(reservation.user_id)
+        if status in statuses and "landed" not in statuses and user.membership != "regular":
+            others = [db.reservation(each) for each in user.reservations if each != reservation.reservation_id]
+            seen = {db.day(leg.flight_number, leg.date).status for each in others for leg in each.flights}
+            if seen.isdisjoint({"delayed", "cancelled"}):
+                return reservation, user
+    raise AssertionError(f"no reservation has a flight that is {status}")
+
+
+@pytest.mark.parametrize(
+    ("status", "first", "per_person", "breached"),
+    [
+        ("cancelled", False, 100, []),
+        ("cancelled", False, 50, ["compensation-amount"]),
+        # For a delay, the reservation must have been changed or cancelled before.
+        ("delayed", False, 50, ["compensation"]),
+        ("delayed", True, 50, []),
+        ("delayed", True, 100, ["compensation-amount"]),
+    ],
+)
+def test_a_certificate_has_the_amount_for_what_happened(
+    status: str, first: bool, per_person: int, breached: list[str]
+) -> None:
+    reservation, user = disrupted(status)
+    name, amount = reservation.reservation_id, per_person * len(reservation.passengers)
+    talk = airline_talk(reservation).user("I want compensation.")
+    if first:
+        people = [each.model_dump() for each in reservation.passengers]
+        talk.agreed(f"I will change a name of {name}.")
+        talk.call("update_reservation_passengers", reservation_id=name, passengers=people)
+    talk.agreed(f"I will send a certificate of ${amount} for {name}.")
+    talk.call("send_certificate", user_id=user.user_id, amount=amount)
+    assert [each for each in talk.breached if each.startswith("compensation")] == breached
+
+
 def test_a_write_for_a_user_who_was_not_identified() -> None:
     reservation, _ = airline_reservation(cabin="business")
     talk = Talk(loaded("airline")).user("Cancel it.").agreed(f"I will cancel {reservation.reservation_id}.")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_tau.capabilities.doubts.runs import StoredEvidence
+from pytest_tau.capabilities.policy_rules.lint import check_rules
 from pytest_tau.domains import domain_names, load_domain
+from pytest_tau.lint import lint_domain
+from pytest_tau.models import Task
 from pytest_tau.runs.reader import open_run
 
 if TYPE_CHECKING:
@@ -42,3 +47,41 @@ def test_tasks_with_a_known_fault_are_among_the_first_in_doubt(shared: Path, off
     ranked = [doubt.task.task_id for doubt in stored.evidence.doubts()]
     found = [sum(task_id in labelled for task_id in ranked[:most]) for most in (10, 20)]
     assert found >= [4, 7] and found[1] >= 7, found
+
+
+def labels(shared: Path, **wanted: str) -> set[str]:
+    """The tasks with such a label."""
+    with (shared / "truth" / "labels.csv").open(newline="") as file:
+        return {row["task"] for row in csv.DictReader(file) if all(row[key] == value for key, value in wanted.items())}
+
+
+def found_in(tasks: list[Task], domain: Domain) -> dict[str, set[str]]:
+    """The rules of the errors in tasks of a domain, by task."""
+    report = asyncio.run(lint_domain(domain, None, tasks))
+    found: dict[str, set[str]] = {}
+    for finding in report.findings:
+        if finding.severity == "error" and finding.task_id is not None:
+            found.setdefault(finding.task_id, set()).add(finding.rule)
+    return found
+
+
+@pytest.mark.parametrize(("name", "missed"), [("airline", {"35"}), ("retail", set())])
+def test_wrong_reference_actions_are_errors(shared: Path, official_data: Path, name: str, missed: set[str]) -> None:
+    # That of 35 is a warning: a date of birth that the agent cannot know.
+    content = json.loads((shared / "truth" / "tasks" / f"{name}_2025.json").read_text())
+    wrong = labels(shared, domain=name, edition="2025", kind="writes")
+    tasks = [Task.model_validate(task) for task in content if task["id"] in wrong]
+    found = found_in(tasks, load_domain(name, official_data))
+    assert wrong - found.keys() == missed
+
+
+def test_rules_are_not_checked_by_an_edition_that_states_others(official_data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "domains" / "airline"
+    folder.mkdir(parents=True)
+    for file in (official_data / "domains" / "airline").iterdir():
+        (folder / file.name).symlink_to(file)
+    policy = (folder / "policy.md").read_text()
+    (folder / "policy.md").unlink()
+    (folder / "policy.md").write_text(policy.replace("at most five passengers", "at most four passengers"))
+    (note,) = check_rules(load_domain("airline", tmp_path))
+    assert note.text == "not checked, as the policy does not state them: booking-limits"

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from ...errors import ConfigurationError, TauError
 from ...lint.findings import Finding
-from ...policy import load_rules
+from ...models import UserMessage, strings_in
+from ...policy import check_policy, holds_in, load_rules
 from ...runner.config import SimulationSettings
 from ...runner.simulate import asimulate
+from ...text import one_line
 from . import capability
 
 if TYPE_CHECKING:
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
     from ...evaluation import Evaluation
     from ...lint.findings import Severity
     from ...models import Simulation, Task
+    from ...policy import Rule
 
+#: Characters of a call in a finding.
+_CALL = 120
 #: The agent of a domain that follows its policy.
 _AGENT = "rules"
 
@@ -28,11 +33,38 @@ async def lint(view: LintView) -> list[Finding]:
     """Check the rules of a domain, or that neither gold nor the domain's own agent breaks one in a task."""
     if view.task is None:
         return [*check_rules(view.domain)]
+    found = [*_breaches_of_reference(view)]
     if not _is_own_data(view.domain):
-        return []
-    # The reference actions must not break a rule that does not depend on what is said.
-    found = [*_findings("gold-breaks-rule", view.gold)] if view.gold else []
+        return found
+    # Nor must they break any other rule that does not depend on what is said.
+    known = {finding.text.partition(":")[0] for finding in found}
+    others = [*_findings("gold-breaks-rule", view.gold)] if view.gold else []
+    found += [finding for finding in others if finding.text.partition(",")[0] not in known]
     return [*found, *await check_agent(view.task, view.domain, view.evaluation)]
+
+
+def _breaches_of_reference(view: LintView) -> Iterator[Finding]:
+    """Check ``gold-breaks-rule``, for the rules of calls that the policy of the data states, whatever the data are."""
+    if view.gold is None or view.task is None:
+        return
+    rules, _ = reference_rules(view.domain)
+    given = len(view.task.message_history or ())
+    scenario = UserMessage(content="\n".join(strings_in(view.task.user_scenario.model_dump(mode="json"))))
+    messages = [*view.gold.messages[:given], scenario, *view.gold.messages[given:]]
+    report = check_policy(messages, view.task, view.domain, rules=rules)
+    for rule in report.counts if report else ():
+        breaches = [breach for breach in report.breaches if breach.rule == rule] if report else []
+        for breach in breaches:
+            called = f"{one_line(breach.call_text, _CALL)}: " if breach.call_text else ""
+            yield Finding("gold-breaks-rule", "error", view.task.id, f"{rule}: {called}{breach.evidence}")
+
+
+def reference_rules(domain: Domain) -> tuple[list[Rule], list[Rule]]:
+    """Return the rules that references are checked by: those that the policy of the data states, and the others."""
+    rules = [rule for rule in load_rules(domain.spec) if rule.absolute or rule.of_reference]
+    policies = [domain.environment(policy=name).policy for name in domain.spec.policies]
+    held = [rule for rule in rules if any(holds_in(rule, policy) for policy in policies)]
+    return held, [rule for rule in rules if rule not in held]
 
 
 def check_rules(domain: Domain) -> Iterator[Finding]:
@@ -43,6 +75,12 @@ def check_rules(domain: Domain) -> Iterator[Finding]:
         yield Finding("bad-rule", "error", None, str(error))
         return
     if not _is_own_data(domain):
+        _, missing = reference_rules(domain)
+        if missing:
+            names = ", ".join(rule.name for rule in missing)
+            yield Finding(
+                "rule-not-in-policy", "note", None, f"not checked, as the policy does not state them: {names}"
+            )
         return
     policies = " ".join(_plain(domain.environment(policy=name).policy) for name in domain.spec.policies)
     for rule in rules:

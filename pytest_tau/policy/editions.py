@@ -1,0 +1,58 @@
+"""Editions of a policy: other texts with the same rules, recognised by the fingerprints of their sentences.
+
+A rule stands for a sentence of its domain's own policy. Data of somebody else have another text: there, the rule holds
+if the text has the sentences whose fingerprints it names. An edition that changes a number in one of them has another
+fingerprint, and the rule is not checked.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING
+
+from ..files import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .rule import Rule
+
+_DIGITS = 12
+#: What is layout: emphasis, code, quotes, the marks of lists, headings and tables, and the point at the end.
+_LAYOUT = re.compile(r"[*_`'\"|#>]+")
+_MARK = re.compile(r"^\s*(?:[-+•]|\d+[.)])\s+")
+_END = re.compile(r"(?<=[.!?])\s+")
+
+
+def fingerprint(sentence: str) -> str:
+    """Return the fingerprint of a sentence, which does not depend on layout and letter case."""
+    return digest(_plain(sentence))[:_DIGITS]
+
+
+def holds_in(rule: Rule, policy: str) -> bool:
+    """Return whether a policy states a rule: in the rule's own sentence, or in those of an edition that it names."""
+    if _plain(rule.sentence) in _plain_text(policy):
+        return True
+    known = _fingerprints(policy)
+    return any(known.issuperset(edition) for edition in rule.editions)
+
+
+@functools.lru_cache(maxsize=32)
+def _fingerprints(policy: str) -> frozenset[str]:
+    return frozenset(fingerprint(sentence) for sentence in sentences_of(policy))
+
+
+@functools.lru_cache(maxsize=32)
+def _plain_text(policy: str) -> str:
+    return _plain(policy)
+
+
+def sentences_of(policy: str) -> Iterator[str]:
+    """Yield the sentences of a policy: each line of a list and of a table, and the sentences of other lines."""
+    for line in policy.splitlines():
+        yield from (part for part in _END.split(_MARK.sub("", line)) if part.strip())
+
+
+def _plain(text: str) -> str:
+    return " ".join(_LAYOUT.sub(" ", text).lower().split()).rstrip(" .:;!")
