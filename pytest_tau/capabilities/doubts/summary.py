@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...text import listed, plural
+from ...text import listed
 from .evidence import Evidence, TaskKey
 
 if TYPE_CHECKING:
@@ -14,17 +14,19 @@ _SHOWN = 5
 
 
 def finished(run: FinishedRun) -> None:
-    """Add the number of tasks in which more trials end in one same way against the reference than pass."""
+    """Add the tasks in which more trials of models end in one same way against the reference than pass.
+
+    Trials of an agent without a model are the same each time, and say no more than one of them.
+    """
     evidence = Evidence()
     for record, facts in run.trials:
-        if record.ran and (record.blame or {}).get("party") != "user":
-            conditions = record.conditions or {}
-            model = conditions.get("models", {}).get("agent", {}).get("name", "")
+        conditions = record.conditions or {}
+        model = conditions.get("models", {}).get("agent", {}).get("name")
+        if record.ran and model and (record.blame or {}).get("party") != "user":
             agent = f"{conditions.get('agent')} {model}"
-            evidence.add(
-                TaskKey(record.domain, record.task_id), agent, facts, passed=record.passed, example=record.task_id
-            )
+            task = TaskKey(record.domain, record.task_id)
+            evidence.add(task, agent, facts, passed=record.passed, example=record.task_id)
     doubts = evidence.doubts()
     if doubts:
         ids = listed([doubt.task.task_id for doubt in doubts], _SHOWN)
-        run.add(f"tau: {plural(len(doubts), 'task')} in doubt, as several trials end in one same other way: {ids}")
+        run.add(f"{len(doubts)}, in which more trials end in one same other way than pass (tau doubts shows it): {ids}")
