@@ -166,6 +166,7 @@ def _begin(config: pytest.Config) -> None:
     _register_if_given(config, "report.baseline", "baseline")
     _register_if_given(config, "collect.resume", "resume")
     _register_if_given(config, "report.html", "html")
+    _register(config, "report.subtests")
 
 
 def _exempt_loopback(config: pytest.Config) -> None:

@@ -152,6 +152,73 @@ class TestVerdict:
         assert gate("--tau-gate", "pass^1>=0.1", *workers, fails=[1]).ret == pytest.ExitCode.OK
 
 
+class TestSubtests:
+    """A failed subtest fails its trial; the report of a subtest is not that of the trial."""
+
+    @pytest.fixture
+    def checks(self, project):
+        """Runs a test of four trials whose subtests fail in some, and are skipped in all."""
+
+        def run(*args, fails=(), marker="at_least=0.75, ", agent="gold", again=False):
+            project.write(
+                "test_own.py",
+                f"""
+                import pytest
+
+                ran = set()
+
+                @pytest.mark.tau(domain="mock", num_tasks=1, trials=4, {marker}agent="{agent}", user="gold")
+                def test_it(tau_simulation, tau_trial, subtests):
+                    first = int(tau_trial) not in ran
+                    ran.add(int(tau_trial))
+                    for part in "ab":
+                        with subtests.test("the check", part=part):
+                            assert tau_trial not in {set(fails)!r} or ({again} and not first)
+                    with subtests.test("another"):
+                        pytest.skip("not now")
+                """,
+            )
+            return project.run("test_own.py", *args)
+
+        return run
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_the_gate_is_missed(self, checks, workers):
+        run = checks(*workers, fails=[0, 1, 2, 3])
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.line(f"tau: gate of {NAME}: 0 of 4 trials passed; at_least 0.75 needs 3: missed")
+        run.line("contains 2 failed subtests")
+        run.lacks("passed although")
+        assert run.text.count("4 of 4 trials have not passed") == 1
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_the_gate_is_met(self, checks, workers):
+        run = checks("-x", *workers, fails=[1])
+        assert run.ret == pytest.ExitCode.OK
+        run.line(f"tau: gate of {NAME}: 3 of 4 trials passed; at_least 0.75 needs 3: met")
+        run.line("3 passed, 2 subtests failing, 1 failing")
+        run.lacks("SUBFAILED")
+
+    def test_what_failed_is_explained(self, checks):
+        run = checks("-rx", fails=[1])
+        run.line("test_it[create-task-trial-1] [the check] (part='b')")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_without_a_gate_the_test_fails_with_its_trial(self, checks, workers):
+        run = checks(*workers, fails=[0, 1, 2, 3], marker="", agent="noop")
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.outcomes(failed=12)
+        run.lacks("although")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_reruns_come_before_the_gate(self, checks, workers):
+        pytest.importorskip("pytest_rerunfailures")
+        run = checks("-p", "pytest_rerunfailures", "--reruns", "1", *workers, fails=[1, 2], again=True)
+        assert run.ret == pytest.ExitCode.OK
+        run.outcomes(passed=4, rerun=2)
+        run.line("4 of 4 trials passed; at_least 0.75 needs 3: met")
+
+
 class TestOtherTools:
     """What pytest and its plugins make of it."""
 

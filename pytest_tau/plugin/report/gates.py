@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: The letter, and with ``-v`` the word, of a failed trial that does not fail the run, by its outcome.
 SHOWN = {"failing": ("f", "FAILING"), "broken": ("e", "BROKEN")}
+#: What the outcome of a subtest of such a trial begins with in pytest's counts.
+_OF_SUBTEST = "subtests "
 
 
 def register(config: pytest.Config) -> None:
@@ -237,6 +239,27 @@ def gated(report: Any) -> str | None:
     return trial.gated if trial else None
 
 
+def status(report: Any, name: str) -> tuple[str, str, Any]:
+    """Return category, letter and word of a tolerated report; a subtest is counted apart from its trial.
+
+    Args:
+        report: The report.
+        name: The outcome of the trial.
+    """
+    letter, word = SHOWN[name]
+    if isinstance(report, pytest.SubtestReport):
+        return _OF_SUBTEST + name, "", (f"SUB{word}", {"yellow": True})
+    return name, letter, (word, {"yellow": True})
+
+
+def forget_subtests(config: pytest.Config, nodeid: str) -> None:
+    """Forget the tolerated subtests of a test that is run again, as pytest-rerunfailures does with failed ones."""
+    terminal: Any = config.pluginmanager.get_plugin("terminalreporter")
+    for name in SHOWN if terminal is not None else ():
+        reports = terminal.stats.get(_OF_SUBTEST + name, [])
+        reports[:] = [report for report in reports if report.nodeid != nodeid]
+
+
 def tolerate(report: Any) -> None:
     """Turn a failure into an expected one, which pytest, xdist, ``-x`` and JUnit's XML do not count."""
     report.outcome, report.wasxfail = "skipped", _message(report)
@@ -257,7 +280,8 @@ def explain(terminal: Any, chosen: Callable[[Any], bool]) -> None:
         chosen: Returns whether a report is written.
     """
     for name, (_, word) in SHOWN.items():
-        reports = [report for report in terminal.stats.get(name, ()) if chosen(report)]
+        found = [*terminal.stats.get(_OF_SUBTEST + name, ()), *terminal.stats.get(name, ())]
+        reports = [report for report in found if chosen(report)]
         if reports:
             terminal.write_sep("=", f"{word} TRIALS")
         for report in reports:

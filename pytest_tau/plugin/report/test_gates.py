@@ -17,7 +17,7 @@ from ..compat import mark_last_failed
 from ..context.run_state import run_state, will_be_restored
 from ..items import get_item_state, is_task_item, item_state, marker_arguments, spec_of
 from ..wire import TestGate, is_worker, trial_report
-from .gates import SHOWN, count_failure, explain, gated, tolerate
+from .gates import count_failure, explain, forget_subtests, gated, status, tolerate
 from .terminal import write_wrapped
 
 if TYPE_CHECKING:
@@ -135,6 +135,8 @@ class TestGates:
         outcome = _outcome(report, name)
         if outcome is not None:
             tests.outcomes[report.nodeid] = outcome
+        elif report.outcome == "rerun":
+            forget_subtests(self._config, report.nodeid)
         if name is not None and report.outcome in ("failed", "skipped"):
             self._decide(report, tests)
         yield
@@ -146,6 +148,8 @@ class TestGates:
             tolerate(report)
             return
         count_failure(report)
+        if isinstance(report, pytest.SubtestReport):
+            return
         allowed = plural(tests.gate.allowed, "trial")
         text = (
             f"{tests.lost} of {plural(tests.gate.trials, 'trial')} have not passed; at_least={tests.gate.at_least:g} "
@@ -158,8 +162,7 @@ class TestGates:
         name = gated(report)
         if name is None or not report.skipped:
             return None
-        letter, word = SHOWN[name]
-        return name, letter, (word, {"yellow": True})
+        return status(report, name)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
@@ -247,6 +250,8 @@ def _outcome(report: Any, name: str | None) -> str | None:
     """Return the outcome of a trial in the phase that decides it; None in any other phase."""
     if name is not None and report.outcome != "rerun":
         return name
+    if isinstance(report, pytest.SubtestReport):
+        return None  # one that has failed fails its trial
     if report.failed:
         return "error"
     if report.skipped:

@@ -58,9 +58,9 @@ class TrialReports:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Pass the facts of a trial on, before pytest counts the report."""
+        """Pass the facts of a trial on, before pytest counts the report; that of a subtest is not the trial's."""
         trial = trial_report(report)
-        if trial is not None and not is_worker(self._config):
+        if trial is not None and not is_worker(self._config) and not isinstance(report, pytest.SubtestReport):
             self._last = report
             self._pass_on(report)
 
