@@ -226,10 +226,54 @@ def test_the_module_of_an_item_exists(project, a_task):
             for item in items:
                 assert importlib.import_module(item.module.__name__)
                 assert Path(item.module.__file__) == Path(inspect.getfile(item.module)) == item.path
-                assert item.path.exists()
+                assert item.path.exists() or item.parent.path == item.path == item.session.path / "mock"
         """,
     )
     project.run("mock/t.tau.json", "mock::create-task").outcomes(passed=2)
+
+
+EDITOR = """
+import pytest
+
+def pytest_collection_finish(session):
+    for item in session.items:
+        chain = [node for node in item.listchain() if isinstance(node, pytest.Collector)]
+        for parent, node in zip(chain, chain[1:], strict=False):
+            of_pytest = isinstance(node, pytest.Dir)  # it has one for the root directory
+            assert of_pytest or parent.path != node.path or node.path.is_file(), node
+        # As an editor does that builds the folders above each file, from the file up to the root directory.
+        assert session.path in item.parent.path.parents, item
+"""
+
+
+@pytest.mark.parametrize("where", [".", "tests", "tests/mock"])
+def test_an_editor_finds_the_folder_of_each_item(project, a_task, monkeypatch, where):
+    project.ini("tau_domain = mock", "tau_num_tasks = 1")
+    project.write("conftest.py", EDITOR)
+    project.write("tests/test_own.py", "class TestIt:\n    def test_it(self): pass")
+    project.tasks("tests/mock/t.tau.json", a_task())
+    monkeypatch.chdir(project.path / where)
+    found = project.collected()
+    assert [each for each in found if each.startswith("mock::")], found
+    run = project.run(f"{project.path / where / 'mock'}::create-task")  # as an editor names it
+    run.outcomes(passed=1)
+
+
+def test_a_domain_of_a_run_from_outside_of_its_root_directory(project, tmp_path_factory, monkeypatch):
+    project.ini("tau_domain = mock", "tau_num_tasks = 1")
+    project.write("conftest.py", EDITOR)
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    monkeypatch.syspath_prepend(project.path)
+    run = project.run("-c", project.path / "pytest.ini", "--rootdir", project.path, "-p", "conftest")
+    run.outcomes(passed=1)
+
+
+def test_a_domain_does_not_have_the_conftest_of_a_folder_with_its_name(project):
+    project.write("mock/conftest.py", "def pytest_runtest_setup(): raise OSError('of the folder')")
+    project.write("conftest.py", "def pytest_runtest_setup(item): print('set up', item.name)")
+    run = project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "-s")
+    run.outcomes(passed=1)
+    run.line("set up create-task[trial-0]")
 
 
 def test_thousands_of_tasks_read_each_file_once(project, a_task, monkeypatch):

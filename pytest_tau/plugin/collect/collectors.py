@@ -22,6 +22,8 @@ from .unchecked import idle_tests, idle_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pluggy import HookRelay
+
     from ...models import Task, TaskFileContent
     from ..context.run_context import RunContext
     from ..context.run_state import SelectedDomain
@@ -215,12 +217,22 @@ class DomainCollector(TaskCollector):
 
     @classmethod
     def of(cls, parent: pytest.Collector, name: str, selected: SelectedDomain) -> DomainCollector:
-        """Return the collector of a domain; its path is where pytest was started, for the conftest.py there."""
-        folder = Path(parent.config.invocation_params.dir)
+        """Return the collector of a domain.
+
+        Its path is one below the folder where pytest was started, or else below the root directory: editors take it for
+        that of a file, whose folders they follow up to the root directory.
+        """
+        folder, root = Path(parent.config.invocation_params.dir), parent.config.rootpath
         load_conftests(parent.config, folder)
-        collector: DomainCollector = cls.from_parent(parent, name=name, path=folder, nodeid=name)
+        path = (folder if folder.is_relative_to(root) else root) / name
+        collector: DomainCollector = cls.from_parent(parent, name=name, path=path, nodeid=name)
         collector.selected = selected
         return collector
+
+    @property
+    def ihook(self) -> HookRelay:
+        """Return the hooks of the conftest.py files where pytest was started; there need be no folder at the path."""
+        return self.session.gethookproxy(Path(self.config.invocation_params.dir))
 
     def specs(self, context: RunContext) -> list[TaskSpec]:
         """Return the domain's tasks that the settings select."""

@@ -11,6 +11,8 @@ from ..compat import set_node_id
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pluggy import HookRelay
+
     from ...models import Task
     from ..items import TaskSpec
 
@@ -71,6 +73,12 @@ class TauItem(pytest.Function):
         if spec.config.simulation.solo and spec.task.ticket is None:
             item.add_marker(pytest.mark.skip(reason="solo: the task has no ticket"))
         return item
+
+    @property
+    def ihook(self) -> HookRelay:
+        """Return the hooks of the collector."""
+        assert self.parent is not None, "it was collected"
+        return self.parent.ihook
 
     @property
     def task(self) -> Task:
