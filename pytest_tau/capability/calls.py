@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import CapabilityError
 from ..settings import changed_values
 from . import PROBLEM, FactColumn, stored_facts
-from .views import Detail, LateDetail, Measured, PageBlock, TrialStages
+from .views import Detail, Finding, LateDetail, Measured, PageBlock, TrialStages
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -86,6 +86,7 @@ def summary_lines(
     asked: Collection[str] = (),
     everything: bool = False,
     terminal: bool = False,
+    brief: bool = False,
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines of the summary, each after the label of its capability.
 
@@ -95,18 +96,23 @@ def summary_lines(
         asked: The names of the capabilities whose details are shown.
         everything: Whether the details of all are.
         terminal: Whether the terminal shows them.
+        brief: Whether only findings are shown of the capabilities whose details are not.
     """
     for each in capabilities:
         having = [record for record in records if each.name in record.facts]
         measured = measured_by(each, having)
         if each.summary is not None and measured:
             detailed = everything or each.name in asked
-            shown = (line for line in each.summary(measured) if detailed or not isinstance(line, Detail | LateDetail))
+            shown = (line for line in each.summary(measured) if detailed or _is_shown(line, brief=brief))
             texts = (line.make() if isinstance(line, LateDetail) else line for line in shown)
             yield from ((each.label, text) for text in texts if text and (terminal or not text.startswith(" ")))
         problems = [found[PROBLEM] for record in having if PROBLEM in (found := record.facts[each.name] or {})]
-        if problems:
+        if problems and (not brief or each.name in asked):
             yield each.label, f"no facts of {len(problems)} of {len(records)} trials: {problems[0]}"
+
+
+def _is_shown(line: str | LateDetail, *, brief: bool) -> bool:
+    return isinstance(line, Finding) if brief else not isinstance(line, Detail | LateDetail)
 
 
 def measured_by(capability: Capability, records: Iterable[Any]) -> list[Measured]:

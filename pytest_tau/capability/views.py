@@ -34,6 +34,12 @@ class Detail(str):
     __slots__ = ()
 
 
+class Finding(str):
+    """A line of a summary that is shown with ``-q``, too."""
+
+    __slots__ = ()
+
+
 class LateDetail(NamedTuple):
     """A detail of a summary that takes long to find out.
 

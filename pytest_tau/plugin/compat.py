@@ -12,7 +12,7 @@ from _pytest._io import TerminalWriter
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import pytest
@@ -91,6 +91,21 @@ def terminal_writer(reporter: Any) -> TerminalWriter:
     """
     writer: TerminalWriter = reporter._tw  # noqa: SLF001
     return writer
+
+
+def add_to_last_line(reporter: Any, words: Sequence[str]) -> None:
+    """Let the last line of the terminal begin with words, and make it red.
+
+    It can go once a plugin can change the line and its colour without counting a test as failed.
+    """
+    build = reporter.build_summary_stats_line
+
+    def build_red() -> tuple[list[tuple[str, dict[str, bool]]], str]:
+        parts, _ = build()
+        rest = [(text, {**markup, "bold": markup.get("red", False)}) for text, markup in parts]
+        return [*((word, {"red": True, "bold": True}) for word in words), *rest], "red"
+
+    reporter.build_summary_stats_line = build_red
 
 
 def write_past(writer: TerminalWriter, text: str) -> None:

@@ -151,8 +151,8 @@ def pytest_tau_summary_lines() -> Iterator[SummaryLine]:
 
 
 @pytest.hookspec
-def pytest_tau_exit_verdict() -> pytest.ExitCode | None:
-    """Return the exit status of a run that pytest considers a success; collect-all, of which the first result counts.
+def pytest_tau_exit_verdict() -> str | None:
+    """Return why the run fails although pytest may consider it a success, in the words of its last line; collect-all.
 
     Called in the process that reports, once everything is reported.
     """

@@ -62,6 +62,7 @@ def capability_lines(
     asked: Collection[str],
     everything: bool,
     width: int,
+    brief: bool = False,
 ) -> list[str]:
     """Return the lines of capabilities about the trials of a domain.
 
@@ -71,9 +72,11 @@ def capability_lines(
         asked: The names of the capabilities whose details are shown.
         everything: Whether the details of all are.
         width: Of the terminal, in characters.
+        brief: Whether only findings are shown of the capabilities whose details are not.
     """
     lines, before = list[str](), ""
-    for label, text in summary_lines(capabilities, records, asked=asked, everything=everything, terminal=True):
+    found = summary_lines(capabilities, records, asked=asked, everything=everything, terminal=True, brief=brief)
+    for label, text in found:
         shown = label if label != before else ""
         nested = text.startswith(" ")
         lines += [f"  {'':<{_LABEL}}{text}"] if nested else _laid_out(shown, text.split(", "), width)

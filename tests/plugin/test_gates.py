@@ -105,6 +105,45 @@ class TestGates:
         run.lacks("= FAILURES")
 
     @pytest.mark.parametrize("workers", WORKERS)
+    @pytest.mark.parametrize("quiet", [(), ("-q",)])
+    def test_the_last_line_is_red_and_says_why_the_run_failed(self, agents, workers, quiet):
+        run = agents("--tau-gate", "pass^1>=0.9", "--color=yes", *quiet, *workers, good=8, bad=2)
+        last = run.text.strip().splitlines()[-1]
+        assert "\x1b[31m\x1b[1mgate missed\x1b[0m, \x1b[32m8 passed\x1b[0m, \x1b[33m2 failing\x1b[0m\x1b[31m in" in last
+        assert run.text.count("short test summary info") == 1
+        run.line("\x1b[31mtau: the run failed: gate missed\x1b[0m")
+        run = agents("--tau-gate", "pass^1>=0.7", "--color=yes", *quiet, *workers, good=8)
+        assert "\x1b[32m\x1b[1m8 passed\x1b[0m\x1b[32m in" in run.text.strip().splitlines()[-1]
+        run.lacks("short test summary info")
+
+    def test_the_last_line_of_other_failures_of_a_run(self, agents, project):
+        run = agents("--tau-gate", "pass^2>=0.5", "-k", "trial-1", "--tau-trials=2", good=1)
+        run.line("= gate not decided, 1 passed, 1 deselected in")
+        project.write("test_own.py", "def test_it(): assert False")
+        run = agents("--tau-gate", "pass^1>=0.9", ".", "-qq", bad=1)
+        run.line("FAILED test_own.py")
+        run.line("tau: the run failed: gate missed")
+        assert run.text.count("short test summary info") == 1
+        run = agents("--tau-gate", "pass^1>=0.9", "--no-summary", bad=1)
+        run.lacks("short test summary info")
+        run.line("= gate missed, 1 failing in")
+
+    def test_a_run_without_a_terminal(self, agents, project):
+        project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", num_tasks=1, agent="noop")
+            def test_it(tau_simulation):
+                assert tau_simulation.reward == 1
+            """,
+        )
+        assert agents("-p", "no:terminal", "test_own.py").ret == pytest.ExitCode.TESTS_FAILED
+        assert agents("-p", "no:terminal", "--tau-gate", "pass^1>=0.9", bad=1).ret == pytest.ExitCode.TESTS_FAILED
+        assert agents("-p", "no:terminal", "--tau-gate", "pass^1>=0.9", good=1).ret == pytest.ExitCode.OK
+
+    @pytest.mark.parametrize("workers", WORKERS)
     def test_a_missed_gate_on_a_mean_names_the_worst_trials(self, agents, workers):
         run = agents("--tau-gate", "calls>=0.9", "--tau-gate", "turns>=0", "--tb=no", *workers, good=2, bad=4)
         run.line("tau: gate calls >= 0.9: 0.333 (95 % interval", "): missed")

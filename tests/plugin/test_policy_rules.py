@@ -160,7 +160,17 @@ def test_few_trials_are_shown_and_all_with_v(run_shop):
     run.line("rules broken in 5 trials with reward 1 (-v shows all)")
     assert run.text.count("not named before") == 3
     assert run_shop("-v", ids=ids).text.count("not named before") == 5
-    assert run_shop("-q", ids=ids).text.count("not named before") == 0
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+@pytest.mark.parametrize("brevity", ["-q", "-qq"])
+def test_what_broke_a_rule_is_shown_with_q(run_shop, brevity, workers):
+    run = run_shop(brevity, *workers)
+    run.line("policy         0.500", "1 of 2 trials broke a rule, 1 with reward 1")
+    run.line("broken rules: named (1 trial, 1 breach)")
+    run.line('      named, message 2: fill(item="milk"): not named before')
+    run.lacks("partial credit")
+    run_shop(brevity, *workers, ids=("good-1",)).lacks("policy")
 
 
 @pytest.mark.parametrize("ini", [True, False])

@@ -9,7 +9,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...analysis.statistics import mean_interval
-from ...capability.views import Detail, PageBlock, PageItem, TrialStages
+from ...capability.views import Detail, Finding, PageBlock, PageItem, TrialStages
 from ...policy import PolicyReport, report_of
 from ...text import listed, one_line, plural
 
@@ -165,15 +165,17 @@ def summary(trials: Sequence[Measured]) -> Iterator[str]:
     found = PolicyStats.of(each for each in trials if each.record.ran)
     if found is not None and found.trials:
         line = ", ".join(found.parts)
-        yield line if found.kept < found.trials else Detail(line)
+        yield Finding(line) if found.kept < found.trials else Detail(line)
         if found.broken:
-            yield f"broken rules: {', '.join(found.rules)}"
+            yield Finding(f"broken rules: {', '.join(found.rules)}")
     broken = [each for each in trials if each.record.passed and each.facts.breaches]
     if broken:
         more = len(broken) > _TRIALS or any(len(each.facts.breaches) > _BREACHES for each in broken)
-        yield f"rules broken in {plural(len(broken), 'trial')} with reward 1{' (-v shows all)' if more else ''}"
+        shown = " (-v shows all)" if more else ""
+        yield Finding(f"rules broken in {plural(len(broken), 'trial')} with reward 1{shown}")
     for number, trial in enumerate(broken):
-        yield from map(Detail if number >= _TRIALS else str, _of_trial(trial))
+        for line in _of_trial(trial):
+            yield Detail(line) if number >= _TRIALS or isinstance(line, Detail) else Finding(line)
     every = PolicyStats.of(trials)
     yield from every.unchecked if every else ()
 

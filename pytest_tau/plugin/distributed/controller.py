@@ -181,9 +181,9 @@ class Controller:
         for problem in self._problems:
             yield SummaryLine(f"tau: {problem}", {"red": True})
 
-    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+    def pytest_tau_exit_verdict(self) -> str | None:
         """Let the run fail if its results could not be stored."""
-        return pytest.ExitCode.TESTS_FAILED if self._problems else None
+        return "results not stored" if self._problems else None
 
     def _add_problem(self, problem: str | None) -> None:
         if problem is not None:

@@ -122,9 +122,11 @@ class Baseline:
             found.append((f"--tau-fail-on regression: {self._result()}", {"red": failed, "green": not failed}))
         return found
 
-    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+    def pytest_tau_exit_verdict(self) -> str | None:
         """Fail the run on a regression, or if none could be found; only if the baseline decides."""
-        return pytest.ExitCode.TESTS_FAILED if self._decides and self._fails() else None
+        if not (self._decides and self._fails()):
+            return None
+        return "regression" if self._regression else "regression not decided"
 
     @cached_property
     def _decided(self) -> bool | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...text import plural
+from ..compat import add_to_last_line
 from ..context.run_state import get_context, run_state
 from ..options import options_given, runs_no_test
 from ..seams import SummaryLine
 from ..wire import is_worker, trial_report
+from .terminal import write_wrapped
 from .trial_reports import records_of
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Options that ask for tasks; the others are settings of the trials that there are.
 _ASK_FOR_TASKS = ("tau_domain", "tau_task", "tau_shard")
+#: What pytest lists in its short summary, by the character of ``-r``.
+_SHOWN_BY = {"x": "xfailed", "X": "xpassed", "f": "failed", "E": "error", "s": "skipped", "p": "passed"}
 
 
 def register(config: pytest.Config) -> None:
@@ -92,21 +96,39 @@ class ExitStatus:
         yield
         if is_worker(self._config):
             return
-        if session.exitstatus == pytest.ExitCode.OK:
-            verdicts = self._config.hook.pytest_tau_exit_verdict()
-            session.exitstatus = next(iter(verdicts), session.exitstatus)
         if self._usage_errors and not self._tests_ran:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        elif (self._not_run or self._not_kept) and exitstatus == pytest.ExitCode.OK:
+        elif session.exitstatus == pytest.ExitCode.OK and self._failures():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         elif self._may_be_empty and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
             session.exitstatus = pytest.ExitCode.OK
-        elif (
-            self._without_effect()
-            and exitstatus == pytest.ExitCode.OK
-            and not (self._is_success() or self._may_be_empty)
-        ):
+        elif self._is_empty():
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
+        """Let the short summary and the last line say why the run fails, before the lines of the gates."""
+        yield
+        failures = [*self._failures(), *(["no simulation was run"] if self._is_empty() else [])]
+        if not failures:
+            return
+        stats, chars = terminalreporter.stats, terminalreporter.reportchars
+        if not terminalreporter.no_summary and not any(stats.get(_SHOWN_BY.get(char)) for char in chars):
+            terminalreporter.write_sep("=", "short test summary info", cyan=True, bold=True)
+        write_wrapped(terminalreporter, self._config, f"tau: the run failed: {', '.join(failures)}", red=True)
+        add_to_last_line(terminalreporter, failures)
+
+    def _failures(self) -> list[str]:
+        """Return why the run fails even if no test does."""
+        found = [*self._config.hook.pytest_tau_exit_verdict()]
+        found += ["budget spent"] if self._not_run else []
+        found += ["results not stored"] if self._not_kept else []
+        return list(dict.fromkeys(found))
+
+    def _is_empty(self) -> bool:
+        """Return whether pytest considers a run a success that was to have a simulation and has none."""
+        without_effect = self._status == pytest.ExitCode.OK and self._without_effect()
+        return without_effect and not (self._is_success() or self._may_be_empty)
 
     @property
     def _may_be_empty(self) -> bool:

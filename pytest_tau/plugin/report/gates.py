@@ -16,7 +16,7 @@ from .terminal import write_wrapped
 from .trial_reports import records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from ...analysis.gates import Gate, Verdict
     from ..items import TaskSpec
@@ -186,9 +186,9 @@ class GatePlugin:
     def _explained(self, terminal: Any) -> bool:
         return "x" in terminal.reportchars or not all(verdict.met for verdict in self.verdicts())
 
-    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+    def pytest_tau_exit_verdict(self) -> str | None:
         """Fail the run if a gate is missed or not decided."""
-        return None if all(verdict.met for verdict in self.verdicts()) else pytest.ExitCode.TESTS_FAILED
+        return failing_gates(verdict.met for verdict in self.verdicts())
 
     def verdicts(self) -> list[Verdict]:
         """Return the verdict of each gate for each variant, computed once; none before trials are reported."""
@@ -205,6 +205,12 @@ class GatePlugin:
                 why = f"{plural(others, 'trial')} of the run not run here; tau merge --gate decides on the whole"
                 self._found = [verdict.undecided(why) for verdict in self._found]
         return self._found or []
+
+
+def failing_gates(met: Iterable[bool | None]) -> str | None:
+    """Return in words that a gate is missed, or else that one is not decided; None if each is met."""
+    found = {*met}
+    return "gate missed" if False in found else "gate not decided" if None in found else None
 
 
 def decisions(config: pytest.Config, *, details: bool = True) -> list[tuple[str, bool | None]]:

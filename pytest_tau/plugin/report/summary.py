@@ -136,8 +136,6 @@ class Summary:
         room = width - len(_PREFIX) - 1
         known = capabilities_of(self._config)
         asked = {each.capability.name for each in active_capabilities(self._config) if each.is_asked_for}
-        if verbosity < 0:
-            known = tuple(each for each in known if each.name in asked)
         domains: dict[str, list[TrialRecord]] = defaultdict(list)
         for record in records:
             domains[record.domain].append(record)
@@ -148,7 +146,8 @@ class Summary:
                 lines += detail_lines(details[name], verbosity=verbosity, width=room)
                 for line in lines:
                     yield SummaryLine(f"{_PREFIX}{line}")
-            for line in capability_lines(known, trials, asked=asked, everything=verbosity > 0, width=room):
+            brief, everything = verbosity < 0, verbosity > 0
+            for line in capability_lines(known, trials, asked=asked, everything=everything, width=room, brief=brief):
                 yield SummaryLine(f"{_PREFIX}{line}")
 
     def _contrary_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:

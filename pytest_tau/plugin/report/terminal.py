@@ -58,6 +58,9 @@ class TerminalSummary:
 
         For each failure pytest looks through all of them: with thousands of trials, for minutes.
         """
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is None:
+            return
         if any(title == SIMULATION for title, _ in report.sections):
             from ..failure_repr import wrapped_section
 
@@ -66,8 +69,7 @@ class TerminalSummary:
                 (title, wrapped_section(text, width) if title == SIMULATION else text)
                 for title, text in report.sections
             ]
-        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
-        if terminal is None or trial_report(report) is None or self._config.getoption("durations") is not None:
+        if trial_report(report) is None or self._config.getoption("durations") is not None:
             return
         uncounted = terminal.stats.get("", [])
         if uncounted and uncounted[-1] is report and not any("teardown" in name for name, _ in report.sections):

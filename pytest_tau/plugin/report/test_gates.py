@@ -17,7 +17,7 @@ from ..compat import mark_last_failed
 from ..context.run_state import run_state, will_be_restored
 from ..items import get_item_state, is_task_item, item_state, marker_arguments, spec_of
 from ..wire import TestGate, is_worker, trial_report
-from .gates import count_failure, explain, forget_subtests, gated, status, tolerate
+from .gates import count_failure, explain, failing_gates, forget_subtests, gated, status, tolerate
 from .terminal import write_wrapped
 
 if TYPE_CHECKING:
@@ -172,10 +172,9 @@ class TestGates:
                 for nodeid in tests.outcomes:
                     mark_last_failed(self._config, nodeid)
 
-    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
-        """Fail the run if a gate is missed although no failed trial was counted, because trials were skipped."""
-        missed = any(tests.met is False for tests in self._tests.values())
-        return pytest.ExitCode.TESTS_FAILED if missed else None
+    def pytest_tau_exit_verdict(self) -> str | None:
+        """Fail the run if a gate is missed, also if no failed trial was counted, because trials were skipped."""
+        return failing_gates(tests.met is not False for tests in self._tests.values())
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:

@@ -194,9 +194,9 @@ class Publisher:
         for text in texts:
             yield SummaryLine(f"tau: {text}", {"red": True})
 
-    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+    def pytest_tau_exit_verdict(self) -> str | None:
         """Let the run fail if its results could not be stored."""
-        return pytest.ExitCode.TESTS_FAILED if self.problems else None
+        return "results not stored" if self.problems else None
 
     def pytest_unconfigure(self) -> None:
         """Send what an interrupted session has left."""
