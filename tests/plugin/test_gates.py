@@ -124,7 +124,7 @@ class TestGates:
         run.line("FAILED test_own.py")
         run.line("tau: the run failed: gate missed")
         assert run.text.count("short test summary info") == 1
-        run = agents("--tau-gate", "pass^1>=0.9", "--no-summary", bad=1)
+        run = agents("--tau-gate", "pass^1>=0.9", "--no-summary", "mock/t.tau.json", bad=1)
         run.lacks("short test summary info")
         run.line("= gate missed, 1 failing in")
 
