@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..errors import ReplayError, TauError, unknown_name
+from ..errors import InterruptedTrialError, ReplayError, TauError, unknown_name
 from ..files import digest
 from .messages import Message, ToolCall, ToolMessage
 from .rewards import RewardInfo
@@ -246,6 +246,11 @@ class Simulation(BaseModel):
     def note_error_kind(self, kind: str) -> None:
         """Record the class of pytest-tau's exception behind ``error``."""
         self.info = {**(self.info or {}), _ERROR_KIND: kind}
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether something outside of the trial has ended it, so that it counts as one that was not run."""
+        return self.error_kind == InterruptedTrialError.__name__
 
     def note_late_calls(self, tools: Sequence[str]) -> None:
         """Record the tools of calls that came after the conversation and were refused, if there are any so far."""

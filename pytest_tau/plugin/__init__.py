@@ -148,7 +148,7 @@ def _begin(config: pytest.Config) -> None:
     _exempt_loopback(config)
     run_state.register(config)
     _register_if_given(config, "report.dry_run", "dry_run")
-    _register(config, "collect.part", "distributed", "run.setup", "collect.collectors")
+    _register(config, "collect.part", "distributed", "run.setup", "run.interruptions", "collect.collectors")
     _register(config, "report.trial_reports", "report.exit_status", "report.terminal", "report.junit")
     _register(config, "collect.participants", "report.summary")
     _register_if_given(config, "report.markdown_page", "markdown")

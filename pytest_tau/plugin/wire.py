@@ -182,6 +182,7 @@ class TrialReport:
     Attributes:
         record: The trial's record, in the last report of a test that ran a simulation.
         simulated: Whether the test has run a simulation.
+        interrupted: Whether something outside of the trial has ended it.
         usage: The model calls of the test by role, with the task and whether they were replayed.
         replay_differences: The number of tool results that differ from a replayed conversation.
         results_problem: The error of writing the simulation to the run's folder.
@@ -195,6 +196,7 @@ class TrialReport:
 
     record: TrialRecord | None = None
     simulated: bool = False
+    interrupted: bool = False
     usage: dict[str, Any] | None = None
     replay_differences: int = 0
     results_problem: str | None = None

@@ -18,6 +18,7 @@ from ..errors import (
     CapabilityError,
     ConfigurationError,
     DomainError,
+    InterruptedTrialError,
     ReplayError,
     TaskFormatError,
     ToolServerError,
@@ -70,6 +71,8 @@ class Trial:
         self.late_calls: Sequence[str] = ()
         self._unusable = False
         self._stages: StageCalls | None = None
+        self._begun: tuple[Simulation, Clock, ParticipantSource, ParticipantSource] | None = None
+        self._conversation: Conversation | None = None
         self.persona = draw_persona(setup.settings.user_persona, setup.seed)
         self.behaviour = behaviour_of(self.persona, setup.settings)
 
@@ -156,6 +159,7 @@ class Trial:
         discarded: list[dict[str, Any]] = []
         while True:
             simulation, before = self._begin(clock), StateBefore.of(self.environment)
+            self._begun, self._conversation = (simulation, clock, agent, user), None
             self._stages = self._make_stages(agent.name)
             self.beginning = self._stages.beginning() if self._stages else None
             self._unusable = False
@@ -185,6 +189,29 @@ class Trial:
         known["retriever"] = self.domain.retriever(self.settings.policy, self.settings.retrieval)
         view = partial(TrialView, self.task, self.domain, self.environment, self.setup.seed, **known)
         return StageCalls(active, view) if active else None
+
+    def interrupted(self, why: str) -> Simulation | None:
+        """Return the trial as far as it has come, as one that was interrupted; None before its conversation begins.
+
+        May be called in any thread, while the trial runs.
+
+        Args:
+            why: What has ended it.
+        """
+        if self._begun is None:
+            return None
+        begun, clock, agent, user = self._begun
+        simulation = begun.model_copy()
+        if begun.reward_info is None:
+            simulation.error = f"interrupted by {why}"
+            simulation.note_error_kind(InterruptedTrialError.__name__)
+        if not begun.end_time:  # else the conversation was being graded, and still can be
+            messages = list(self._conversation.messages) if self._conversation else []
+            assign(simulation, messages=messages, termination_reason="infrastructure_error")
+            assign(simulation, end_time=clock.now(), duration=clock.elapsed)
+        simulation.note_usage(self.models.usage)
+        simulation.conditions = conditions_of(self.setup, agent, user, self.persona)
+        return simulation
 
     def context(
         self, side: Side, greeting: str | None = None, *, needs_reference: bool = False, from_start: bool = False
@@ -317,7 +344,7 @@ class Trial:
             one_call=self.settings.prompting.get("agent", Prompting()).one_call,
             stages=self._stages,
         )
-        conversation = Conversation(self.task, self.environment, first, second, setup)
+        self._conversation = conversation = Conversation(self.task, self.environment, first, second, setup)
         if self.beginning is not None:
             conversation.continue_from(clone(list(self.beginning.messages)), *continuing.steps_of(self.beginning))
         try:

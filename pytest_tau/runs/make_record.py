@@ -70,6 +70,7 @@ def make_record(
         **_of_participants(simulation, info),
         facts=simulation.facts,
         inputs=info.get(INPUTS) or {},
+        interrupted=simulation.interrupted,
     )
 
 

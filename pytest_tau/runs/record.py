@@ -47,6 +47,7 @@ class TrialRecord:
         first_reward: The reward of the first of several attempts; None if there was one.
         facts: What capabilities know of it, by the name of the capability.
         inputs: The parameters of its test that have no part in the trial, each with its value as a text.
+        interrupted: Something outside of the trial has ended it, so that it counts as one that was not run.
     """
 
     domain: str
@@ -81,6 +82,7 @@ class TrialRecord:
     attempts: int = 0
     first_reward: float | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
+    interrupted: bool = False
 
     @cached_property
     def group(self) -> Group:

@@ -140,8 +140,9 @@ class TestGates:
             """,
         )
         assert agents("-p", "no:terminal", "test_own.py").ret == pytest.ExitCode.TESTS_FAILED
-        assert agents("-p", "no:terminal", "--tau-gate", "pass^1>=0.9", bad=1).ret == pytest.ExitCode.TESTS_FAILED
-        assert agents("-p", "no:terminal", "--tau-gate", "pass^1>=0.9", good=1).ret == pytest.ExitCode.OK
+        gate = ("-p", "no:terminal", "--tau-gate", "pass^1>=0.9", "mock/t.tau.json")
+        assert agents(*gate, bad=1).ret == pytest.ExitCode.TESTS_FAILED
+        assert agents(*gate, good=1).ret == pytest.ExitCode.OK
 
     @pytest.mark.parametrize("workers", WORKERS)
     def test_a_missed_gate_on_a_mean_names_the_worst_trials(self, agents, workers):

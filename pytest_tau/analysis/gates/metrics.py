@@ -40,7 +40,7 @@ class TaskTrials:
         ran: Those that have a verdict.
         errors: How many ended in an error.
         excluded: Those that have a verdict, but are excluded from rates.
-        waiting: How many have not been reported.
+        waiting: How many have not been reported, or were interrupted.
     """
 
     ran: list[TrialRecord] = field(default_factory=list)
@@ -73,7 +73,9 @@ def by_task(records: Iterable[TrialRecord], planned: Mapping[Group, int] | None 
     found: Tasks = defaultdict(TaskTrials)
     for record in records:
         task = found[record.group]
-        if record.outcome == "error":
+        if record.interrupted:
+            task.waiting += 1
+        elif record.outcome == "error":
             task.errors += 1
         elif record.excluded:
             task.excluded.append(record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...chat import LLM, ModelArguments
 from ...chat.limited_model import CallOptions
@@ -35,6 +35,15 @@ if TYPE_CHECKING:
     from .budget import Budget
 
 
+class RunningTrial(Protocol):
+    """A trial that runs in this process; ``test`` is the node id of its test."""
+
+    test: str
+
+    def keep(self, why: str) -> None:
+        """Store what there is of the trial, which is about to be ended."""
+
+
 @dataclass
 class RunContext:
     """The context of a run's trials, in one of its processes.
@@ -54,6 +63,7 @@ class RunContext:
         gates_cost: Whether a gate depends on what model calls cost.
         unmatched: The patterns of ``--tau-task`` that no task has matched so far.
         tools: The tools of the domains so far, by side and name, if tools fail on purpose.
+        running: The trials that run in this process.
         late_calls: The tools of calls that came after their conversations, for each trial; more may come.
     """
 
@@ -69,6 +79,7 @@ class RunContext:
     known_ids: list[str] = field(default_factory=list)
     unmatched: set[str] = field(default_factory=set)
     tools: set[tuple[Requestor, str]] = field(default_factory=set)
+    running: set[RunningTrial] = field(default_factory=set)
     late_calls: list[Sequence[str]] = field(default_factory=list)
     _domains: dict[str, Domain] = field(default_factory=dict)
     _sources: dict[tuple[str, str | int], ParticipantSource] = field(default_factory=dict)
@@ -188,6 +199,17 @@ class RunContext:
             self._interrupted = True
             for domain in self._domains.values():
                 interrupt_functions(domain.spec)
+
+    def keep_trials(self, why: str, test: str | None = None) -> None:
+        """Store what there is of the trials that run, which are about to be ended.
+
+        Args:
+            why: What ends them.
+            test: The node id of the test whose trial is ended; None for all.
+        """
+        for trial in list(self.running):
+            if test in (None, trial.test):
+                trial.keep(why)
 
     def close(self) -> None:
         """Cancel the conversations that an interruption has left running."""

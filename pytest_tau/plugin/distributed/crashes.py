@@ -82,5 +82,6 @@ def _make_error(report: pytest.TestReport, group: Group | None) -> None:
         termination_reason="infrastructure_error",
         error=message,
         test=report.nodeid,
+        interrupted=True,
     )
-    add_facts(report, record=record, simulated=True)
+    add_facts(report, record=record, simulated=True, interrupted=True)

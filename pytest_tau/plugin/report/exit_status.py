@@ -105,7 +105,7 @@ class ExitStatus:
         elif self._is_empty():
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
-    @pytest.hookimpl(wrapper=True)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
         """Let the short summary and the last line say why the run fails, before the lines of the gates."""
         yield

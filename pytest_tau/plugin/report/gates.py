@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -197,11 +198,17 @@ class GatePlugin:
             from ...analysis.gates.metrics import by_task
             from ...runs.manifest import IN_OTHER_SHARDS
 
-            # A run that ended early knows more of trials that were not run.
+            counts = run_state(self._config).counts
+            missing = counts.missing
+            # A run that was stopped on purpose knows more of trials that were not run.
             known: list[Verdict] | None = self._config.hook.pytest_tau_gate_verdicts(gates=self._gates)
-            tasks = by_task(records)
+            planned = Counter(counts.planned[test] for test in counts.planned if test not in counts.skipped)
+            tasks = by_task(records, planned if missing else None)
             self._found = known or [verdict for gate in self._gates for verdict in gate.verdicts(tasks)]
-            if others := run_state(self._config).counts.excluded.get(IN_OTHER_SHARDS):
+            if missing and known is None:
+                why = f"{plural(len(missing), 'trial')} of {len(counts.planned):,} not run to the end"
+                self._found = [each.undecided(why) if each.met else each for each in self._found]
+            if others := counts.excluded.get(IN_OTHER_SHARDS):
                 why = f"{plural(others, 'trial')} of the run not run here; tau merge --gate decides on the whole"
                 self._found = [verdict.undecided(why) for verdict in self._found]
         return self._found or []

@@ -45,12 +45,17 @@ def count_lines(
     from ...runs.manifest import NO_REASON
     from ...text import plural
 
-    outcomes = {record.test: record.outcome for record in records if record.test in planned}
+    outcomes = {
+        record.test: "interrupted" if record.interrupted else record.outcome
+        for record in records
+        if record.test in planned
+    }
     missing = Counter((reasons or {}).get(test, NO_REASON) for test in planned if test not in outcomes)
-    errors = sum(outcome == "error" for outcome in outcomes.values())
-    parts = [f"{len(outcomes) - errors:,} run", *([plural(errors, "error")] if errors else [])]
+    errors, interrupted = (sum(each == outcome for each in outcomes.values()) for outcome in ("error", "interrupted"))
+    parts = [f"{len(outcomes) - errors - interrupted:,} run", *([plural(errors, "error")] if errors else [])]
+    parts += [f"{interrupted:,} interrupted"] if interrupted else []
     parts += [f"{number:,} not run ({why})" for why, number in missing.most_common()]
-    found = [f"{_planned(planned)}: {', '.join(parts)}"] if missing else []
+    found = [f"{_planned(planned)}: {', '.join(parts)}"] if missing or interrupted else []
     found += [] if planned else ["no trials planned"]
     elsewhere = ", ".join(f"{number:,} {why}" for why, number in (not_collected or {}).items() if number)
     found += [f"excluded: {elsewhere}"] if elsewhere else []
@@ -140,6 +145,8 @@ class TrialCounter:
         """Record why a trial was not run: its test was skipped, or ended without it."""
         if report.when == "teardown" or trial.simulated:
             return
+        if report.skipped and trial.not_run in (None, "decided"):
+            self._counts.skipped.add(report.nodeid)
         if report.skipped and hasattr(report, "wasxfail"):
             self._counts.reasons[report.nodeid] = "expected to fail"
         elif report.skipped:

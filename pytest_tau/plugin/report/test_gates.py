@@ -40,7 +40,7 @@ class _Trials:
 
     Attributes:
         gate: The gate.
-        outcomes: ``passed``, ``failing``, ``broken``, ``error``, ``skipped`` or ``not run``, by node id.
+        outcomes: ``passed``, ``failing``, ``broken``, ``error``, ``skipped``, ``interrupted`` or ``not run``, by node id.
     """
 
     gate: TestGate
@@ -55,13 +55,18 @@ class _Trials:
         return self.count("failing", "broken", "error")
 
     @property
+    def open(self) -> int:
+        """Return how many trials have not been run, or not to the end."""
+        return self.gate.trials - len(self.outcomes) + self.count("interrupted", "not run")
+
+    @property
     def met(self) -> bool | None:
         """Return whether the gate is met; None while that is open, and if the test has skipped all of its trials."""
         if self.lost > self.gate.allowed:
             return False
         if self.count("passed") >= self.gate.needed:
             return True
-        if len(self.outcomes) < self.gate.trials:
+        if self.open:
             return None
         # Trials that the test itself has skipped do not count.
         ran = self.gate.trials - self.count("skipped")
@@ -71,9 +76,8 @@ class _Trials:
         gate, passed = self.gate, self.count("passed")
         parts = [f"{passed} of {plural(passed + self.lost, 'trial')} passed"]
         parts += [plural(number, "error")] if (number := self.count("broken", "error")) else []
-        parts += [f"{number} {word}" for word in ("skipped", "not run") if (number := self.count(word))]
-        open_ = gate.trials - len(self.outcomes)
-        parts += [f"{open_} not run"] if open_ else []
+        parts += [f"{number} {word}" for word in ("skipped", "interrupted") if (number := self.count(word))]
+        parts += [f"{number} not run"] if (number := self.open - self.count("interrupted")) else []
         verdict = {True: "met", False: "missed", None: "not decided"}[self.met]
         return f"{gate.name}: {', '.join(parts)}; at_least {gate.at_least:g} needs {gate.needed}: {verdict}"
 
@@ -173,8 +177,8 @@ class TestGates:
                     mark_last_failed(self._config, nodeid)
 
     def pytest_tau_exit_verdict(self) -> str | None:
-        """Fail the run if a gate is missed, also if no failed trial was counted, because trials were skipped."""
-        return failing_gates(tests.met is not False for tests in self._tests.values())
+        """Fail the run if a gate is missed, or not decided for lack of trials, whichever trials were counted."""
+        return failing_gates(tests.met for tests in self._tests.values() if tests.open or tests.met is False)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
@@ -251,10 +255,12 @@ def _outcome(report: Any, name: str | None) -> str | None:
         return name
     if isinstance(report, pytest.SubtestReport):
         return None  # one that has failed fails its trial
+    trial = trial_report(report)
+    if trial is not None and trial.interrupted:
+        return "interrupted"
     if report.failed:
         return "error"
     if report.skipped:
-        trial = trial_report(report)
         return "not run" if trial is not None and trial.not_run is not None else "skipped"
     return "passed" if report.passed and report.when == "call" else None
 

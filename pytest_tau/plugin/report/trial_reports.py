@@ -209,7 +209,8 @@ def _add_facts(item: pytest.Item, report: Any) -> None:
     state, spec = item_state(item), spec_of(item)
     facts = {name: value for name, value in vars(state.report).items() if value is not None}
     if state.simulation is not None:
-        facts |= {"simulated": True, "replay_differences": len(state.simulation.replay_differences or ())}
+        facts |= {"simulated": True, "interrupted": state.simulation.interrupted}
+        facts["replay_differences"] = len(state.simulation.replay_differences or ())
         last = report.when == "teardown"
         facts["record"] = state.record if last else None
         if last and spec is not None and is_worker(item.config):  # the controller does not have the domain

@@ -66,7 +66,9 @@ class AsyncTrial:
             try:
                 await trial.arrive()
                 simulation = trial.wait()
+            except BaseException as error:
+                trial.give_up(error)
+                raise
             finally:
                 self.ended = True
-                trial.cancel()
         return result_of(item, simulation)

@@ -106,12 +106,12 @@ class TrialPrefetcher:
         self._started.add(item)
         trial = self._running.pop(item, None)
         if trial is not None:
-            trial.cancel()
+            trial.interrupt("the end of its test")
 
     def cancel(self) -> None:
-        """Cancel the running trials; they have no result."""
+        """End the running trials, which have no result."""
         for trial in self._running.values():
-            trial.cancel()
+            trial.interrupt("the end of the run")
 
     def can_prefetch(self, item: pytest.Item) -> bool:
         """Return whether the item's trial can be started before the item runs."""

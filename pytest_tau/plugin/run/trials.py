@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import queue
+import threading
 import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -21,6 +22,7 @@ from ...participants.containment import participant_traceback
 from ...runner import Trial, TrialSetup
 from ...runs.groups import INPUTS
 from ...runs.manifest import diff_values
+from ...text import error_line, printable
 from ..context.budget import skip_without_money
 from ..context.event_loop import BorrowedLoop
 from ..context.run_state import require_context, run_state
@@ -81,6 +83,7 @@ class TrialFuture:
     Attributes:
         inputs: The inputs of the trial.
         elapsed: Seconds that the trial took, once it has finished.
+        test: The node id of its test.
     """
 
     def __init__(
@@ -90,7 +93,7 @@ class TrialFuture:
         restored: Simulation | None = None,
         loop: BorrowedLoop | RunningLoop | None = None,
     ) -> None:
-        self.inputs, self.elapsed = inputs, 0.0
+        self.inputs, self.elapsed, self.test = inputs, 0.0, item.nodeid
         self._loop = loop
         self._logged: list[logging.LogRecord] = []
         self._item, self._context, self._restored = item, require_context(item.config), restored
@@ -100,8 +103,14 @@ class TrialFuture:
         self._log: TrialLog | None = None
         self._fault: BaseException | None = None
         self._after: list[Callable[[Simulation], Awaitable[None]]] = []
+        self._trial: Trial | None = None
+        # Held while a simulation is stored, which a signal may interrupt in the thread that stores it.
+        self._storing = threading.RLock()
+        self._is_stored = False
+        self._graded: Simulation | None = None
+        self._interrupted: Simulation | None = None
         self._future: Future[Simulation] = self._start() if restored is None else self._as_finished(restored)
-        self._future.add_done_callback(lambda _: self._messages.put(None))
+        self._future.add_done_callback(lambda _: self._end())
 
     def _start(self) -> Future[Simulation]:
         inputs, number = self.inputs, self.inputs.trial
@@ -126,12 +135,17 @@ class TrialFuture:
             agent_trial=getattr(inputs.tau_trial, "opened", None),
             test=self._item.nodeid,
         )
-        trial = Trial(setup)
+        self._trial = trial = Trial(setup)
+        self._context.running.add(self)
         self._after = self._item.config.hook.pytest_tau_after_trial(
             item=self._item, spec=inputs.spec, number=number, models=inputs.models
         )
         agent, user = sources_of(self._context, inputs.spec, inputs.agent, inputs.user)
         return (self._loop or self._context.loop).submit(self._run(trial, agent, user))
+
+    def _end(self) -> None:
+        self._context.running.discard(self)
+        self._messages.put(None)
 
     def _as_finished(self, simulation: Simulation) -> Future[Simulation]:
         self.elapsed = simulation.duration
@@ -174,9 +188,36 @@ class TrialFuture:
         """Have something called, in another thread, once the trial has finished."""
         self._future.add_done_callback(lambda _: call())
 
-    def cancel(self) -> None:
-        """Cancel the trial, unless it has finished."""
+    def keep(self, why: str) -> None:
+        """Store what there is of the trial, which is about to be ended, unless it has finished.
+
+        Args:
+            why: What ends it.
+        """
+        if not self.done and self._trial is not None:
+            simulation = self._graded or self._trial.interrupted(printable(why))
+            if simulation is not None and self._store(simulation):
+                self._interrupted = simulation
+
+    def interrupt(self, why: str) -> None:
+        """End the trial, unless it has finished, and store what there is of it.
+
+        Args:
+            why: What ends it.
+        """
+        self.keep(why)
         self._future.cancel()
+
+    def give_up(self, error: BaseException) -> None:
+        """End the trial because its test cannot wait for it, and report what there is of it.
+
+        Args:
+            error: The exception that ends the test.
+        """
+        self.interrupt(error_line(f"{type(error).__name__}: {error}".removesuffix(": ")))
+        if self._interrupted is not None:
+            item_state(self._item).simulation = self._interrupted
+            self._set_facts(self._interrupted)
 
     async def arrive(self) -> None:
         """Wait for the trial on the event loop on which it runs."""
@@ -191,11 +232,13 @@ class TrialFuture:
         """
         try:
             return self._follow()
-        except KeyboardInterrupt:
-            self._context.interrupt()
+        except BaseException as error:  # of a hook or a time limit of another plugin; Ctrl-C
+            if isinstance(error, KeyboardInterrupt):
+                self._context.interrupt()
+            self.give_up(error)
             raise
         finally:
-            self.cancel()  # after an exception of a hook or Ctrl-C, the result is not needed
+            self._future.cancel()
             if self._loop is not None:
                 self._loop.join()
 
@@ -240,13 +283,14 @@ class TrialFuture:
         if problem is not None and not isinstance(problem, Exception | pytest.skip.Exception | pytest.fail.Exception):
             # pytest's state does not survive any other exception in a fixture; Ctrl-C is raised in this thread alone.
             raise RuntimeError(f"the trial was ended by {type(problem).__name__}") from problem
-        return self._future.result()
+        # An agent that runs in this thread may have caught the exception of a time limit.
+        return self._interrupted or self._future.result()
 
     async def _run(self, trial: Trial, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         start = time.perf_counter()
         try:
             with self._context.logs.collecting(self._logged):
-                simulation = await trial.run(agent, user)
+                self._graded = simulation = await trial.run(agent, user)
                 await self._add_facts(simulation)
             self._note_foreign(simulation, agent)
             simulation.note_late_calls(trial.late_calls)
@@ -290,10 +334,15 @@ class TrialFuture:
             facts = {"name": agent.name, "calls_seen": seen, "clients": clients}
             simulation.info = (simulation.info or {}) | {FOREIGN_AGENT: facts}
 
-    def _store(self, simulation: Simulation) -> None:
-        """Store the simulation, before anything else can fail."""
-        self._problem = self._context.writer.write(self._item.nodeid, self.inputs.spec, simulation)
-        self._problem = self._problem or (self._log.problem if self._log else None)
+    def _store(self, simulation: Simulation) -> bool:
+        """Store the simulation, before anything else can fail; return whether none was stored before."""
+        with self._storing:
+            if self._is_stored:
+                return False
+            self._is_stored = True
+            self._problem = self._context.writer.write(self._item.nodeid, self.inputs.spec, simulation)
+            self._problem = self._problem or (self._log.problem if self._log else None)
+        return True
 
     def _set_facts(self, simulation: Simulation) -> None:
         """Set the facts of the trial on the item, replacing those from before a rerun."""

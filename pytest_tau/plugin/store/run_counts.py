@@ -25,6 +25,7 @@ class RunCounts:
         whole: The group of each trial of the whole run, of which those in other parts are not planned here; empty if
             there are no other parts.
         reasons: The reasons why trials were not run.
+        skipped: The tests whose trials were not run on purpose, as they were skipped or are expected to fail.
         ended: The trials whose tests have ended, by node id; a test that is run again is there several times.
         deselected: The number of deselected trials, including those in other parts.
         in_other_shards: The number of trials in other shards, or that are not on the list of selected ones.
@@ -37,6 +38,7 @@ class RunCounts:
     selection: list[str] | None = None
     whole: dict[str, Group] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)
     ended: list[tuple[str, TrialReport]] = field(default_factory=list)
     deselected: int = 0
     in_other_shards: int = 0
@@ -47,6 +49,16 @@ class RunCounts:
     def records(self) -> dict[str, TrialRecord]:
         """Return the records of the trials that have ended, by node id; of a test that is run again, the last."""
         return {test: trial.record for test, trial in self.ended if trial.record is not None}
+
+    @property
+    def missing(self) -> list[str]:
+        """Return the planned trials that were to run and have neither a verdict nor an error of their own."""
+        records = self.records
+        return [
+            test
+            for test in self.planned
+            if test not in self.skipped and ((record := records.get(test)) is None or record.interrupted)
+        ]
 
     @functools.cached_property
     def comparability(self) -> Comparability | None:

@@ -1,0 +1,107 @@
+"""What ends the process while trials run: a time limit of pytest-timeout, a signal. The trials are stored before."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..context.run_state import get_context
+from ..items import spec_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from types import FrameType
+
+#: Signals that end a process. Ctrl-C is an exception, and nothing is executed after SIGKILL.
+_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def register(config: pytest.Config) -> None:
+    """Register what stores the trials."""
+    config.pluginmanager.register(Interruptions(config), "tau-interruptions")
+
+
+class Interruptions:
+    """Stores the trials of this process before it ends."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def _keep(self, why: str, test: str | None = None) -> None:
+        if (context := get_context(self._config)) is not None:
+            context.keep_trials(why, test)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Store the trials if a signal ends the process, unless a handler was set for it."""
+        if threading.current_thread() is not threading.main_thread():
+            return (yield)  # only the main thread can set handlers
+        ours = [number for number in _SIGNALS if signal.getsignal(number) == signal.SIG_DFL]
+        for number in ours:
+            signal.signal(number, self._end)
+        try:
+            return (yield)
+        finally:
+            for number in ours:
+                if signal.getsignal(number) == self._end:
+                    signal.signal(number, signal.SIG_DFL)
+
+    def _end(self, number: int, _frame: FrameType | None) -> None:
+        """End the process by a signal, as without a handler."""
+        self._keep(f"the signal {signal.Signals(number).name}")
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_timeout_set_timer(self, item: pytest.Item, settings: Any) -> bool | None:
+        """Set the timer of pytest-timeout, so that a trial is stored before its test or the process is ended."""
+        if spec_of(item) is None:
+            return None
+        by_signal = settings.method == "signal" and threading.current_thread() is threading.main_thread()
+        timer = self._alarm(item, settings) if by_signal else self._thread(item, settings)
+        item.cancel_timeout = timer  # type: ignore[attr-defined] # pytest-timeout calls it
+        return True
+
+    def _alarm(self, item: pytest.Item, settings: Any) -> Callable[[], None]:
+        """Start the timer of the method ``signal``, which raises an exception in the test; return what stops it."""
+        from pytest_timeout import timeout_sigalrm
+
+        def ring(_number: int, _frame: FrameType | None) -> None:
+            __tracebackhide__ = True
+            self._keep_from(settings, item.nodeid)
+            timeout_sigalrm(item, settings)
+
+        def stop() -> None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+        signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, settings.timeout)
+        return stop
+
+    def _thread(self, item: pytest.Item, settings: Any) -> Callable[[], None]:
+        """Start the timer of the method ``thread``, which ends the process; return what stops it."""
+        from pytest_timeout import timeout_timer
+
+        def ring() -> None:
+            self._keep_from(settings)
+            timeout_timer(item, settings)
+
+        def stop() -> None:
+            timer.cancel()
+            timer.join()
+
+        timer = threading.Timer(settings.timeout, ring)
+        timer.start()
+        return stop
+
+    def _keep_from(self, settings: Any, test: str | None = None) -> None:
+        """Store the trial of a test, or all; not while pytest-timeout leaves it to a debugger."""
+        from pytest_timeout import is_debugging
+
+        if settings.disable_debugger_detection or not is_debugging():
+            self._keep(f"the time limit of pytest-timeout, {settings.timeout:g} s", test)
