@@ -47,6 +47,7 @@ class JoinedTrial(NamedTuple):
         counted_as: The outcome, or that it is excluded from rates.
         usage: The usage of its model calls, by role.
         ended: Its end, ISO 8601; empty if that is not known.
+        interrupted: Something outside of it has ended it, so that it is missing.
     """
 
     line: Place
@@ -54,6 +55,7 @@ class JoinedTrial(NamedTuple):
     counted_as: Literal["passed", "failed", "error", "excluded"]
     usage: Mapping[str, ModelUsage]
     ended: str = ""
+    interrupted: bool = False
 
     @property
     def order(self) -> tuple[bool, str]:
@@ -98,20 +100,24 @@ class JoinedRuns:
         """
         joined, differing = cls(files, which), list[str]()
         for key, trial in joined._read():
-            joined.stored.setdefault(trial.line.file.parent, set()).add(key)
+            stored = joined.stored.setdefault(trial.line.file.parent, set())
+            if not trial.interrupted:
+                stored.add(key)
             there = joined.trials.get(key)
             if there is not None and there.digest == trial.digest:
                 joined.repeated += 1
                 continue
             # A test that was run again in the same run stands there twice; the later one is what counted.
             again = there is not None and bool(key.test) and there.line.file == trial.line.file
+            again = again or (there is not None and there.interrupted) or trial.interrupted
             if there is not None and which is None and not again:
                 differing.append(f"{key} occurs twice and differs: {there.line} and {trial.line}")
                 continue
             if there is None:
                 joined.trials[key] = trial
                 continue
-            keeps = which == "first" and not again and there.order <= trial.order
+            first = which == "first" and not again and there.order <= trial.order
+            keeps = first or (trial.interrupted and not there.interrupted)
             joined.trials[key], other = (there, trial) if keeps else (trial, there)
             joined.replaced.append((key, other.line))
         if differing:
@@ -163,7 +169,7 @@ def joined_parts(
         # A baseline of a result file has the header of that file.
         manifest = manifest if "format" in manifest else {}
         parts.append(Part(names.get(each, str(each)), manifest, len(joined.stored.get(each, ())), plan))
-    tests = {key.test for key in joined.trials}
+    tests = {key.test for key, trial in joined.trials.items() if not trial.interrupted}
     return JoinedParts(parts, overlap=bool(joined.repeated or joined.replaced), stored=tests)
 
 
@@ -200,4 +206,5 @@ def _trial(line: Place, entry: object, found: str) -> tuple[TrialKey, JoinedTria
     key = TrialKey(domain, simulation.task_id, simulation.trial, test if isinstance(test, str) else "")
     excluded = simulation.excluded is not None and simulation.outcome != "error"
     counted_as = "excluded" if excluded else simulation.outcome
-    return key, JoinedTrial(line, found, counted_as, simulation.model_usage, simulation.end_time)
+    ended, interrupted = simulation.end_time, simulation.interrupted
+    return key, JoinedTrial(line, found, counted_as, simulation.model_usage, ended, interrupted)

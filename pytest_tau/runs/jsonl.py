@@ -10,6 +10,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..documents import parse_json
+from ..errors import InterruptedTrialError
 from ..files import atomic_open
 from .layout import SIMULATIONS, TEST_PREFIX, WORKER_FILES
 
@@ -134,6 +136,16 @@ def test_of(line: bytes) -> str | None:
         with contextlib.suppress(ValueError, RecursionError):
             return str(_DECODER.raw_decode(line[:most].decode("utf-8", "ignore"), len(TEST_PREFIX))[0])
     return None
+
+
+def is_interrupted(line: bytes) -> bool:
+    """Return whether a line has a trial that something outside of it has ended, without parsing every line."""
+    kind = InterruptedTrialError.__name__
+    if kind.encode() not in line:
+        return False
+    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+        return bool(parse_json(line)["info"]["error_kind"] == kind)
+    return False
 
 
 def copy_lines(files: Sequence[Path], target: Path, *chosen: Collection[Place]) -> None:

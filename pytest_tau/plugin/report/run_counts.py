@@ -189,12 +189,12 @@ def stored_line(stored: int, planned: int) -> str:
 
 
 def _stored_tests(folder: Path | None) -> set[str]:
-    """Return the node ids whose simulations are in a run's folder; more than were reported may be."""
-    from ...runs.jsonl import read_tests
+    """Return the node ids with a whole simulation in a run's folder; more than were reported may be."""
+    from ...runs.jsonl import is_interrupted, read_tests
     from ...runs.layout import SIMULATION_FILES
 
     found: set[str] = set()
     for file in folder.glob(SIMULATION_FILES) if folder is not None else ():
         with contextlib.suppress(OSError):
-            found |= {test for test, _, _ in read_tests(file)}
+            found |= {test for test, _, line in read_tests(file) if not is_interrupted(line)}
     return found

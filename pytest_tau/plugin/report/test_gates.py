@@ -40,7 +40,7 @@ class _Trials:
 
     Attributes:
         gate: The gate.
-        outcomes: ``passed``, ``failing``, ``broken``, ``error``, ``skipped``, ``interrupted`` or ``not run``, by node id.
+        outcomes: By node id, ``passed``, ``failing``, ``broken``, ``error``, ``skipped``, ``interrupted``, ``not run``.
     """
 
     gate: TestGate

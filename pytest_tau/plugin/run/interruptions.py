@@ -52,9 +52,11 @@ class Interruptions:
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
         """End the process by a signal, as without a handler."""
-        self._keep(f"the signal {signal.Signals(number).name}")
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+        try:
+            self._keep(f"the signal {signal.Signals(number).name}")
+        finally:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_timeout_set_timer(self, item: pytest.Item, settings: Any) -> bool | None:

@@ -109,7 +109,8 @@ class TrialFuture:
         self._is_stored = False
         self._graded: Simulation | None = None
         self._interrupted: Simulation | None = None
-        self._future: Future[Simulation] = self._start() if restored is None else self._as_finished(restored)
+        self._future: Future[Simulation] = Future()  # a signal may come while the trial is started
+        self._future = self._start() if restored is None else self._as_finished(restored)
         self._future.add_done_callback(lambda _: self._end())
 
     def _start(self) -> Future[Simulation]:

@@ -6,7 +6,6 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from ...documents import parse_json
-from ...errors import InterruptedTrialError
 from ...runs.layout import simulation_files
 from ..compat import fixture_info, is_own_fixture
 from ..items import spec_of, trial_of
@@ -51,12 +50,12 @@ class PreviousRun:
 
     def read(self) -> None:
         """Find the place of each simulation; ``pop`` reads the conversation."""
-        from ...runs.jsonl import read_tests
+        from ...runs.jsonl import is_interrupted, read_tests
 
         outcomes: dict[str, str] = {}
         for file in simulation_files(self.folder):
             for test, place, line in read_tests(file):
-                if _is_interrupted(line):
+                if is_interrupted(line):
                     continue  # as if it had not been run
                 self._places[test] = place
                 if self.rerun_outcomes:
@@ -130,16 +129,6 @@ def _can_be_restored(item: pytest.Item) -> bool:
         "tau_task",
         "tau_env",
     }
-
-
-def _is_interrupted(line: bytes) -> bool:
-    """Return whether a line has a trial that something outside of it has ended, without parsing every line."""
-    kind = InterruptedTrialError.__name__
-    if kind.encode() not in line:
-        return False
-    with contextlib.suppress(ValueError, KeyError, TypeError):
-        return bool((parse_json(line)["info"] or {}).get("error_kind") == kind)
-    return False
 
 
 def _outcome(line: bytes) -> str:
