@@ -13,7 +13,7 @@ from ..context.run_state import get_context
 from ..items import spec_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
     from types import FrameType
 
 #: Signals that end a process. Ctrl-C is an exception, and nothing is executed after SIGKILL.
@@ -63,47 +63,8 @@ class Interruptions:
         """Set the timer of pytest-timeout, so that a trial is stored before its test or the process is ended."""
         if spec_of(item) is None:
             return None
-        by_signal = settings.method == "signal" and threading.current_thread() is threading.main_thread()
-        timer = self._alarm(item, settings) if by_signal else self._thread(item, settings)
-        item.cancel_timeout = timer  # type: ignore[attr-defined] # pytest-timeout calls it
+        from ...integrations.pytest_timeout import set_timer
+
+        why = f"the time limit of pytest-timeout, {settings.timeout:g} s"
+        set_timer(item, settings, lambda test: self._keep(why, test))
         return True
-
-    def _alarm(self, item: pytest.Item, settings: Any) -> Callable[[], None]:
-        """Start the timer of the method ``signal``, which raises an exception in the test; return what stops it."""
-        from pytest_timeout import timeout_sigalrm
-
-        def ring(_number: int, _frame: FrameType | None) -> None:
-            __tracebackhide__ = True
-            self._keep_from(settings, item.nodeid)
-            timeout_sigalrm(item, settings)
-
-        def stop() -> None:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-
-        signal.signal(signal.SIGALRM, ring)
-        signal.setitimer(signal.ITIMER_REAL, settings.timeout)
-        return stop
-
-    def _thread(self, item: pytest.Item, settings: Any) -> Callable[[], None]:
-        """Start the timer of the method ``thread``, which ends the process; return what stops it."""
-        from pytest_timeout import timeout_timer
-
-        def ring() -> None:
-            self._keep_from(settings)
-            timeout_timer(item, settings)
-
-        def stop() -> None:
-            timer.cancel()
-            timer.join()
-
-        timer = threading.Timer(settings.timeout, ring)
-        timer.start()
-        return stop
-
-    def _keep_from(self, settings: Any, test: str | None = None) -> None:
-        """Store the trial of a test, or all; not while pytest-timeout leaves it to a debugger."""
-        from pytest_timeout import is_debugging
-
-        if settings.disable_debugger_detection or not is_debugging():
-            self._keep(f"the time limit of pytest-timeout, {settings.timeout:g} s", test)

@@ -104,7 +104,7 @@ class TrialFuture:
         self._fault: BaseException | None = None
         self._after: list[Callable[[Simulation], Awaitable[None]]] = []
         self._trial: Trial | None = None
-        # Held while a simulation is stored, which a signal may interrupt in the thread that stores it.
+        # A signal may come while the main thread stores the simulation.
         self._storing = threading.RLock()
         self._is_stored = False
         self._graded: Simulation | None = None
