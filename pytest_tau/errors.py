@@ -209,10 +209,6 @@ def is_interrupt(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
 
 
-class InterruptedTrialError(TauError):
-    """Something outside of a trial has ended it: a time limit of pytest, a signal, or the end of the run."""
-
-
 class PlainErrors:
     """Makes a ``ToolError`` of ``SystemExit`` and the like, by which code of a domain would end more than its trial."""
 

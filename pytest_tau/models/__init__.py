@@ -30,8 +30,10 @@ from .script import Answer, Goal, Request, Spoken, UserScript
 from .simulations import (
     DUPLEX,
     DUPLEX_MODE,
+    ERROR_KIND,
     FAULTS,
     FOREIGN_AGENT,
+    INTERRUPTED,
     LATE_CALLS,
     LIMITS,
     OUT_OF_TIME,
@@ -65,9 +67,11 @@ from .tasks import (
 __all__ = [
     "DUPLEX",
     "DUPLEX_MODE",
+    "ERROR_KIND",
     "FAULTS",
     "FOREIGN_AGENT",
     "GREETING",
+    "INTERRUPTED",
     "LATE_CALLS",
     "LIMITS",
     "OUT_OF_TIME",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..errors import InterruptedTrialError, ReplayError, TauError, unknown_name
+from ..errors import ReplayError, TauError, unknown_name
 from ..files import digest
 from .messages import Message, ToolCall, ToolMessage
 from .rewards import RewardInfo
@@ -74,8 +74,9 @@ FOREIGN_AGENT = "foreign_agent"
 LATE_CALLS = "late_calls"
 #: The entry of ``info`` with the name of an agent that is not built in and made no tool call.
 SILENT_AGENT = "silent_agent"
-#: The entry of a simulation's ``info`` with the class of pytest-tau's exception behind its ``error``.
-_ERROR_KIND = "error_kind"
+#: The entry of a simulation's ``info`` with the class of pytest-tau's exception behind its ``error``, or that something
+#: outside of the trial has ended it.
+ERROR_KIND, INTERRUPTED = "error_kind", "interrupted"
 #: The entry of a simulation's ``info`` that names the sides that were given the reference actions.
 _SAW_REFERENCE = "saw_reference"
 #: The key of ``vars(simulation)`` for the names of the tools of its domain.
@@ -240,17 +241,17 @@ class Simulation(BaseModel):
 
     @property
     def error_kind(self) -> str | None:
-        """The class of pytest-tau's exception behind ``error``, such as ``DomainError``; None for other errors."""
-        return (self.info or {}).get(_ERROR_KIND)
+        """The class of pytest-tau's exception behind ``error``, such as ``DomainError``; or ``interrupted``; else None."""
+        return (self.info or {}).get(ERROR_KIND)
 
     def note_error_kind(self, kind: str) -> None:
-        """Record the class of pytest-tau's exception behind ``error``."""
-        self.info = {**(self.info or {}), _ERROR_KIND: kind}
+        """Record what is behind ``error``."""
+        self.info = {**(self.info or {}), ERROR_KIND: kind}
 
     @property
     def interrupted(self) -> bool:
         """Whether something outside of the trial has ended it, so that it counts as one that was not run."""
-        return self.error_kind == InterruptedTrialError.__name__
+        return self.error_kind == INTERRUPTED
 
     def note_late_calls(self, tools: Sequence[str]) -> None:
         """Record the tools of calls that came after the conversation and were refused, if there are any so far."""

@@ -18,7 +18,6 @@ from ..errors import (
     CapabilityError,
     ConfigurationError,
     DomainError,
-    InterruptedTrialError,
     ReplayError,
     TaskFormatError,
     ToolServerError,
@@ -27,7 +26,7 @@ from ..errors import (
 )
 from ..evaluation import LazyJudge
 from ..evaluation.outside import StateBefore
-from ..models import FAULTS, GREETING, AssistantMessage, Simulation, clone, simulation_id
+from ..models import FAULTS, GREETING, INTERRUPTED, AssistantMessage, Simulation, clone, simulation_id
 from ..models.copying import assign
 from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by, reason_of
 from ..participants import DONE, ParticipantContext, Prompting, view_of
@@ -204,7 +203,7 @@ class Trial:
         simulation = begun.model_copy()
         if begun.reward_info is None:
             simulation.error = f"interrupted by {why}"
-            simulation.note_error_kind(InterruptedTrialError.__name__)
+            simulation.note_error_kind(INTERRUPTED)
         if not begun.end_time:  # else the conversation was being graded, and still can be
             messages = list(self._conversation.messages) if self._conversation else []
             assign(simulation, messages=messages, termination_reason="infrastructure_error")

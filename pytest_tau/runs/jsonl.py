@@ -11,8 +11,8 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import parse_json
-from ..errors import InterruptedTrialError
 from ..files import atomic_open
+from ..models import ERROR_KIND, INTERRUPTED
 from .layout import SIMULATIONS, TEST_PREFIX, WORKER_FILES
 
 if TYPE_CHECKING:
@@ -140,11 +140,10 @@ def test_of(line: bytes) -> str | None:
 
 def is_interrupted(line: bytes) -> bool:
     """Return whether a line has a trial that something outside of it has ended, without parsing every line."""
-    kind = InterruptedTrialError.__name__
-    if kind.encode() not in line:
+    if f'"{INTERRUPTED}"'.encode() not in line:
         return False
-    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
-        return bool(parse_json(line)["info"]["error_kind"] == kind)
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        return bool(parse_json(line)["info"][ERROR_KIND] == INTERRUPTED)
     return False
 
 

@@ -91,7 +91,7 @@ def check_interrupted(simulation, why):
     assert simulation["termination_reason"] == "infrastructure_error"
     assert simulation["error"].startswith("interrupted by ")
     assert why in simulation["error"]
-    assert simulation["info"]["error_kind"] == "InterruptedTrialError"
+    assert simulation["info"]["error_kind"] == "interrupted"
     assert simulation["reward_info"] is None
     assert [message["role"] for message in simulation["messages"]][-2:] == ["assistant", "tool"]
     assert simulation["conditions"]["agent"].endswith("sides.py:Agent")
@@ -264,6 +264,9 @@ class TestExits:
         assert "4 run, 1 interrupted" in run.stdout
         assert "not decided, 1 trial of 5 not run to the end" in run.stdout
         assert len(stored()) == 4
+        resumed = stopped(*GATE, "--tau-resume", stop="pass")
+        resumed.outcomes(passed=5)
+        resumed.line("tau: resume: 4 of 5 trials reused")
 
     def test_a_handler_of_somebody_else_is_kept(self, stopped):
         def mine(number, frame):
@@ -340,7 +343,7 @@ class TestGates:
         run.outcomes(passed=4, errors=1) if passes else run.outcomes(passed=3, errors=1, failing=1)
         verdict = "4 of 4 trials passed, 1 interrupted; at_least 0.8 needs 4: met"
         run.line(verdict if passes else "3 of 4 trials passed, 1 interrupted; at_least 0.8 needs 4: not decided")
-        assert stored()[1]["info"]["error_kind"] == "InterruptedTrialError"
+        assert stored()[1]["info"]["error_kind"] == "interrupted"
 
     def test_of_joined_runs(self, stopped, project, capsys):
         pytest.importorskip("pytest_timeout")
