@@ -241,7 +241,7 @@ class Simulation(BaseModel):
 
     @property
     def error_kind(self) -> str | None:
-        """The class of pytest-tau's exception behind ``error``, such as ``DomainError``; or ``interrupted``; else None."""
+        """The class of pytest-tau's exception behind ``error``, or ``interrupted``; None for other errors."""
         return (self.info or {}).get(ERROR_KIND)
 
     def note_error_kind(self, kind: str) -> None:
