@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -12,8 +13,6 @@ from ..text import visible
 from .wire import TrialReport
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..environment import Domain
     from ..models import Simulation, Task
     from ..runner import RunConfig
@@ -183,6 +182,16 @@ def group_of(item: pytest.Item) -> Group | None:
 def is_task_item(item: pytest.Item) -> bool:
     """Return whether the item comes from a task file or a domain, as opposed to a test function."""
     return hasattr(item, "task_spec")
+
+
+def home_of(item: pytest.Item) -> Path:
+    """Return the file of an item; the folder where pytest was started for one of a domain, which has no file."""
+    return Path(item.config.invocation_params.dir) if is_of_domain(item) else item.path
+
+
+def is_of_domain(item: pytest.Item) -> bool:
+    """Return whether the item comes from a domain, as opposed to a task file or a test function."""
+    return hasattr(item.parent, "selected")
 
 
 def trial_of(item: pytest.Item) -> int:

@@ -12,6 +12,7 @@ from ..chat.masking import is_secret
 from ..chat.requests import shown_arguments, without_login
 from ..documents import parse_json
 from ..run_settings.types import json_object, model_arguments
+from .items import is_of_domain
 from .options import run_options
 from .options_table import OPTIONS
 
@@ -25,7 +26,7 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
         recorded: The trial has a verdict, so that a run that recorded it has its cassette now.
     """
     nodeid = item.nodeid
-    if not hasattr(item.parent, "selected"):  # not a domain's: the id begins with a path, which may be none from here
+    if not is_of_domain(item):  # the id begins with a path, which may be none from here
         _, separator, rest = nodeid.partition("::")
         nodeid = os.path.relpath(item.path, item.config.invocation_params.dir) + separator + rest
     parts, options = ["pytest", nodeid, *_of_pytest(item.config.option)], run_options(item.config)

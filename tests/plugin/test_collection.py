@@ -305,3 +305,21 @@ def test_from_the_shell(project, a_task):
     done = subprocess.run(command, cwd=project.path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "tau: mock: 1 task, 1 trial; 1 passed; pass^1 1.000" in done.stdout
+
+
+def test_a_folder_with_the_name_of_a_domain_is_not_that_of_its_cassettes_and_snapshots(project):
+    pytest.importorskip("syrupy")
+    (project.path / "mock").mkdir()
+    sides = ("--tau-agent=gold", "--tau-user=gold", "--tau-task=create-task", "--tau-domain=mock")
+    project.run(*sides, "-p", "syrupy", "--tau-snapshot", "--snapshot-update").outcomes(passed=1)
+    assert (project.path / "__snapshots__" / "domains" / "mock" / "create-task[trial-0].tausnap").is_file()
+    project.write(
+        "conftest.py",
+        """
+        from pytest_tau.plugin.run.models import cassette_path
+
+        def pytest_runtest_teardown(item):
+            print("cassette:", cassette_path(item, item.task_spec, 0).relative_to(item.session.path))
+        """,
+    )
+    project.run(*sides, "-s").line("cassette: cassettes/mock/create-task.trial-0.cassette")

@@ -25,6 +25,7 @@ from syrupy.location import PyTestLocation
 from ...errors import ConfigurationError
 from ...files import file_name_of
 from ...models import Simulation
+from ...plugin.items import home_of, is_of_domain
 from .parts import Selection, parts_of
 from .trajectory import as_text
 
@@ -142,8 +143,8 @@ class TrajectoryExtension(AbstractSyrupyExtension):
 
 def folder_of(location: PyTestLocation) -> Path:
     """Return the folder of a test's snapshots."""
-    path, folder = Path(location.filepath), AbstractSyrupyExtension.snapshot_dirname
-    if path.is_dir():  # a domain's task has no file; its path is the folder where pytest was started
+    path, folder = home_of(location.item), AbstractSyrupyExtension.snapshot_dirname
+    if is_of_domain(location.item):
         return path / folder / _DOMAINS / _file_name(location.item, location.nodeid.partition("::")[0])
     return path.parent / folder / location.basename
 
@@ -162,13 +163,10 @@ def place_of(item: pytest.Item) -> tuple[Path, str]:
 def _folders(location: PyTestLocation) -> Iterator[Path]:
     """Yield the folders in which syrupy's search for one test looks for unused snapshots."""
     own = folder_of(location)
-    path = Path(location.filepath)
-    if path.is_dir():
-        # syrupy asks once for each path, and all domains have the same.
-        names = {each.nodeid.partition("::")[0] for each in location.item.session.items if each.path == path}
-        yield from (own.parent / _file_name(location.item, name) for name in sorted(names))
-        return
     yield own
+    if is_of_domain(location.item):
+        return
+    path = Path(location.filepath)
     for folder in sorted(own.parent.glob("*/")):
         # The folder of a module or task file that no longer exists.
         if folder.name not in (own.name, _DOMAINS) and not any(path.parent.glob(f"{glob.escape(folder.name)}.*")):

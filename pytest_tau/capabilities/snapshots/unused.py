@@ -13,7 +13,7 @@ import pytest
 
 from ...files import file_name_of
 from ...plugin.context.run_state import RUN
-from ...plugin.items import is_task_item, spec_of
+from ...plugin.items import is_of_domain, is_task_item, spec_of
 from ...plugin.options import run_options
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class UnusedCheck:
             if spec is None or not is_task_item(item):
                 continue
             folder, name = place_of(item)
-            if folder not in found and hasattr(item.parent, "selected"):  # of a domain, not of a file
+            if folder not in found and is_of_domain(item):
                 names = (f"{item_id(task.id)}[trial-0]" for task in spec.domain.tasks(None))
                 found[folder] |= {_task_of(file_name_of(each)) for each in names}
             found[folder].add(_task_of(name))

@@ -15,7 +15,7 @@ from ...files import ambiguous_names, digest, file_name_of
 from ...participants import calls_no_model
 from ...runner import item_id
 from ..context.run_state import require_context
-from ..items import is_task_item, item_state, set_properties
+from ..items import home_of, is_of_domain, is_task_item, item_state, set_properties
 from ..rerun_command import rerun_command
 
 if TYPE_CHECKING:
@@ -157,14 +157,15 @@ def cassette_path(item: pytest.Item, spec: TaskSpec, number: int) -> Path:
         test = item.nodeid.partition("::")[2].partition("[")[0].replace("::", ".")
         call = getattr(item, "callspec", None)
         name = file_name_of(item_id(call.id), ambiguous=spec.ambiguous) if call else "test"
-        home, parts = item.path, [file_name_of(test), f"{name}.cassette"]
+        parts = [file_name_of(test), f"{name}.cassette"]
     else:
         call = getattr(item, "callspec", None)
         ids = [*spec.parameters, *([call.id] if call is not None and call.id else [])]
         parameters = f".{item_id('-'.join(ids))}" if ids else ""
         name = file_name_of(item_id(spec.task.id), ambiguous=spec.ambiguous)
-        home, parts = item.path, [f"{name}{parameters}.trial-{number}.cassette"]
-    if item.path.is_dir():  # the item of a domain
+        parts = [f"{name}{parameters}.trial-{number}.cassette"]
+    home = home_of(item)
+    if is_of_domain(item):
         domains = ambiguous_names(require_context(item.config).domain_names())
         place = Path(file_name_of(spec.domain.name, ambiguous=spec.domain.name in domains))
         base = home / "cassettes"

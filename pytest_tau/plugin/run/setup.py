@@ -11,6 +11,7 @@ import pytest
 from ..compat import note_fixture_error
 from ..context.run_state import require_context
 from ..hook_calls import first_call
+from ..items import home_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -58,7 +59,7 @@ def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:
     try:
         return spec.domain.environment(spec.task, settings.solo, settings.policy, retrieval=settings.retrieval)
     except TaskFormatError as error:
-        file = spec.domain.file_of(spec.task) or item.path
+        file = spec.domain.file_of(spec.task) or home_of(item)
         raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
 
 
