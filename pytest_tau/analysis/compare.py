@@ -11,6 +11,7 @@ from ..runs.groups import count_tasks, distinguish, match_groups, split_variants
 from ..runs.manifest import why_incomplete
 from ..text import listed, one_line, plural
 from .comparability import conditions_of_run, differing_conditions
+from .decidable import SIGNIFICANT, clusters_of, undecided, uneven_losses
 from .facts import fact_lines, rates_name
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
 from .power import POWER
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from ..runs.reader import Run
     from ..runs.record import TrialRecord
 
-#: At most this is called chance.
-SIGNIFICANT = 0.05
-#: With fewer tasks that passed before, not even the loss of all of them is significant: its p-value is 0.5 ** tasks.
-FEWEST_PASSING = 5
 #: So many tasks of a kind are named, each with so many characters.
 _NAMED, _LONGEST = 10, 200
 
@@ -101,7 +98,7 @@ class Comparison:
         both = {group: (earlier[other], later[group]) for group, other in matched.items()}
         counts = {group: Pair(pass_count(one), pass_count(two)) for group, (one, two) in both.items()}
         self.pairs = {group: pair for group, pair in counts.items() if all(rate.trials for rate in pair)}
-        self._records = {group: both[group] for group in self.pairs}
+        self._both = both
         self.without_verdict = [group for group in both if group not in self.pairs]
         self.errors = tuple(sum(each.outcome == "error" for each in run.records) for run in runs)
         self.not_counted = tuple(sum(each.counted_as == "excluded" for each in run.records) for run in runs)
@@ -113,15 +110,19 @@ class Comparison:
         If there is a single variant, its name is empty.
         """
         split = split_variants(self.pairs) if self.pairs else {}
-        return {name: Paired([self.pairs[group] for group in groups]) for name, groups in split.items()}
+        return {name: self._paired(groups) for name, groups in split.items()}
 
     @property
     def domains(self) -> dict[str, Paired]:
         """Return the test for each domain."""
-        found: dict[str, list[Pair]] = defaultdict(list)
-        for key, pair in self.pairs.items():
-            found[key.domain].append(pair)
-        return {name: Paired(pairs) for name, pairs in sorted(found.items())}
+        found: dict[str, list[Group]] = defaultdict(list)
+        for key in self.pairs:
+            found[key.domain].append(key)
+        return {name: self._paired(groups) for name, groups in sorted(found.items())}
+
+    def _paired(self, groups: Sequence[Group]) -> Paired:
+        clusters = clusters_of(self._both[group] for group in groups)
+        return Paired([self.pairs[group] for group in groups], clusters=clusters)
 
     @property
     def significant(self) -> bool:
@@ -131,18 +132,33 @@ class Comparison:
     @property
     def regression(self) -> bool:
         """Return whether any variant is significantly worse in the later run."""
-        lost = any(paired.p < SIGNIFICANT and paired.difference < 0 for paired in self.variants.values())
-        return lost and not self.incomplete
+        return any(
+            paired.p < SIGNIFICANT and paired.difference < 0 and not self.doubt(name)
+            for name, paired in self.variants.items()
+        )
 
     @property
     def incomplete(self) -> str:
         """Return which runs are not complete, and why; empty if both are."""
         return incomplete(self.before, self.after)
 
+    def doubt(self, variant: str) -> str:
+        """Return why the difference of a variant decides nothing, however large it is; empty if it may decide."""
+        return self.incomplete or self._losses.get(variant, "")
+
+    @cached_property
+    def _losses(self) -> dict[str, str]:
+        """Return how the losses of each variant differ between the runs; tasks that have lost all trials count."""
+        found = {}
+        for name, groups in split_variants(self.pairs).items():
+            variants = {group.variant for group in groups}
+            found[name] = uneven_losses(both for group, both in self._both.items() if group.variant in variants)
+        return found
+
     @property
     def undecided(self) -> list[str]:
         """Return why a loss could not have been detected, for each variant of which that is true."""
-        found = {name: self.incomplete or undecided(paired) for name, paired in self.variants.items()}
+        found = {name: self.doubt(name) or undecided(paired) for name, paired in self.variants.items()}
         return [f"{one_line(name, _LONGEST)}: {why}" if name else why for name, why in found.items() if why]
 
     @property
@@ -173,7 +189,7 @@ class Comparison:
             return [*lines, "nothing can be compared: no task has trials with a verdict in both runs"]
         for name, paired in self.variants.items():
             difference = format_difference(rates_name(self.before.info, self.after.info), paired)
-            why = self.incomplete or undecided(paired)
+            why = self.doubt(name) or undecided(paired)
             said = f"not decided: {why}" if why else "; ".join([format_verdict(paired), *self._power(paired)])
             said = said if verdict else ""
             if name:
@@ -183,7 +199,7 @@ class Comparison:
         if len(self.variants) == 1 and len(domains := self.domains) > 1:
             lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
         columns, several = columns_in(self.after.info), len(self.variants) > 1
-        compared = [*self._records.values()]
+        compared = [self._both[group] for group in self.pairs]
         lines += fact_lines(self.before.records, self.after.records, columns, compared, variants=several)
         lines += persona_lines(self.before.records, self.after.records)
         for word, tasks in (("worse", self.worse), ("better", self.better)):
@@ -201,15 +217,15 @@ class Comparison:
         for name, paired in self.variants.items():
             what = f"{one_line(name, _LONGEST)}: " if name else ""
             rates = f"pass^1 {paired.before:.3f} -> {paired.after:.3f}"
-            if paired.p < SIGNIFICANT and not self.incomplete:
+            if paired.p < SIGNIFICANT and not self.doubt(name):
                 found.append(f"{what}{format_verdict(paired)} against {self.before.name}: {rates}")
                 continue
-            if why := self.incomplete or undecided(paired):
+            if why := self.doubt(name) or undecided(paired):
                 found.append(f"{what}not decided against {self.before.name}: {why} ({rates})")
                 continue
             loss, often = paired.smallest_loss, f"{100 * POWER:.0f} %"
             seen = f"a loss above {loss:.3f} would have been seen, at {often} power" if loss is not None else ""
-            seen = seen or f"too few tasks to see any loss, at {often} power"
+            seen = seen or f"too few {paired.unit_name}s to see any loss, at {often} power"
             found.append(f"{what}no detectable change against {self.before.name}; {seen} ({rates})")
         return found
 
@@ -222,7 +238,7 @@ class Comparison:
         sizes = [sorted({rate.trials for rate in rates}) for rates in zip(*self.pairs.values(), strict=True)]
         numbers = [str(each[0]) if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in sizes]
         trials = f", trials per task: {' and '.join(dict.fromkeys(numbers))}" if numbers else ""
-        tasks = plural(count_tasks(self.pairs), "task")
+        tasks = f"{plural(count_tasks(self.pairs), 'task')}{in_clusters(self.variants.values())}"
         return f"{self.after.name} compared with {self.before.name}: {tasks} in both{trials}"
 
     def _excluded(self) -> list[str]:
@@ -248,7 +264,7 @@ class Comparison:
         often = f"{POWER:.0%}".replace("%", " %")
         if smallest is not None:
             return [f"minimum detectable loss at {often} power: {smallest:.3f}"]
-        text = f"too few tasks to detect any loss at {often} power"
+        text = f"too few {paired.unit_name}s to detect any loss at {often} power"
         # If a difference was found, this estimate would only confuse.
         return [] if paired.p < SIGNIFICANT else [text]
 
@@ -276,8 +292,10 @@ def format_verdict(paired: Paired) -> str:
 
 def explain_test(compared: Iterable[Paired]) -> str:
     """Return which test was used."""
-    test = "sign-flip test over tasks (Fisher 1935)"
-    if not any(paired.uneven for paired in compared):
+    found = list(compared)
+    clusters = any(paired.unit_name == "cluster" for paired in found)
+    test = f"sign-flip test over {'clusters of ' * clusters}tasks (Fisher 1935)"
+    if not any(paired.uneven for paired in found):
         return test
     return f"the larger p of {test} and, as numbers of trials differ, permutation of trials within tasks"
 
@@ -287,25 +305,16 @@ def incomplete(*runs: RunRecords) -> str:
     return "; ".join(f"{run.name} is not complete: {run.incomplete}" for run in runs if run.incomplete)
 
 
-def undecided(paired: Paired, comparisons: int = 1) -> str:
-    """Return why no loss could have been significant; empty if one could, or if there is a significant difference.
-
-    Args:
-        paired: The comparison.
-        comparisons: The number of comparisons that the p-value is corrected for.
-    """
-    passing, needed = sum(pair.before.passed > 0 for pair in paired.pairs), FEWEST_PASSING
-    while comparisons * 0.5**needed >= SIGNIFICANT:
-        needed += 1
-    if passing >= needed or comparisons * paired.p < SIGNIFICANT:
-        return ""
-    return f"{plural(passing, 'task')} passed before, and a loss on fewer than {needed} is never significant"
+def in_clusters(compared: Iterable[Paired]) -> str:
+    """Return in how many clusters the tasks of comparisons are, as text; empty if each task moves by itself."""
+    numbers = sorted({paired.independent for paired in compared if paired.unit_name == "cluster"})
+    return f" in {' and '.join(plural(number, 'cluster') for number in numbers)}" if numbers else ""
 
 
 def format_difference(name: str, paired: Paired) -> str:
     """Return both rates, their difference, its interval and its probability, as a line of text."""
     interval = paired.interval
-    reach = interval.signed if interval else f"no interval with fewer than {FEWEST_TASKS} tasks"
+    reach = interval.signed if interval else f"no interval with fewer than {FEWEST_TASKS} {paired.unit_name}s"
     p = f"p = {paired.p:.3f}" if paired.p >= 0.001 else "p < 0.001"
     return f"{name} {paired.before:.3f} -> {paired.after:.3f}: {paired.difference:+.3f} ({reach}, {p})"
 

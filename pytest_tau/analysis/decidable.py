@@ -1,4 +1,4 @@
-"""What is known of a comparison before the later run is made: its tasks, and whether it can decide anything."""
+"""Whether a comparison can decide anything: before the later run is made, and by what both runs have lost."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING
 
 from ..runs.groups import match_groups, split_variants
 from ..text import one_line, plural
-from .compare import FEWEST_PASSING
+from .paired import Pair, Paired, PassCount
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..runs.groups import Group
-    from .paired import PassCount
+    from ..runs.record import TrialRecord
+    from .statistics import Clusters
 
+#: At most this is called chance.
+SIGNIFICANT = 0.05
+#: With fewer tasks that passed before, not even the loss of all of them is significant: its p-value is 0.5 ** tasks.
+FEWEST_PASSING = 5
 _LONGEST = 200
 
 
@@ -47,3 +52,49 @@ def why_undecidable(name: str, before: Mapping[Group, PassCount], after: Iterabl
             found = f"{plural(passing, 'task')}{of} with a pass in {name}"
             return f"{found}; a significant loss takes at least {FEWEST_PASSING}"
     return ""
+
+
+def undecided(paired: Paired, comparisons: int = 1) -> str:
+    """Return why no loss could have been significant; empty if one could, or if there is a significant difference.
+
+    Args:
+        paired: The comparison.
+        comparisons: The number of comparisons that the p-value is corrected for.
+    """
+    passing, needed = paired.count(lambda pair: pair.before.passed > 0), FEWEST_PASSING
+    while comparisons * 0.5**needed >= SIGNIFICANT:
+        needed += 1
+    if passing >= needed or comparisons * paired.p < SIGNIFICANT:
+        return ""
+    return f"{plural(passing, paired.unit_name)} passed before, and a loss on fewer than {needed} is never significant"
+
+
+def uneven_losses(tasks: Iterable[tuple[Sequence[TrialRecord], Sequence[TrialRecord]]]) -> str:
+    """Return how the shares of lost trials differ between two runs; empty if chance explains it.
+
+    A lost trial has no verdict that counts: it ended in an error, or is excluded. If trials that fail are lost more
+    often than others, such as by a time limit, the rate of what is left is too high. Which of them would have failed is
+    not known, but that one run has lost more than the other is.
+
+    Args:
+        tasks: The trials of each task in both runs, with those that were lost.
+    """
+    sides = [both for both in tasks if all(both)]
+    pairs = [Pair(*(PassCount(len(side), sum(not each.ran for each in side)) for side in both)) for both in sides]
+    if not pairs or (paired := Paired(pairs, clusters=clusters_of(sides))).p >= SIGNIFICANT:
+        return ""
+    before, after = (
+        f"{sum(rate.passed for rate in rates):,} of {plural(sum(rate.trials for rate in rates), 'trial')}"
+        for rates in zip(*pairs, strict=True)
+    )
+    p = f"p = {paired.p:.3f}" if paired.p >= 0.001 else "p < 0.001"
+    lost = f"{before} before and {after} after were lost to errors or excluded"
+    return f"{lost}, which chance does not explain ({p}); trials that fail may be lost more often than others"
+
+
+def clusters_of(tasks: Iterable[Iterable[Iterable[TrialRecord]]]) -> Clusters:
+    """Return what the tasks that move together have in common, as the trials of either run say; the later one first."""
+    return [
+        next((each.moves_with for side in reversed([*sides]) for each in side if each.moves_with), None)
+        for sides in tasks
+    ]

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runs.groups import count_tasks, match_groups, split_variants
 from ..text import plural
-from .compare import (
-    SIGNIFICANT,
-    explain_test,
-    incomplete,
-    pass_count,
-    records_by_group,
-    undecided,
-    unrecorded,
-)
+from .compare import explain_test, in_clusters, incomplete, pass_count, records_by_group, unrecorded
+from .decidable import SIGNIFICANT, clusters_of, undecided, uneven_losses
 from .paired import Pair, Paired
 from .statistics import Interval, pass_hat_k_interval
 
@@ -88,7 +81,8 @@ class Contrast(NamedTuple):
         by_seed: The number of tasks of which trials with the same number and seed are paired.
         worse: The number of tasks that pass less often.
         better: The number of tasks that pass more often.
-        undecided: Why no loss could have been significant, or which run is not complete; empty if one could.
+        undecided: Why no loss could have been significant, or why a difference decides nothing, such as a run that is
+            not complete; empty if it may decide.
     """
 
     before: int
@@ -178,7 +172,9 @@ class ManyRuns:
                 by_seed,
                 sum(pair.change < 0 for pair in paired.pairs),
                 sum(pair.change > 0 for pair in paired.pairs),
-                incomplete(self.runs[before], self.runs[after]) or undecided(paired, len(made)),
+                incomplete(self.runs[before], self.runs[after])
+                or self._losses(before, after, variant)
+                or undecided(paired, len(made)),
             )
             for (before, after, variant, paired, by_seed), value in zip(made, adjusted, strict=True)
         ]
@@ -219,7 +215,8 @@ class ManyRuns:
             if all(each.by_seed == len(each.paired.pairs) for each in found)
             else "task, and by seed where both runs have it"
         )
-        count = f"{plural(len(self.runs), 'run')} on {plural(count_tasks(self.tasks), 'task')} with a verdict in all"
+        tasks = plural(count_tasks(self.tasks), "task") + in_clusters(each.paired for each in found)
+        count = f"{plural(len(self.runs), 'run')} on {tasks} with a verdict in all"
         return f"{count}, paired by {by_seed}"
 
     @property
@@ -276,7 +273,9 @@ class ManyRuns:
             "p": paired.p,
             "p_holm": each.adjusted,
             "verdict": each.verdict,
+            "undecided": each.undecided or None,
             "minimum_detectable_loss": paired.smallest_loss,
+            "clusters": paired.independent if paired.unit_name == "cluster" else None,
             "tasks_worse": each.worse,
             "tasks_better": each.better,
             "tasks_paired_by_seed": each.by_seed,
@@ -300,7 +299,7 @@ class ManyRuns:
             sum(record.outcome == "error" for record in records),
             sum(record.counted_as == "excluded" for record in records),
             sum(count.share for count in counts.values()) / len(counts) if counts else None,
-            pass_hat_k_interval([(each.trials, each.passed) for each in counts.values()], 1) if counts else None,
+            pass_hat_k_interval([*counts.values()], 1, clusters_of([side[key]] for key in counts)),
             {name: sum(shares) / len(shares) for name, shares in sorted(by_domain.items())},
             sum(known) if known and len(known) == len(costs) else None,
             len(own) - len(compared),
@@ -316,7 +315,14 @@ class ManyRuns:
                 one, two = ([each for each in side if (each.trial, each.seed) in common] for side in (one, two))
             by_seed += bool(common)
             found.append(Pair(pass_count(one), pass_count(two)))
-        return Paired(found), by_seed
+        clusters = clusters_of((self._sides[before][key], self._sides[after][key]) for key in tasks)
+        return Paired(found, clusters=clusters), by_seed
+
+    def _losses(self, before: int, after: int, variant: str) -> str:
+        """Return how the losses of a variant differ between two runs, over all tasks of both."""
+        variants = {key.variant for key in self._variants[variant]}
+        one, two = self._sides[before], self._sides[after]
+        return uneven_losses((one[key], two[key]) for key in one if key in two and key.variant in variants)
 
 
 def _seeds(records: Iterable[TrialRecord]) -> set[tuple[int, int]]:

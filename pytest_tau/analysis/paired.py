@@ -10,6 +10,9 @@ always pass, most losses are of a quarter, and gains are of a whole. There a sec
 each such task over its trials, and the larger p-value counts. The second holds its level if the agents are identical,
 whatever the numbers of trials; the first, if they differ on single tasks and not in all.
 
+Nor are tasks of one template. Tasks that name one cluster change their signs together, and the interval draws subsets
+of clusters (Gail, Mark, Carroll, Green and Pee, Statistics in Medicine 1996). The mean stays that over tasks.
+
 - The test is Fisher's for paired differences (The Design of Experiments, 1935, section 21), which evaluations of search
   engines took up (Smucker, Allan and Carterette, CIKM 2007). With one trial a task it is McNemar's.
 - The second is a permutation test within strata; of one task it is Fisher's exact test.
@@ -27,7 +30,8 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
+from dataclasses import replace
 from functools import cached_property
 from math import comb, lcm, sqrt
 from statistics import fmean
@@ -38,9 +42,11 @@ from .power import LEVEL, Losses
 from .statistics import Interval, wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-#: With fewer tasks no interval of 95 % can be had: not even all signs alike are rare enough.
+    from .statistics import Clusters
+
+#: With fewer tasks, or clusters of tasks, no interval of 95 % can be had: not even all signs alike are rare enough.
 FEWEST_TASKS = 6
 #: How many random subsets are drawn.
 SAMPLES = 10_000
@@ -73,6 +79,18 @@ class Pair(NamedTuple):
         return self.after.share - self.before.share
 
 
+class Change(NamedTuple):
+    """How a cluster of tasks changed, or a task by itself.
+
+    Attributes:
+        total: The sum of the changes of its tasks, in units.
+        tasks: How many tasks it has.
+    """
+
+    total: int
+    tasks: int
+
+
 class Paired:
     """The comparison of two runs over the tasks that they share.
 
@@ -80,14 +98,41 @@ class Paired:
         pairs: A pair for each task; of one at least.
         seed: Of what is sampled; the same gives the same numbers.
         samples: How many, for the interval.
+        clusters: The tasks that move together.
     """
 
-    def __init__(self, pairs: Sequence[Pair], seed: int = 0, samples: int = SAMPLES) -> None:
+    def __init__(self, pairs: Sequence[Pair], seed: int = 0, samples: int = SAMPLES, clusters: Clusters = ()) -> None:
         self.pairs = pairs
         self._seed, self._samples = seed, samples
+        self._clusters = clusters or [None] * len(pairs)
         # In whole numbers sums are exact, and ties are ties.
         self._unit = lcm(*(rate.trials for pair in pairs for rate in pair))
-        self._changes = Counter(map(self._in_units, pairs))
+        self._changes = self._clustered(range(len(pairs)))
+
+    def _clustered(self, places: Iterable[int]) -> Counter[Change]:
+        """Return how often each change is there among some tasks, those of a cluster added up."""
+        found: dict[object, list[int]] = defaultdict(list)
+        for place in places:
+            found[self._cluster(place)].append(self._in_units(self.pairs[place]))
+        return Counter(Change(sum(changes), len(changes)) for changes in found.values())
+
+    def _cluster(self, place: int) -> object:
+        cluster = self._clusters[place]
+        return (place,) if cluster is None else cluster
+
+    @cached_property
+    def independent(self) -> int:
+        """Return the number of clusters of tasks, of which a task by itself is one."""
+        return self._changes.total()
+
+    @property
+    def unit_name(self) -> str:
+        """Return what is independent of each other: ``task``, or ``cluster`` if tasks move together."""
+        return "task" if self.independent == len(self.pairs) else "cluster"
+
+    def count(self, counts: Callable[[Pair], bool]) -> int:
+        """Return the number of clusters with a task that meets a condition."""
+        return len({self._cluster(place) for place, pair in enumerate(self.pairs) if counts(pair)})
 
     def _in_units(self, pair: Pair) -> int:
         before, after = (rate.passed * (self._unit // rate.trials) for rate in pair)
@@ -110,7 +155,7 @@ class Paired:
 
     @property
     def _sum(self) -> int:
-        return sum(change * tasks for change, tasks in self._changes.items())
+        return sum(change.total * number for change, number in self._changes.items())
 
     @cached_property
     def p(self) -> float:
@@ -133,17 +178,21 @@ class Paired:
             signs: Each with the opposite sign; else those of tasks with more trials in one of the runs as the task's
                 outcomes in another order make them.
         """
+        even = [place for place, pair in enumerate(self.pairs) if signs or pair.before.trials == pair.after.trials]
+        changes = self._changes if signs else self._clustered(even)
+        parts = [
+            (Values(-abs(total), 2 * abs(total), (0.5, 0.5)), Seen(number, total * number))
+            for (total, _), number in changes.items()
+        ]
+        uneven = Counter(pair for pair in self.pairs if not signs and pair.before.trials != pair.after.trials)
+        parts += [
+            (self._redistributed(pair), Seen(tasks, self._in_units(pair) * tasks)) for pair, tasks in uneven.items()
+        ]
         found: dict[Values, Seen] = {}
-        for pair, tasks in Counter(self.pairs).items():
-            change = self._in_units(pair)
-            values = (
-                Values(-abs(change), 2 * abs(change), (0.5, 0.5))
-                if signs or pair.before.trials == pair.after.trials
-                else self._redistributed(pair)
-            )
+        for values, seen in parts:
             if values.step and len(values.chances) > 1:
                 known = found.get(values, Seen(0, 0))
-                found[values] = Seen(known.numbers + tasks, known.total + change * tasks)
+                found[values] = Seen(known.numbers + seen.numbers, known.total + seen.total)
         return found
 
     def _redistributed(self, pair: Pair) -> Values:
@@ -159,19 +208,18 @@ class Paired:
 
     @cached_property
     def interval(self) -> Interval | None:
-        """Return where the true difference lies with 95 % confidence; None with too few tasks."""
-        tasks = len(self.pairs)
-        if tasks < FEWEST_TASKS:
+        """Return where the true difference lies with 95 % confidence; None with too few tasks, or clusters of them."""
+        if self.independent < FEWEST_TASKS:
             return None
-        if len(self._changes) == 1:
+        if len({change.total / change.tasks for change in self._changes}) == 1:
             # All tasks changed alike: what 95 % confidence leaves open that none of so many tasks has shown.
-            unseen = 1 - ((1 - LEVEL) / 2) ** (1 / tasks)
+            unseen = 1 - ((1 - LEVEL) / 2) ** (1 / self.independent)
             seen = self.difference * (1 - unseen)
             return Interval(seen - unseen, seen + unseen)
         means = sorted(_subset_means(self._changes, self._seed, self._samples))
         mirrored = [-mean for mean in reversed(means)]
         # The subset that is empty has no mean. The test counts it, as equal to whatever is asked for.
-        empty = 0.5**tasks
+        empty = 0.5**self.independent
         share = ((1 - LEVEL) / 2 - empty / 2) / (1 - empty)
         low, high = (each / self._unit for each in (_mid_quantile(means, share), -_mid_quantile(mirrored, share)))
         if self.uneven:
@@ -203,18 +251,27 @@ class Paired:
         task vary, and how much tasks differ beyond that, is taken from the two runs. None if not even the loss of
         everything would show.
         """
-        return losses(self.pairs).smallest() if len(self.pairs) >= FEWEST_TASKS - 1 else None
+        if self.independent < FEWEST_TASKS - 1:
+            return None
+        found = losses(self.pairs)
+        if self.independent == len(self.pairs):
+            return found.smallest()
+        centre, tasks = self.difference * self._unit, len(self.pairs)
+        moved = sum((total - size * centre) ** 2 * number for (total, size), number in self._changes.items())
+        squares = sum(size**2 * number for (_, size), number in self._changes.items())
+        # The clusters say as much as so many of equal size.
+        return replace(found, clusters=tasks**2 / squares, seen=moved / (tasks * self._unit**2)).smallest()
 
 
-def _subset_means(changes: Mapping[int, int], seed: int, samples: int) -> list[float]:
+def _subset_means(changes: Mapping[Change, int], seed: int, samples: int) -> list[float]:
     """Return means of random subsets that are not empty: a true centre exceeds each of them as often as not."""
     generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
     means: list[float] = []
     while len(means) < samples:
         total = size = 0
-        for change, tasks in changes.items():
-            chosen = generator.getrandbits(tasks).bit_count()
-            total, size = total + change * chosen, size + chosen
+        for change, number in changes.items():
+            chosen = generator.getrandbits(number).bit_count()
+            total, size = total + change.total * chosen, size + change.tasks * chosen
         if size:
             means.append(total / size)
     return means
@@ -241,7 +298,8 @@ def losses(pairs: Sequence[Pair]) -> Losses:
     )
     seen = fmean(pair.change**2 for pair in pairs) - fmean(pair.change for pair in pairs) ** 2
     before, after = (fmean(1 / each.trials for each in rates) for rates in zip(*pairs, strict=True))
-    return Losses(len(pairs), rate, before, after, within, within_now, seen)
+    uneven = fmean(pair.before.trials != pair.after.trials for pair in pairs)
+    return Losses(len(pairs), rate, before, after, within, within_now, seen, uneven)
 
 
 def _variance_within(rate: PassCount, pair: Pair) -> float:

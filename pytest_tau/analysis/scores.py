@@ -114,11 +114,13 @@ class Scores:
 
     def with_intervals(self, records: Sequence[TrialRecord]) -> Scores:
         """Return these scores, with the intervals of the rates that are shown."""
-        tasks = outcomes_by_group(records).values()
-        results = [(task["passed"] + task["failed"], task["passed"]) for task in tasks]
+        tasks = outcomes_by_group(records)
+        results = [(task["passed"] + task["failed"], task["passed"]) for task in tasks.values()]
+        together = {record.group: record.moves_with for record in records}
+        clusters = [together[group] for group in tasks]
         shown = {rate.k for rate in self.shown_rates()}
         found = [
-            rate._replace(interval=pass_hat_k_interval(results, rate.k)) if rate.k in shown else rate
+            rate._replace(interval=pass_hat_k_interval(results, rate.k, clusters)) if rate.k in shown else rate
             for rate in self.rates
         ]
         return replace(self, rates=tuple(found))

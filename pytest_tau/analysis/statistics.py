@@ -3,20 +3,26 @@
 scipy's bootstrap has BCa, too, but not of ratios of sums over tasks, and takes a second and 200 MB to be there.
 
 A run's trials are not independent: those of one task resemble each other. So tasks are resampled, each with all of its
-trials, which is the cluster bootstrap. The intervals are BCa ones, which correct the percentiles of the resamples for
-bias and skewness.
+trials, which is the cluster bootstrap; tasks that move together, such as those of one template, are resampled together.
+The intervals are BCa ones, which correct the percentiles of the resamples for bias and skewness.
 
-Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 14, for BCa; Wilson (1927) for tasks that
-all have the same value; Miller, Adding Error Bars to Evals (2024), for treating a task's trials as a cluster.
+Of few tasks, the bootstrap is too narrow. That of a proportion is widened to contain Wilson's interval with as many
+trials as would vary as the tasks do; others have the percentiles of Student's distribution. Both take the quantile of
+Student's distribution for the number of tasks, so that of many tasks little is left of the difference
+(``python -m benchmarks --only interval-error``).
+
+Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 14, for BCa; Hesterberg, What Teachers
+Should Know About the Bootstrap (2015), for its percentiles with few tasks; Wilson (1927), and Korn and Graubard (1998)
+for effective numbers of trials; Miller, Adding Error Bars to Evals (2024), for treating a task's trials as a cluster.
 """
 
 from __future__ import annotations
 
 import random
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import lru_cache
-from math import copysign, fsum, sqrt
+from math import copysign, fsum, pi, sqrt, tan
 from statistics import NormalDist
 from sys import float_info
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,13 +30,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from .metrics import task_reach
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+    from typing import TypeAlias
+
+    #: For each task, what the tasks that move with it have in common; None for a task by itself. Empty: for every task.
+    Clusters: TypeAlias = Sequence[Hashable | None]
 
 #: How often tasks are resampled.
 RESAMPLES = 2000
 #: The confidence of intervals.
 _LEVEL = 0.95
 _NORMAL = NormalDist()
+_TWO_SIDED = _NORMAL.inv_cdf((1 + _LEVEL) / 2)
 #: With more tasks than this for each distinct value, counts are drawn instead of tasks.
 _MANY = 60
 #: What sums of the same numbers in another order may differ by, relative to the sum of their absolute values.
@@ -53,49 +64,59 @@ class Interval(NamedTuple):
         return f"95 % interval {self.low:+.3f} to {self.high:+.3f}"
 
 
-def pass_hat_k_interval(results: Iterable[tuple[int, int]], k: int) -> Interval | None:
+def pass_hat_k_interval(results: Iterable[tuple[int, int]], k: int, clusters: Clusters = ()) -> Interval | None:
     """Return the interval of pass^k.
 
     Args:
         results: For each task, its trials that ran and how many of them passed.
         k: How many trials must pass.
+        clusters: The tasks that move together.
 
     Returns:
         None with fewer than two tasks that have a trial, and if missing trials decide on a task. Where all tasks have
         the same rate there is nothing to resample, and it is Wilson's interval with a trial for each task: a rate
         varies at most as a coin does.
     """
-    found = [task_reach(trials, passed, k) for trials, passed in results if trials]
-    if any(low < high for low, high in found):
+    found = [task_reach(trials, passed, k) if trials else None for trials, passed in results]
+    if any(each and each.low < each.high for each in found):
         return None
-    return ratio_interval(((low, 1) for low, _ in found), proportion=True)
+    return ratio_interval(((each.low, 1) if each else (0, 0) for each in found), proportion=True, clusters=clusters)
 
 
-def mean_interval(values_by_task: Iterable[Collection[float]], *, proportion: bool = False) -> Interval | None:
+def mean_interval(
+    values_by_task: Iterable[Collection[float]], *, proportion: bool = False, clusters: Clusters = ()
+) -> Interval | None:
     """Return the interval of the mean over all trials.
 
     Args:
         values_by_task: For each task, a value of each of its trials.
         proportion: The values are between 0 and 1.
+        clusters: The tasks that move together.
 
     Returns:
         None with fewer than two tasks that have values. Where all tasks have the same mean, that of a proportion is
         Wilson's interval with a trial for each task: values from 0 to 1 vary at most as a coin does.
     """
-    return ratio_interval(((fsum(values), len(values)) for values in values_by_task), proportion=proportion)
+    sums = ((fsum(values), len(values)) for values in values_by_task)
+    return ratio_interval(sums, proportion=proportion, clusters=clusters)
 
 
-def difference_interval(differences: Collection[float]) -> Interval | None:
+def difference_interval(differences: Collection[float], clusters: Clusters = ()) -> Interval | None:
     """Return the interval of the mean difference of two runs; that of the runs in the other order is its mirror image.
+
+    Args:
+        differences: The difference of each task.
+        clusters: The tasks that move together.
 
     Returns:
         None with fewer than two tasks, or if all differ alike: there is nothing to resample.
     """
     if len(set(differences)) < 2:
         return None
-    here, mirrored = sorted(differences), sorted(-each for each in differences)
+    sums = together(((each, 1) for each in differences), clusters)
+    here, mirrored = sorted(sums), sorted((-total, number) for total, number in sums)
     # Resamples depend on the order of the values, so one of the two directions is resampled for both.
-    found = mean_interval([each] for each in min(here, mirrored))
+    found = ratio_interval(min(here, mirrored), proportion=False)
     if found is None or here < mirrored:
         return found
     if here > mirrored:
@@ -104,17 +125,36 @@ def difference_interval(differences: Collection[float]) -> Interval | None:
     return Interval(-reach, reach)
 
 
-def ratio_interval(sums_by_task: Iterable[tuple[float, int]], *, proportion: bool) -> Interval | None:
+def together(sums_by_task: Iterable[tuple[float, int]], clusters: Clusters) -> list[tuple[float, int]]:
+    """Return sums and numbers of values, those of tasks that move together added up; of tasks that have values.
+
+    Args:
+        sums_by_task: For each task, the sum of the values, and how many there are.
+        clusters: The tasks that move together.
+    """
+    if not any(each is not None for each in clusters):
+        return [(float(total), number) for total, number in sums_by_task if number]
+    found: dict[Hashable, list[tuple[float, int]]] = defaultdict(list)
+    for place, (each, cluster) in enumerate(zip(sums_by_task, clusters, strict=True)):
+        if each[1]:
+            found[(place,) if cluster is None else cluster].append(each)
+    return [(fsum(total for total, _ in sums), sum(number for _, number in sums)) for sums in found.values()]
+
+
+def ratio_interval(
+    sums_by_task: Iterable[tuple[float, int]], *, proportion: bool, clusters: Clusters = ()
+) -> Interval | None:
     """Return the interval of a mean over trials or events, of which tasks have different numbers.
 
     Args:
         sums_by_task: For each task, the sum of the values, and how many there are.
         proportion: The values are between 0 and 1.
+        clusters: The tasks that move together.
 
     Returns:
-        None with fewer than two tasks that have values.
+        None with fewer than two tasks, or clusters of tasks, that have values.
     """
-    cells = Counter((float(total), number) for total, number in sums_by_task if number)
+    cells = Counter(together(sums_by_task, clusters))
     tasks = cells.total()
     if tasks < 2:
         return None
@@ -129,11 +169,20 @@ def ratio_interval(sums_by_task: Iterable[tuple[float, int]], *, proportion: boo
     found = sorted(_resampled(pairs, counts))
     skew = fsum(count * one**3 for count, one in zip(counts, influence, strict=True))
     size = fsum(count * abs(above) for (above, _), count in cells.items())
-    slack = rounding * size / sum(count * below for (_, below), count in cells.items())
-    return _bca(found, estimate, skew / (6 * spread**1.5), slack)
+    number = sum(count * below for (_, below), count in cells.items())
+    student = student_quantile(tasks - 1)
+    wider = 1.0 if proportion else student / _TWO_SIDED * sqrt(tasks / (tasks - 1))
+    interval = _bca(found, estimate, skew / (6 * spread**1.5), rounding * size / number, wider)
+    if not proportion:
+        return interval
+    variance = spread / number**2 * tasks / (tasks - 1)
+    few = wilson(estimate, max(1.0, estimate * (1 - estimate) / variance), student)
+    return Interval(min(interval.low, few.low), max(interval.high, few.high))
 
 
-def percentile_interval(values_by_task: Iterable[Collection[float]], share: float) -> Interval | None:
+def percentile_interval(
+    values_by_task: Iterable[Collection[float]], share: float, clusters: Clusters = ()
+) -> Interval | None:
     """Return the interval of a percentile of all values.
 
     It is that of the share of values up to the percentile, with tasks as clusters, read off at the values themselves.
@@ -143,18 +192,21 @@ def percentile_interval(values_by_task: Iterable[Collection[float]], share: floa
     Args:
         values_by_task: For each task, its values.
         share: From 0 to 1: 0.5 for the median.
+        clusters: The tasks that move together.
 
     Returns:
-        None with fewer than two tasks that have values.
+        None with fewer than two tasks, or clusters of tasks, that have values.
     """
-    tasks = [values for values in values_by_task if values]
-    if len(tasks) < 2:
-        return None
+    tasks = list(values_by_task)
     ordered = sorted(value for values in tasks for value in values)
     estimate = percentile(ordered, share)
-    assert estimate is not None, "there are values"
-    spread = fsum((sum(value <= estimate for value in values) - share * len(values)) ** 2 for values in tasks)
-    half = _NORMAL.inv_cdf((1 + _LEVEL) / 2) * sqrt(spread) / len(ordered)
+    if estimate is None:
+        return None
+    below = together(((sum(value <= estimate for value in values), len(values)) for values in tasks), clusters)
+    if len(below) < 2:
+        return None
+    spread = fsum((reached - share * number) ** 2 for reached, number in below) * len(below) / (len(below) - 1)
+    half = student_quantile(len(below) - 1) * sqrt(spread) / len(ordered)
     low, high = (percentile(ordered, min(1.0, max(0.0, end))) for end in (share - half, share + half))
     return None if low is None or high is None else Interval(low, high)
 
@@ -183,7 +235,7 @@ def _ratio(pairs: Sequence[tuple[float, int]], counts: Sequence[int]) -> float:
     return above / below
 
 
-def _bca(found: Sequence[float], estimate: float, acceleration: float, slack: float) -> Interval:
+def _bca(found: Sequence[float], estimate: float, acceleration: float, slack: float, wider: float) -> Interval:
     """Return percentiles of the sorted estimates of resamples, corrected for bias and skewness.
 
     Args:
@@ -191,13 +243,14 @@ def _bca(found: Sequence[float], estimate: float, acceleration: float, slack: fl
         estimate: The estimate.
         acceleration: A sixth of the skewness.
         slack: What estimates that are equal may differ by.
+        wider: What the quantiles of the normal distribution are multiplied by.
     """
     # Of a discrete distribution, what equals the estimate lies half on either side of it.
     below = (bisect_left(found, estimate - slack) + bisect_right(found, estimate + slack)) / 2
     bias = _NORMAL.inv_cdf(min(max(below, 0.5), len(found) - 0.5) / len(found))
 
-    def corrected(share: float) -> float:
-        shifted = bias + _NORMAL.inv_cdf(share)
+    def corrected(quantile: float) -> float:
+        shifted = bias + quantile
         # Past its pole the correction has lost its meaning, and the extreme is meant.
         scale = 1 - acceleration * shifted
         position = _NORMAL.cdf(bias + shifted / scale) if scale > 0 else (copysign(1.0, shifted) + 1) / 2
@@ -205,17 +258,41 @@ def _bca(found: Sequence[float], estimate: float, acceleration: float, slack: fl
         assert value is not None, "there are resamples"
         return value
 
-    return Interval(corrected((1 - _LEVEL) / 2), corrected((1 + _LEVEL) / 2))
+    return Interval(corrected(-wider * _TWO_SIDED), corrected(wider * _TWO_SIDED))
 
 
-def wilson(rate: float, trials: float) -> Interval:
+@lru_cache(maxsize=256)
+def student_quantile(freedom: int) -> float:
+    """Return the quantile of Student's distribution that the absolute value exceeds with a probability of 5 %.
+
+    Source: Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 26.7.5, with an error below 0.005 from
+    three degrees of freedom on.
+
+    Args:
+        freedom: The degrees of freedom, at least 1.
+    """
+    if freedom == 1:
+        return tan(pi * _LEVEL / 2)
+    if freedom == 2:
+        return _LEVEL * sqrt(2 / (1 - _LEVEL**2))
+    z = _TWO_SIDED
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + fsum(term / freedom**power for power, term in enumerate(terms, 1))
+
+
+def wilson(rate: float, trials: float, z: float = _TWO_SIDED) -> Interval:
     """Return Wilson's interval of a proportion.
 
     Args:
         rate: The proportion.
         trials: How many independent trials it is of; it may be an effective number.
+        z: How many standard deviations the interval reaches.
     """
-    z = _NORMAL.inv_cdf((1 + _LEVEL) / 2)
     centre = (rate + z**2 / (2 * trials)) / (1 + z**2 / trials)
     reach = z / (1 + z**2 / trials) * sqrt(rate * (1 - rate) / trials + z**2 / (4 * trials**2))
     return Interval(max(0.0, centre - reach) if rate else 0.0, min(1.0, centre + reach) if rate < 1 else 1.0)

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..runs.groups import split_variants
 from ..text import distinct_lines, plural
-from .compare import format_difference, format_verdict, pass_counts
+from .compare import format_difference, format_verdict, in_clusters, pass_count, records_by_group
+from .decidable import clusters_of, uneven_losses
 from .paired import Pair, Paired
 from .scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
 
     from ..runs.groups import TaskId
     from ..runs.record import TrialRecord
-    from .paired import PassCount
+
+    #: The trials of a task in one of the variants.
+    _Trials: TypeAlias = Sequence[TrialRecord]
 
 #: The fewest tasks that are compared: a single one is a single observation.
 _FEWEST = 2
@@ -32,18 +36,22 @@ class VariantPair(NamedTuple):
         before: The name of the first variant.
         after: The name of the second variant.
         paired: The statistics.
+        doubt: Why the difference decides nothing; empty if it may decide.
         alone: Whether it is the only comparison of the tasks, so that it has a verdict.
     """
 
     before: str
     after: str
     paired: Paired
+    doubt: str
     alone: bool
 
     def parts(self) -> list[str]:
         """Return the tasks, the difference, and the verdict if there is one, as texts."""
-        parts = [plural(len(self.paired.pairs), "task"), format_difference("pass^1", self.paired)]
-        return [*parts, format_verdict(self.paired)] if self.alone else parts
+        tasks = plural(len(self.paired.pairs), "task") + in_clusters([self.paired])
+        parts = [tasks, format_difference("pass^1", self.paired)]
+        verdict = f"not decided: {self.doubt}" if self.doubt else format_verdict(self.paired)
+        return [*parts, verdict] if self.alone else parts
 
 
 @dataclass(frozen=True)
@@ -66,14 +74,19 @@ class Variants:
         if len(split) == 1:
             return None
         scores = tuple(Scores.of(name, found).with_intervals(found) for name, found in split.items())
-        counts = {name: {group.task: n for group, n in pass_counts(found).items()} for name, found in split.items()}
+        trials = {name: _by_task(found) for name, found in split.items()}
         found = [
-            (one, other, Paired(pairs))
+            (one, other, both)
             for one, other in combinations(split, 2)
             if _are_comparable(split[one], split[other])
-            if len(pairs := _pairs(counts[one], counts[other])) >= _FEWEST
+            for both in (_both(trials[one], trials[other]),)
+            if sum(map(_have_verdicts, both)) >= _FEWEST
         ]
-        return cls(scores, tuple(VariantPair(*each, alone=len(found) == 1) for each in found))
+        pairs = (
+            VariantPair(one, other, _paired([*filter(_have_verdicts, both)]), uneven_losses(both), len(found) == 1)
+            for one, other, both in found
+        )
+        return cls(scores, tuple(pairs))
 
     def pair_lines(self, most: int | None = None) -> list[str]:
         """Return the comparisons as lines of text."""
@@ -104,5 +117,17 @@ def records_by_variant(records: Sequence[TrialRecord]) -> dict[str, list[TrialRe
     return found
 
 
-def _pairs(before: Mapping[TaskId, PassCount], after: Mapping[TaskId, PassCount]) -> list[Pair]:
-    return [Pair(counts, after[task]) for task, counts in before.items() if task in after]
+def _by_task(records: Sequence[TrialRecord]) -> dict[TaskId, list[TrialRecord]]:
+    return {group.task: found for group, found in records_by_group(records, ()).items()}
+
+
+def _both(before: Mapping[TaskId, _Trials], after: Mapping[TaskId, _Trials]) -> list[tuple[_Trials, _Trials]]:
+    return [(found, after[task]) for task, found in before.items() if task in after]
+
+
+def _have_verdicts(sides: tuple[_Trials, _Trials]) -> bool:
+    return all(any(record.ran for record in side) for side in sides)
+
+
+def _paired(tasks: Sequence[tuple[_Trials, _Trials]]) -> Paired:
+    return Paired([Pair(pass_count(one), pass_count(two)) for one, two in tasks], clusters=clusters_of(tasks))

@@ -7,6 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, DomainError, TaskFormatError, ToolServerError, unknown_name
+from ..models.tasks import CLUSTER
+from ..text import shorten
 from .arguments import misfits
 from .functions.sessions import SessionState
 from .results import StoredCall, is_error, stored_calls
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from ..models import Action, FunctionCall, Requestor, Task, ToolCall
     from .domain import Domain, DomainSpec
 
+#: How annotations begin that are not the user's own.
+_OWN = "tau."
 #: The field in which a task names its domain.
 _NAMED = "user_scenario.instructions.domain"
 
@@ -40,12 +44,13 @@ def check_task(
         TaskFormatError: Names file, task and field: an unknown reward basis, tool or function; a reference action of a
             tool that the task does not offer to the user; an argument of a reference action, a goal of the script, an
             assertion or an initialization action that does not match; a name in ``compare_args`` that is not an
-            argument; initialization data that is neither of a side nor a table.
+            argument; initialization data that is neither of a side nor a table; a cluster that is not a text.
     """
 
     def fail(problem: str, field: str) -> None:
         raise TaskFormatError(problem, file=file, task_id=task.id, field=field)
 
+    _check_annotations(task, fail)
     _check_scenario(task, spec, fail)
     criteria = task.criteria
     for name in criteria.reward_basis:
@@ -58,6 +63,21 @@ def check_task(
     actions = (task.initial_state and task.initial_state.initialization_actions) or []
     for position, call in enumerate(actions):
         _check_function(spec, call, fail, f"initial_state.initialization_actions.{position}")
+
+
+def _check_annotations(task: Task, fail: Callable[[str, str], None]) -> None:
+    """Check the annotations that are read here; all others are the user's own."""
+    annotations = task.annotations if isinstance(task.annotations, dict) else {}
+    for name, value in annotations.items():
+        if name == CLUSTER and not (isinstance(value, str) and value.strip()):
+            fail(
+                f"expected a text that is not empty, such as 'refund', got {shorten(repr(value))}",
+                f"annotations.{name}",
+            )
+        if name.startswith(_OWN) and name != CLUSTER:
+            fail(unknown_name("annotation", name, [CLUSTER]), f"annotations.{name}")
+    if isinstance(nested := annotations.get("tau"), dict) and "cluster" in nested:
+        fail(f'expected the cluster as annotations["{CLUSTER}"], not in an object', "annotations.tau")
 
 
 def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None], *, solo: bool) -> None:

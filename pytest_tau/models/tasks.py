@@ -25,6 +25,8 @@ RewardType: TypeAlias = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", 
 REWARD_TYPES: tuple[str, ...] = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION")
 
 
+#: The annotation that names the cluster of a task.
+CLUSTER = "tau.cluster"
 #: The sets of names of fields that parts of tasks have, each once: a set for each part takes half of a task's memory.
 _FIELD_SETS: dict[frozenset[str], set[str]] = {}
 
@@ -258,6 +260,12 @@ class Task(_TaskPart):
     def message_history(self) -> list[Message]:
         """The conversation so far, oldest first; empty when the agent opens it."""
         return (self.initial_state and self.initial_state.message_history) or []
+
+    @property
+    def cluster(self) -> str:
+        """The name that tasks have in common which pass or fail together; empty for a task by itself."""
+        label = self.annotations.get(CLUSTER) if isinstance(self.annotations, dict) else None
+        return label.strip() if isinstance(label, str) else ""
 
     @property
     def criteria(self) -> EvaluationCriteria:

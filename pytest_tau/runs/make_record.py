@@ -60,6 +60,7 @@ def make_record(
         duration=simulation.duration,
         usage=simulation.model_usage,
         stated_cost=None if simulation.model_usage else _stated_cost(simulation),
+        cluster=task.cluster if task else "",
         groups=_with_persona(groups_of(task) if task else {}, conditions),
         conditions=conditions,
         excluded=simulation.excluded is not None,

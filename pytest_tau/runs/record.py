@@ -33,6 +33,7 @@ class TrialRecord:
         duration: Seconds.
         usage: The sums over model calls, by role.
         groups: What the task is counted under, by ``intent``, ``persona``, ``actions``, ``tags``; only what is known.
+        cluster: What tasks of the domain have in common that pass or fail together; empty for a task by itself.
         stated_cost: USD of both sides in a result file of others; None if that of either is not known.
         blame: Whose fault a failure looks like, and why; None if nothing failed.
         restored: It was taken from an earlier run.
@@ -68,6 +69,7 @@ class TrialRecord:
     duration: float = 0.0
     usage: Mapping[str, ModelUsage] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
+    cluster: str = ""
     stated_cost: float | None = None
     blame: Mapping[str, Any] | None = None
     seed: int | None = None
@@ -88,6 +90,11 @@ class TrialRecord:
     def group(self) -> Group:
         """Return the group of trials in which it is counted."""
         return Group.of(self.test, self.domain, self.task_id)
+
+    @property
+    def moves_with(self) -> tuple[str, str] | None:
+        """Return what is equal for tasks of one cluster; None for a task by itself."""
+        return (self.domain, self.cluster) if self.cluster else None
 
     @property
     def passed(self) -> bool:

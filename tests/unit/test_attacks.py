@@ -606,7 +606,7 @@ def test_the_difference_of_two_runs_is_over_the_same_tasks() -> None:
     (line,) = differences(pairs)
     assert line == "attack a: success 1.000 -> 0.500: -0.500 over 2 tasks"  # no interval below six tasks
     (line,) = differences(pairs * 3)
-    assert line.startswith("attack a: success 1.000 -> 0.500: -0.500 (95 % interval -0.833 to -0.167)")
+    assert line.startswith("attack a: success 1.000 -> 0.500: -0.500 (95 % interval -1.000 to +0.000)")
     assert line.endswith("over 6 tasks")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_tau.analysis import chance, paired
 from pytest_tau.analysis.chance import SMALLEST, Seen, Values, tails
-from pytest_tau.analysis.paired import Pair, Paired, PassCount
+from pytest_tau.analysis.paired import Change, Pair, Paired, PassCount
 from pytest_tau.analysis.statistics import binomial
 
 NORMAL = NormalDist()
@@ -166,12 +166,14 @@ class TestInterval:
     """Means of random subsets."""
 
     def test_subsets_that_are_not_empty_are_equally_likely(self):
-        changes = {3: 1, -1: 2}
+        changes = Counter({Change(3, 1): 1, Change(-2, 2): 2})
         means = paired._subset_means(changes, 1, 7000)
         assert len(means) == 7000
-        numbers = list(Counter(changes).elements())
+        numbers = list(changes.elements())
         subsets = [
-            fmean(subset) for size in range(1, len(numbers) + 1) for subset in itertools.combinations(numbers, size)
+            sum(change.total for change in subset) / sum(change.tasks for change in subset)
+            for size in range(1, len(numbers) + 1)
+            for subset in itertools.combinations(numbers, size)
         ]
         found = Counter(means)
         for mean, ways in Counter(subsets).items():

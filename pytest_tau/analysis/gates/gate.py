@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...errors import ConfigurationError
 from ...runs.groups import split_variants
 from ...text import one_line, plural, shorten
-from .metrics import metric_named
+from .metrics import count_clusters, metric_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -130,11 +130,11 @@ class Gate:
         if value is None:
             why = self.metric.lacking(counted) if counted else "no trial was run"
             return Verdict(self, None, None, met=settled if counted else None, why=why, basis=basis)
-        interval = self.metric.interval(counted)
+        interval, clusters = self.metric.interval(counted), count_clusters(counted)
         if not any(task.waiting for task in counted):
-            return Verdict(self, value, interval, met=self.holds(value), basis=basis)
+            return Verdict(self, value, interval, met=self.holds(value), basis=basis, clusters=clusters)
         why = OPEN if settled is None else self._reach(counted, met=settled)
-        return Verdict(self, value, interval, met=settled, why=why, basis=basis)
+        return Verdict(self, value, interval, met=settled, why=why, basis=basis, clusters=clusters)
 
     def settled(self, tasks: Tasks) -> bool | None:
         """Return whether the gate is certain to be met by each variant, or to be missed; None while that is open."""
@@ -173,11 +173,12 @@ class Verdict(NamedTuple):
 
     Attributes:
         value: The metric's value; None if there is none.
-        interval: Its 95 % interval; None if there are too few tasks.
+        interval: Its 95 % interval; None if there are too few tasks, or clusters of them.
         met: Whether the gate is met; None if that is not decided.
         why: What there is to say beyond the value.
         variant: The name of the variant whose trials count; empty if there are no variants.
         basis: How many trials count and how many are excluded; empty if none is.
+        clusters: In how many clusters the tasks are, of which a task by itself is one; 0 if there are none.
     """
 
     gate: Gate
@@ -187,6 +188,7 @@ class Verdict(NamedTuple):
     why: str | None = None
     variant: str = ""
     basis: str = ""
+    clusters: int = 0
 
     def undecided(self, why: str) -> Verdict:
         """Return the verdict if the run lacks trials: none, and why."""
@@ -199,7 +201,10 @@ class Verdict(NamedTuple):
         if self.value is None:
             return f"{name}: {end}: {self.why}{basis}"
         interval = self.interval
-        reach = f" (95 % interval {interval.format()})" if interval else ""
+        over = f" over {plural(self.clusters, 'cluster')}" if self.clusters else ""
+        reach = f" (95 % interval{over} {interval.format()})" if interval else ""
+        if not interval and self.clusters == 1:
+            reach = " (no interval: its tasks are one cluster)"
         if self.why:
             end += f", {self.why}"
         elif interval and interval.low < self.gate.bound < interval.high:

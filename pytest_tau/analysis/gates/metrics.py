@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ...capability.calls import NamedColumn
     from ...runs.record import TrialRecord
+    from ..statistics import Clusters
 
 _PASS = re.compile(r"pass\^([0-9]{1,9})")
 
@@ -41,12 +42,14 @@ class TaskTrials:
         errors: How many ended in an error.
         excluded: Those that have a verdict, but are excluded from rates.
         waiting: How many have not been reported, or were interrupted.
+        moves_with: What is equal for tasks that move together; None for a task by itself.
     """
 
     ran: list[TrialRecord] = field(default_factory=list)
     errors: int = 0
     waiting: int = 0
     excluded: list[TrialRecord] = field(default_factory=list)
+    moves_with: tuple[str, str] | None = None
 
     @property
     def passed(self) -> int:
@@ -73,6 +76,7 @@ def by_task(records: Iterable[TrialRecord], planned: Mapping[Group, int] | None 
     found: Tasks = defaultdict(TaskTrials)
     for record in records:
         task = found[record.group]
+        task.moves_with = record.moves_with or task.moves_with
         if record.interrupted:
             task.waiting += 1
         elif record.outcome == "error":
@@ -85,6 +89,18 @@ def by_task(records: Iterable[TrialRecord], planned: Mapping[Group, int] | None 
         task = found[key]
         task.waiting = max(0, trials - task.reported)
     return found
+
+
+def clusters_of(tasks: Iterable[TaskTrials]) -> Clusters:
+    """Return what the tasks that move together have in common."""
+    return [task.moves_with for task in tasks]
+
+
+def count_clusters(tasks: Sequence[TaskTrials]) -> int:
+    """Return in how many clusters the tasks with trials are, of which a task by itself is one; 0 without clusters."""
+    found = [task.moves_with for task in tasks if task.reported]
+    clusters = {*found} - {None}
+    return found.count(None) + len(clusters) if len(found) - found.count(None) > len(clusters) else 0
 
 
 class Reach(NamedTuple):
@@ -148,7 +164,7 @@ class _PassHatK(Metric):
         return reach.low if reach.certain and reach.low == reach.high else None
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
-        return pass_hat_k_interval([(len(task.ran), task.passed) for task in tasks], self.k)
+        return pass_hat_k_interval([(len(task.ran), task.passed) for task in tasks], self.k, clusters_of(tasks))
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         # A task without a trial so far may never count, as those that are waiting may be errors: at worst as 0 or 1.
@@ -180,7 +196,8 @@ class _Errors(Metric):
         return sum(task.errors for task in tasks) / trials if trials else None
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
-        return ratio_interval(((task.errors, task.reported) for task in tasks), proportion=True)
+        sums = ((task.errors, task.reported) for task in tasks)
+        return ratio_interval(sums, proportion=True, clusters=clusters_of(tasks))
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
         errors, waiting = sum(task.errors for task in tasks), sum(task.waiting for task in tasks)
@@ -225,7 +242,7 @@ class _Mean(_OfTrials):
     """The mean of something over the trials that count."""
 
     def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float | None]]:
-        return [[self.of(record) for record in records] for records in self._records(tasks) if records]
+        return [[self.of(record) for record in records] for records in self._records(tasks)]
 
     def _known(self, tasks: Sequence[TaskTrials]) -> list[list[float]]:
         return [[value for value in values if value is not None] for values in self._values(tasks)]
@@ -236,10 +253,10 @@ class _Mean(_OfTrials):
         return fsum(known) / trials if trials and len(known) == trials else None
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
-        known = self._known(tasks)
+        known, clusters = self._known(tasks), clusters_of(tasks)
         if self.metric.most == 1:
-            return mean_interval(known, proportion=True)
-        found = mean_interval(known)
+            return mean_interval(known, proportion=True, clusters=clusters)
+        found = mean_interval(known, clusters=clusters)
         # Where all tasks have the same mean there is nothing to resample, and no bound to say how much it may vary.
         return found if found and found.low < found.high else None
 
@@ -289,9 +306,10 @@ class _OfEvents(_OfTrials):
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
         if self.metric.percent:
-            found = percentile_interval(self._values(tasks), self.metric.percent / 100)
+            found = percentile_interval(self._values(tasks), self.metric.percent / 100, clusters_of(tasks))
         else:
-            found = ratio_interval(self._sums(tasks), proportion=self.metric.most == 1)
+            proportion, clusters = self.metric.most == 1, clusters_of(tasks)
+            found = ratio_interval(self._sums(tasks), proportion=proportion, clusters=clusters)
         return found if found and found.low < found.high else None
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:

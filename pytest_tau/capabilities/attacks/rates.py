@@ -14,9 +14,9 @@ from ...text import one_line, plural
 from . import PARAMETER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ...analysis.statistics import Interval
+    from ...analysis.statistics import Clusters, Interval
     from ...capability.views import Compared, Measured
     from ...runs.groups import Group, TaskId
 
@@ -36,12 +36,14 @@ class Share(NamedTuple):
     interval: Interval | None
 
     @classmethod
-    def of(cls, by_task: Iterable[Sequence[float]]) -> Share:
+    def of(cls, by_task: Iterable[Sequence[Measured]], value: Callable[[Measured], float]) -> Share:
         """Return the share over the trials of each task."""
-        values = [each for each in by_task if each]
-        if not values:
+        tasks = [each for each in by_task if each]
+        if not tasks:
             return cls(None, None)
-        return cls(fsum(map(fsum, values)) / sum(map(len, values)), mean_interval(values, proportion=True))
+        values = [[value(trial) for trial in each] for each in tasks]
+        interval = mean_interval(values, proportion=True, clusters=_clusters(tasks))
+        return cls(fsum(map(fsum, values)) / sum(map(len, values)), interval)
 
     @property
     def text(self) -> str:
@@ -147,11 +149,15 @@ def _rates(
         trials=len(trials),
         delivered=sum(each.facts.read for each in trials),
         errors=errors,
-        success=Share.of([each.facts.success for each in found] for found in attacked.values()),
-        utility=Share.of([each.record.passed for each in found] for found in attacked.values()),
-        without=Share.of([each.record.passed for each in plain[task]] for task in both),
-        paired=Paired(pairs) if pairs else None,
+        success=Share.of(attacked.values(), lambda each: each.facts.success),
+        utility=Share.of(attacked.values(), lambda each: each.record.passed),
+        without=Share.of([plain[task] for task in both], lambda each: each.record.passed),
+        paired=Paired(pairs, clusters=_clusters(attacked[task] for task in both)) if pairs else None,
     )
+
+
+def _clusters(tasks: Iterable[Sequence[Measured]]) -> Clusters:
+    return [trials[0].record.moves_with for trials in tasks]
 
 
 def _passes(trials: Sequence[Measured]) -> PassCount:
@@ -176,22 +182,24 @@ def comparison(compared: Compared) -> list[str]:
     """
     variants = _other_variants(each for _, later in compared.tasks for each in later)
     shares: dict[_Key, list[tuple[float, float]]] = {}
+    clusters: dict[_Key, list[tuple[str, str] | None]] = {}
     for pair in compared.tasks:
         ran = [[each for each in side if each.facts.name and each.record.ran] for side in pair]
         if all(ran) and ran[0][0].facts.name == (name := ran[1][0].facts.name):
             key = _Key(name, variants[ran[1][0].record.group])
             shares.setdefault(key, []).append((_success(ran[0]), _success(ran[1])))
-    return [_line(f"{name}: {variant}" if variant else name, found) for (name, variant), found in shares.items()]
+            clusters.setdefault(key, []).append(ran[1][0].record.moves_with)
+    return [_line(": ".join(filter(None, key)), found, clusters[key]) for key, found in shares.items()]
 
 
 def _success(trials: Sequence[Measured]) -> float:
     return fsum(each.facts.success for each in trials) / len(trials)
 
 
-def _line(name: str, shares: Sequence[tuple[float, float]]) -> str:
+def _line(name: str, shares: Sequence[tuple[float, float]], clusters: Clusters) -> str:
     before, after = (fsum(each) / len(shares) for each in zip(*shares, strict=True))
     enough = len(shares) >= FEWEST_TASKS
-    interval = difference_interval([later - earlier for earlier, later in shares]) if enough else None
+    interval = difference_interval([later - earlier for earlier, later in shares], clusters) if enough else None
     reach = f" ({interval.signed})" if interval else ""
     tasks = plural(len(shares), "task")
     return f"attack {name}: success {before:.3f} -> {after:.3f}: {after - before:+.3f}{reach} over {tasks}"

@@ -61,7 +61,7 @@ class PartialStages(TrialStages):
 
 def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
     """Return the mean of each number that any trial with a verdict has, in the order in which they are shown."""
-    from ...analysis.gates.metrics import by_task
+    from ...analysis.gates.metrics import by_task, clusters_of
 
     tasks = by_task(each.record for each in trials)
     found = []
@@ -71,7 +71,8 @@ def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
         number = sum(map(len, values))
         if number:
             mean = fsum(value for each in values for value in each) / number
-            interval = mean_interval(values, proportion=name in SHARES)
+            clusters = clusters_of(tasks.values())
+            interval = mean_interval(values, proportion=name in SHARES, clusters=clusters)
             # Counts that are all equal have nothing to resample.
             known = interval if interval and interval.low < interval.high else None
             found.append(PartialMean(name, mean, known))
@@ -116,27 +117,31 @@ def comparison(compared: Compared) -> list[str]:
         return []
     measured = [tuple([each.facts for each in side if each.record.ran] for side in pair) for pair in compared.tasks]
     found = {name: _means_of_both(name, measured) for name in SHARES}
-    tasks = found.pop("progress")
+    by_task = found.pop("progress")
+    clusters = [pair[1][0].record.moves_with for pair, means in zip(compared.tasks, by_task, strict=True) if means]
+    tasks = [*filter(None, by_task)]
     if not tasks:
         return []
     before, after = _overall(tasks)
     if len(tasks) < FEWEST_TASKS:
         reach = f" (no interval with fewer than {FEWEST_TASKS} tasks)"
     else:
-        interval = difference_interval([after - before for before, after in tasks])
+        interval = difference_interval([after - before for before, after in tasks], clusters)
         reach = f" ({interval.signed})" if interval else ""
     line = f"progress {before:.3f} -> {after:.3f}: {after - before:+.3f}{reach}"
-    means = {name: [f"{each:.3f}" for each in _overall(both)] for name, both in found.items() if both}
+    means = {
+        name: [f"{each:.3f}" for each in _overall([*filter(None, both)])] for name, both in found.items() if any(both)
+    }
     others = [f"{name} {one} -> {other}" for name, (one, other) in means.items() if one != other]
     if not others and f"{before:.3f}" == f"{after:.3f}":
         return []
     return [line, *([f"partial credit: {', '.join(others)}"] if others else [])]
 
 
-def _means_of_both(name: str, tasks: Iterable[tuple[list[_Partial], ...]]) -> list[tuple[float, float]]:
-    """Return the means of each task that has numbers in both runs, in the earlier run and in the later one."""
+def _means_of_both(name: str, tasks: Iterable[tuple[list[_Partial], ...]]) -> list[tuple[float, float] | None]:
+    """Return the means of each task in the earlier run and in the later one; None if either has no numbers."""
     means = [(_mean(name, earlier), _mean(name, later)) for earlier, later in tasks]
-    return [(before, after) for before, after in means if before is not None and after is not None]
+    return [None if before is None or after is None else (before, after) for before, after in means]
 
 
 def _overall(tasks: Collection[tuple[float, float]]) -> tuple[float, float]:

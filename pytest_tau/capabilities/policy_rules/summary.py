@@ -16,7 +16,7 @@ from ...text import listed, one_line, plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ...analysis.statistics import Interval
+    from ...analysis.statistics import Clusters, Interval
     from ...capability.views import Compared, Measured, TrialView
     from ...models import Simulation
 
@@ -70,6 +70,7 @@ class PolicyStats:
         kept: How many of them kept every rule.
         passed_broken: How many have reward 1 and broke a rule.
         kept_by_task: For each task, 1 for each of these trials that kept every rule, and 0 for the others.
+        clusters: The tasks that move together.
         broken: The rules that were broken, the most frequent first.
         problems: The rules that could not be checked, with the reason and the number of trials.
     """
@@ -78,6 +79,7 @@ class PolicyStats:
     kept: int
     passed_broken: int
     kept_by_task: tuple[tuple[float, ...], ...]
+    clusters: Clusters
     broken: tuple[BrokenRule, ...]
     problems: Mapping[str, tuple[str, int]]
 
@@ -89,8 +91,10 @@ class PolicyStats:
             return None
         checked = [(each.record, each.facts.score) for each in found if each.facts.score is not None]
         tasks: dict[object, list[float]] = {}
+        clusters: dict[object, tuple[str, str] | None] = {}
         for record, score in checked:
             tasks.setdefault(record.group, []).append(score)
+            clusters[record.group] = record.moves_with
         broken, breaches = Counter[str](), Counter[str]()
         reasons: dict[str, str] = {}
         failed = Counter[str]()
@@ -106,6 +110,7 @@ class PolicyStats:
             kept=kept,
             passed_broken=sum(record.passed and score == 0 for record, score in checked),
             kept_by_task=tuple(map(tuple, tasks.values())),
+            clusters=tuple(clusters.values()),
             broken=tuple(BrokenRule(name, broken[name], breaches[name]) for name in names),
             problems={name: (one_line(reasons[name], _PROBLEM), failed[name]) for name in sorted(failed)},
         )
@@ -113,7 +118,7 @@ class PolicyStats:
     @cached_property
     def interval(self) -> Interval | None:
         """Return the 95 % interval of the share, by resampling tasks; None with fewer than two tasks."""
-        return mean_interval(self.kept_by_task, proportion=True) if len(self.kept_by_task) > 1 else None
+        return mean_interval(self.kept_by_task, proportion=True, clusters=self.clusters)
 
     @property
     def share(self) -> float | None:
