@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from pytest_tau.errors import ConfigurationError
+from pytest_tau.models.tasks import CLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -62,11 +63,17 @@ class TaskSampler(ABC, Generic[T]):
             drawn = self.draw(rng)
             if drawn is None or (drawn[0] in self._used and attempt < self.attempts // 2):
                 continue
-            task = self.finish(drawn[1], rng, suffix=f"-{seed}-{number}")
+            task = self.finish(drawn[1], rng, suffix := f"-{seed}-{number}")
             if task is not None:
                 self._used.add(drawn[0])
-                return task
+                return self._in_cluster(task, suffix)
         raise ConfigurationError(f"no {self.domain} task {number} of seed {seed} can be made: choose another seed")
+
+    def _in_cluster(self, task: Task, suffix: str) -> Task:
+        """Return a task that names its scenario as its cluster; one of several scenarios has none."""
+        if self.difficulty.requests > 1:
+            return task
+        return task.model_copy(update={"annotations": {CLUSTER: task.id.removesuffix(suffix)}})
 
     @abstractmethod
     def draw(self, rng: random.Random) -> tuple[Hashable, T] | None:

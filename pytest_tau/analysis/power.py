@@ -45,7 +45,9 @@ class Losses:
     clusters: float | None = None
 
     @classmethod
-    def planned(cls, rate: float, within: float, tasks: int, before: float, after: float) -> Losses:
+    def planned(
+        cls, rate: float, within: float, tasks: int, before: float, after: float, clusters: float | None = None
+    ) -> Losses:
         """Return the power of a comparison that was not made yet: the changes are those of chance alone.
 
         Args:
@@ -54,9 +56,10 @@ class Losses:
             tasks: How many tasks there are.
             before: The number of trials of each task in the earlier run.
             after: The same in the later run.
+            clusters: As how many clusters of equal size the tasks move; None if each moves by itself.
         """
         seen = within / before + within / after
-        return cls(tasks, rate, 1 / before, 1 / after, within, within, seen, float(before != after))
+        return cls(tasks, rate, 1 / before, 1 / after, within, within, seen, float(before != after), clusters)
 
     def power(self, share: float) -> float:
         """Return the chance that the loss of this share is significant."""

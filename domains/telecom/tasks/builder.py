@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_tau.models.tasks import (
+    CLUSTER,
     Action,
     Description,
     EvaluationCriteria,
@@ -38,9 +39,9 @@ def build_task(scenario: FaultScenario, *, thorough: bool = True) -> Task:
 
     Args:
         scenario: The problem, its causes and the caller.
-        thorough: Give the task a short id, a script for users without a model, and criteria that the reference does
-            not have: at the end the line's status and its refuelled data are right, and before a transfer the agent
-            has looked at what makes it necessary.
+        thorough: Give the task a short id, a cluster, a script for users without a model, and criteria that the
+            reference does not have: at the end the line's status and its refuelled data are right, and before a
+            transfer the agent has looked at what makes it necessary.
     """
     statements = _final_statements(scenario, thorough)
     return Task(
@@ -54,6 +55,7 @@ def build_task(scenario: FaultScenario, *, thorough: bool = True) -> Task:
             env_assertions=[statement.env_assertion(scenario.subject) for statement in statements],
             reward_basis=["ENV_ASSERTION"] if scenario.fixable else ["ENV_ASSERTION", "ACTION"],
         ),
+        annotations={CLUSTER: scenario.cluster} if thorough else None,
     )
 
 

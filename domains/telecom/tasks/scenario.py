@@ -27,7 +27,12 @@ class FaultScenario(NamedTuple):
     def task_id(self) -> str:
         """Return an id such as ``mms.airplane+wifi-call.hurried``: short, and safe in shells and file names."""
         persona = () if self.persona.text is None else (self.persona.name.lower(),)
-        return ".".join((self.intent.tag, "+".join(fault.tag for fault in self.faults), *persona))
+        return ".".join((self.cluster, *persona))
+
+    @property
+    def cluster(self) -> str:
+        """Return what tasks with the same faults have in common, such as ``mms.airplane+wifi-call``."""
+        return f"{self.intent.tag}.{'+'.join(fault.tag for fault in self.faults)}"
 
     @property
     def reference_id(self) -> str:

@@ -166,8 +166,10 @@ class BaselineLooks:
         return Comparison(self._before, RunRecords("this run", records, {})) if self._before is not None else None
 
     def _judged(self, look: Look, comparison: Comparison | None) -> dict[str, Seen]:
-        variants = comparison.variants if comparison is not None else {}
-        return {name: judge(paired, look) for name, paired in variants.items()}
+        if comparison is None:
+            return {}
+        seen = {name: judge(paired, look) for name, paired in comparison.variants.items()}
+        return {name: each._replace(loss=each.loss and not comparison.doubt(name)) for name, each in seen.items()}
 
     def pytest_tau_regression(self) -> bool:
         """Return whether there is a significant loss: as a look has decided, else by the last look, at the end.

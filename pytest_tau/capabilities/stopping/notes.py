@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from statistics import harmonic_mean
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -91,7 +93,9 @@ class PlanNotes:
         tasks = {group.task for group in groups if group.task_id in ids}
         if population is None or not tasks:
             return
-        earlier = len(before) / len({record.group for record in before})
+        # Of tasks with unequal numbers of trials, those with few say less than those with many say more.
+        trials = Counter(record.group for record in before if record.ran)
+        earlier = harmonic_mean(trials.values())
         later = len(groups) / len(set(groups))
         loss = smallest_loss(population, len(tasks), earlier, later)
         size = f"{plural(len(tasks), 'task')} x {later:g} {'trial' if later == 1 else 'trials'}"

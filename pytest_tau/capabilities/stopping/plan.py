@@ -167,7 +167,7 @@ def _document(plan: _Plan, detect: float | None, concurrency: int) -> dict[str, 
 
     gates = []
     for gate in plan.gates:
-        why = unanswerable(gate, plan.tasks)
+        why = unanswerable(gate, plan.tasks, plan.population.together)
         gates.append({"gate": str(gate), "why": str(why) if why else None, "tasks_needed": why.needed if why else None})
     found = {
         "tasks": plan.tasks,
@@ -175,6 +175,7 @@ def _document(plan: _Plan, detect: float | None, concurrency: int) -> dict[str, 
         "pass_rate": plan.population.rate,
         "variance_within_tasks": plan.population.within,
         "variance_assumed": plan.population.guessed,
+        "tasks_per_cluster": plan.population.together,
         "power": POWER,
         "smallest_loss": smallest_loss(plan.population, plan.tasks, plan.trials, plan.trials),
         "cost": plan.usage.of_trials(plan.tasks * plan.trials, concurrency),
@@ -204,7 +205,9 @@ def _print(plan: _Plan, document: dict[str, Any], concurrency: int) -> None:
     printer = Printer()
     size = f"{plural(plan.tasks, 'task')} x {plural(plan.trials, 'trial')}"
     assumed = ", tasks that differ widely (assumed)" if plan.population.guessed else ""
-    printer.line(f"{size}; pass rate {plan.population.rate:.3f} ({plan.source}){assumed}")
+    together = plan.population.together
+    clusters = f", in clusters of {together:.2g} tasks that pass or fail together" if together > 1 else ""
+    printer.line(f"{size}; pass rate {plan.population.rate:.3f} ({plan.source}){assumed}{clusters}")
     smallest = document["smallest_loss"]
     if smallest is None:
         printer.line("no loss is seen at 80 % power by a comparison with a run of the same size")

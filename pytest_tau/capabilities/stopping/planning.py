@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,11 +32,13 @@ class Population(NamedTuple):
         rate: The mean rate of passing.
         within: The mean variance of a trial within its task, from 0 to 0.25.
         guessed: Whether the variance is assumed, not measured.
+        together: How many tasks move with a task, itself included; the mean over tasks. 1 without clusters.
     """
 
     rate: float
     within: float
     guessed: bool
+    together: float = 1.0
 
     @classmethod
     def guess(cls, rate: float) -> Population:
@@ -52,16 +54,21 @@ class Population(NamedTuple):
             rate: The mean rate, if another one is expected.
         """
         tasks: dict[Any, list[bool]] = defaultdict(list)
+        clusters: dict[Any, tuple[str, str] | None] = {}
         for record in records:
             if record.ran:
                 tasks[record.group].append(record.passed)
+                clusters[record.group] = record.moves_with
         if not tasks:
             return None
         seen = fmean(fmean(each) for each in tasks.values())
         several = [each for each in tasks.values() if len(each) > 1]
+        sizes = Counter((place,) if cluster is None else cluster for place, cluster in enumerate(clusters.values()))
+        together = sum(size**2 for size in sizes.values()) / len(tasks)
         if rate is not None or not several:
-            return cls.guess(seen if rate is None else rate)
-        return cls(seen, fmean(_variance(sum(each), len(each)) for each in several), guessed=False)
+            return cls.guess(seen if rate is None else rate)._replace(together=together)
+        within = fmean(_variance(sum(each), len(each)) for each in several)
+        return cls(seen, within, guessed=False, together=together)
 
 
 def _variance(passed: int, trials: int) -> float:
@@ -77,15 +84,17 @@ def smallest_loss(tasks: Population, number: int, before: float, after: float) -
         before: The number of trials of each in the earlier run.
         after: The same in the later run.
     """
-    if number < FEWEST_TASKS:
-        return None
-    return Losses.planned(tasks.rate, tasks.within, number, before, after).smallest()
+    return _losses(tasks, number, before, after).smallest() if number / tasks.together >= FEWEST_TASKS else None
+
+
+def _losses(tasks: Population, number: int, before: float, after: float) -> Losses:
+    return Losses.planned(tasks.rate, tasks.within, number, before, after, number / tasks.together)
 
 
 def _shows(tasks: Population, number: int, trials: int, loss: float) -> bool:
-    if number < FEWEST_TASKS or loss > tasks.rate:
+    if number / tasks.together < FEWEST_TASKS or loss > tasks.rate:
         return False
-    return Losses.planned(tasks.rate, tasks.within, number, trials, trials).power(loss / tasks.rate) >= POWER
+    return _losses(tasks, number, trials, trials).power(loss / tasks.rate) >= POWER
 
 
 def tasks_needed(tasks: Population, trials: int, loss: float) -> int | None:
@@ -113,39 +122,48 @@ class Unanswerable(NamedTuple):
     """A gate of which no result of the run differs clearly.
 
     Attributes:
-        low: Where the interval begins if every trial passes; None for a single task, which has no interval.
+        low: Where the interval begins if every trial passes; None for a single task, or cluster of tasks, which has no
+            interval.
         needed: How many tasks a clear result needs.
+        unit: What moves by itself: ``task``, or ``cluster of tasks``.
     """
 
     low: float | None
     needed: int
+    unit: str = "task"
 
     def __str__(self) -> str:
         begins = f"even if every trial passes, its 95 % interval begins at {self.low or 0:.3f}"
-        reason = "a single task has no interval" if self.low is None else begins
+        reason = f"a single {self.unit} has no interval" if self.low is None else begins
         return f"{reason}; {self.needed} tasks are needed for a clear result"
 
 
-def unanswerable(gate: Gate, tasks: int) -> Unanswerable | None:
+def unanswerable(gate: Gate, tasks: int, together: float = 1.0) -> Unanswerable | None:
     """Return why a run of so many tasks cannot answer a gate of a pass rate; None if it can, or for another gate.
 
     The value decides whether the gate is met. But if even the best result has the bound within its 95 % interval, the
     opposite verdict is never far. Of a bound of 1, which no number of tasks shows, nothing is said.
+
+    Args:
+        gate: The gate.
+        tasks: How many tasks there are.
+        together: How many tasks move with a task, itself included.
     """
     if not gate.name.startswith("pass^") or gate.operator not in (">=", ">") or tasks < 1:
         return None
 
     def answers(number: int) -> bool:
-        low = _lowest(number)
+        low = _lowest(number, together)
         return low is not None and low >= gate.bound
 
     needed = None if answers(tasks) else _least(answers, MOST_TASKS // 10)
-    return Unanswerable(_lowest(tasks), needed) if needed is not None else None
+    unit = "cluster of tasks" if together > 1 else "task"
+    return Unanswerable(_lowest(tasks, together), needed, unit) if needed is not None else None
 
 
-def _lowest(tasks: int) -> float | None:
+def _lowest(tasks: int, together: float) -> float | None:
     """Return where the interval of so many tasks that all pass begins; None if they have none."""
-    interval = pass_hat_k_interval([(1, 1)] * tasks, 1)
+    interval = pass_hat_k_interval([(1, 1)] * int(tasks / together), 1)
     return interval.low if interval is not None else None
 
 
