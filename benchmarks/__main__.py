@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from .commands import commands
 from .comparison_error import comparison_error
+from .dependent_tasks import dependent_tasks
 from .endpoint_calls import endpoint
 from .episode_steps import episodes
 from .figures import Options
 from .harness import memory, turns
+from .interval_error import interval_error
+from .lost_trials import lost_trials
 from .many_conversations import many_conversations, waiting_workers
 from .many_machines import many_machines
 from .own_loop_calls import own_loop_calls
@@ -64,6 +67,9 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "many-machines": many_machines,
     "comparison-error": comparison_error,
     "stopping-error": stopping_error,
+    "interval-error": interval_error,
+    "dependent-tasks": dependent_tasks,
+    "lost-trials": lost_trials,
     "reading": reading,
 }
 _HEADER = f"{'':<42}{'median':>11}{'best':>11}   {'middle half':<23}{'processor':>11}{'runs':>6}   target"

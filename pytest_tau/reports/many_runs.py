@@ -119,7 +119,7 @@ def _contrast_cells(many: ManyRuns, each: Contrast) -> tuple[str, ...]:
         one_line(many.name(each.after, each.variant), _LONGEST),
         one_line(many.name(each.before, each.variant), _LONGEST),
         f"{paired.difference:+.3f}",
-        f"{interval.low:+.3f} to {interval.high:+.3f}" if interval else "too few tasks",
+        f"{interval.low:+.3f} to {interval.high:+.3f}" if interval else f"too few {paired.unit_name}s",
         _probability(paired.p),
         _probability(each.adjusted),
         f"{each.worse:,}",

@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 
@@ -415,3 +416,84 @@ class TestBlessCommand:
         status, out = tau("bless")
         assert status == 2
         assert "no run is stored" in out
+
+
+class TestLosses:
+    """A run that has lost more of its trials than the other is not compared."""
+
+    def compare(self, before, after):
+        return Comparison(RunRecords("then", before, {}), RunRecords("now", after, {}))
+
+    def test_losses_that_chance_does_not_explain_leave_it_undecided(self):
+        before = trials(*((str(number), "pf") for number in range(20)))
+        after = trials(*((str(number), "pe" if number < 12 else "pp") for number in range(20)))
+        found = self.compare(before, after)
+        why = (
+            "0 of 40 trials before and 12 of 40 trials after were lost to errors or excluded, which chance does not "
+            "explain (p < 0.001); trials that fail may be lost more often than others"
+        )
+        assert found.variants[""].p < 0.05
+        assert found.undecided == [why]
+        assert not found.regression
+        assert f"not decided: {why}" in found.lines()
+        assert found.conclusions() == [f"not decided against then: {why} (pass^1 0.500 -> 1.000)"]
+
+    def test_a_loss_of_passes_is_no_regression_then_and_fails_as_undecided(self):
+        before = trials(*((str(number), "pp") for number in range(20)))
+        after = trials(*((str(number), "fe") for number in range(20)))
+        found = self.compare(before, after)
+        assert not found.regression
+        assert len(found.undecided) == 1
+
+    def test_few_losses_and_as_many_in_both_are_chance(self):
+        good, bad = (trials(*((str(number), letters) for number in range(20))) for letters in ("ppe", "ffe"))
+        assert self.compare(good, bad).regression
+        some = trials(*((str(number), "pe" if number < 3 else "pp") for number in range(20)))
+        assert self.compare(trials(*((str(number), "pp") for number in range(20))), some).undecided == []
+
+    def test_tasks_without_any_verdict_and_excluded_trials_are_losses(self):
+        before = trials(*((str(number), "pp") for number in range(20)))
+        whole = trials(*((str(number), "ee" if number < 8 else "pp") for number in range(20)))
+        assert "16 of 40 trials after" in self.compare(before, whole).undecided[0]
+        excluded = trials(*((str(number), "pp") for number in range(8)), excluded=True)
+        excluded += trials(*((str(number), "pp") for number in range(4, 20)))
+        assert "16 of 48 trials after" in self.compare(before, excluded).undecided[0]
+
+    def test_losses_of_a_cluster_are_one(self):
+        before = trials(*((str(number), "pp") for number in range(20)))
+        after = trials(*((str(number), "pe" if number < 10 else "pp") for number in range(20)))
+        labelled = [replace(each, cluster="a" if int(each.task_id) < 10 else "") for each in after]
+        assert self.compare(before, after).undecided
+        assert self.compare(before, labelled).undecided == []
+
+
+class TestClusters:
+    """Tasks that say so are compared together."""
+
+    def compare(self, before, after):
+        return Comparison(RunRecords("then", before, {}), RunRecords("now", after, {}))
+
+    def test_the_labels_of_either_run_count(self):
+        told = [(str(number), "p") for number in range(12)], [(str(number), "f") for number in range(12)]
+        good, bad = (trials(*each) for each in told)
+        labelled = [[replace(each, cluster=f"c{int(each.task_id) % 6}") for each in side] for side in (good, bad)]
+        for before, after in ((labelled[0], bad), (good, labelled[1]), labelled):
+            found = self.compare(before, after)
+            assert found.variants[""].independent == 6
+            lines = found.lines()
+            assert lines[0] == "now compared with then: 12 tasks in 6 clusters in both, trials per task: 1"
+            assert "sign-flip test over clusters of tasks (Fisher 1935)" in lines[-1]
+
+    def test_one_label_in_two_domains_is_two_clusters(self):
+        sides = [
+            [replace(each, cluster="a") for name in ("one", "two") for each in trials(("0", t), ("1", t), domain=name)]
+            for t in "pf"
+        ]
+        assert self.compare(*sides).variants[""].independent == 2
+
+    def test_too_few_clusters_that_passed_decide_nothing(self):
+        good = [replace(each, cluster="a") for each in trials(*((str(number), "p") for number in range(30)))]
+        bad = [replace(each, outcome="failed", reward=0.0) for each in good]
+        found = self.compare(good, bad)
+        assert found.undecided == ["1 cluster passed before, and a loss on fewer than 5 is never significant"]
+        assert "(no interval with fewer than 6 clusters, p = 0.500)" in found.lines()[1]

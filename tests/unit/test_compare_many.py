@@ -296,3 +296,38 @@ class TestCommand:
     def test_a_run_named_twice_is_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["compare", "a", "b", "a"]) == 2
         assert "is named twice: expected different runs" in capsys.readouterr().err
+
+
+class TestDoubts:
+    """What leaves a comparison undecided, whatever its p-value is."""
+
+    def test_a_run_that_has_lost_more_trials_is_not_decided_and_others_are(self) -> None:
+        first, other = run_of("a", tasks_of(*["pp"] * 20)), run_of("c", tasks_of(*["ff"] * 20))
+        many = ManyRuns([first, run_of("b", tasks_of(*["fe"] * 20)), other])
+        assert [each.verdict for each in many.contrasts] == ["not decided", "significant loss"]
+        assert many.fails
+        (why,) = many.undecided
+        assert why.startswith("b against a: not decided: 0 of 40 trials before and 20 of 40 trials after were lost")
+        comparisons = many.as_dict()["comparisons"]
+        assert comparisons[0]["undecided"].startswith("0 of 40 trials before")
+        assert (comparisons[1]["undecided"], comparisons[1]["clusters"]) == (None, None)
+        assert "20 of 40 trials after were lost" in many_markdown(many)
+        assert "20 of 40 trials after were lost" in many_html(many, "Runs")
+
+    def test_clusters_are_named_in_every_format(self) -> None:
+        def clustered(run: RunRecords) -> RunRecords:
+            labelled = (dataclasses.replace(each, cluster=f"c{int(each.task_id[1:]) % 3}") for each in run.records)
+            return run._replace(records=[*labelled])
+
+        many = ManyRuns(
+            [clustered(run_of(name, tasks_of(*letter * 12))) for name, letter in zip("ab", "pf", strict=True)]
+        )
+        (comparison,) = many.as_dict()["comparisons"]
+        assert (comparison["clusters"], comparison["interval"], comparison["verdict"]) == (3, None, "not decided")
+        assert many.rows[0].interval == pytest.approx((0.438, 1.0), abs=0.001)
+        for page in ("\n".join(many_text(many, 200)), many_markdown(many), many_html(many, "Runs")):
+            assert "12 tasks in 3 clusters" in page
+            assert "too few clusters" in page
+        assert many.undecided == [
+            "b against a: not decided: 3 clusters passed before, and a loss on fewer than 5 is never significant"
+        ]

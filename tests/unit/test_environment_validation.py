@@ -288,3 +288,32 @@ def test_initial_states_are_applied(domain: Domain, tmp_path: Path) -> None:
         check_initial_state(thirteen, domain, tmp_path / "odd.json")
     assert (caught.value.file, caught.value.task_id) == (tmp_path / "odd.json", "odd")
     assert caught.value.field == "initial_state.initialization_actions.0"
+
+
+@pytest.mark.parametrize(
+    ("annotations", "field", "problem"),
+    [
+        ({"tau.cluster": 7}, "annotations.tau.cluster", "expected a text that is not empty, such as 'refund', got 7"),
+        ({"tau.cluster": " "}, "annotations.tau.cluster", "expected a text that is not empty"),
+        ({"tau.cluster": None}, "annotations.tau.cluster", "expected a text that is not empty"),
+        ({"tau.clsuter": "a"}, "annotations.tau.clsuter", "did you mean 'tau.cluster'"),
+        ({"tau": {"cluster": "a"}}, "annotations.tau", 'expected the cluster as annotations["tau.cluster"]'),
+    ],
+)
+def test_a_cluster_that_is_not_one_is_refused(
+    domain: Domain, annotations: dict[str, Any], field: str, problem: str
+) -> None:
+    with pytest.raises(TaskFormatError) as caught:
+        check_task(task(annotations=annotations), domain.spec, REWARD_TYPES)
+    assert field in str(caught.value)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "cluster"),
+    [({"tau.cluster": " a ", "mine": 1}, "a"), ({"tau": "mine"}, ""), ("mine", ""), (["tau.cluster"], ""), (None, "")],
+)
+def test_other_annotations_are_the_users_own(domain: Domain, annotations: Any, cluster: str) -> None:
+    wanted = task(annotations=annotations)
+    check_task(wanted, domain.spec, REWARD_TYPES)
+    assert wanted.cluster == cluster

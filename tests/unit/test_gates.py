@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import pytest
 
 from pytest_tau.analysis.gates import Gate
 from pytest_tau.analysis.gates.gate import Verdict
 from pytest_tau.analysis.gates.metrics import by_task
-from pytest_tau.analysis.statistics import Interval
+from pytest_tau.analysis.statistics import Interval, wilson
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage
 from pytest_tau.runs.groups import Group
@@ -303,3 +304,33 @@ class TestWorst:
         for shuffled in (trials, trials[::-1]):
             worst = Gate.parse("turns<=5").worst(by_task(shuffled, {}))
             assert [(each.test, value) for each, value in worst] == [("a", 9), ("b", 9), ("c", 9)]
+
+
+class TestClusters:
+    """Tasks that move together."""
+
+    def clustered(self, *labels):
+        return [record(f"t{number}", trial, cluster=label) for number, label in enumerate(labels) for trial in range(2)]
+
+    def test_the_interval_is_over_clusters_and_says_so(self):
+        found = verdict("pass^1>=0.5", self.clustered("a", "a", "a", "b", "b", "", ""))
+        assert found.interval == Interval(*wilson(1.0, 4))
+        assert str(found) == "gate pass^1 >= 0.5: 1.000 (95 % interval over 4 clusters 0.510 to 1.000): met"
+
+    def test_of_one_cluster_it_says_that_there_is_none(self):
+        told = "(no interval: its tasks are one cluster): met"
+        assert told in str(verdict("pass^1>=0.5", self.clustered("a", "a")))
+        assert told in str(verdict("errors<=0.5", self.clustered("a", "a")))
+
+    def test_a_label_of_a_single_task_changes_nothing(self):
+        alone = verdict("pass^1>=0.5", self.clustered("", "", ""))
+        assert str(verdict("pass^1>=0.5", self.clustered("a", "b", ""))) == str(alone)
+
+    @pytest.mark.parametrize("metric", ["reward>=0", "turns>=0", "errors<=1", "pass^2>=0"])
+    def test_of_each_metric(self, metric):
+        outcomes = [("failed", "passed")[(task + trial) % 3 > 0] for task in range(12) for trial in range(2)]
+        alone = [record(f"t{n // 2}", n % 2, each, turns=n) for n, each in enumerate(outcomes)]
+        found = verdict(metric, [replace(each, cluster=f"c{int(each.task_id[1:]) % 4}") for each in alone])
+        assert found.clusters == 4
+        assert found.interval is not None
+        assert found.interval != verdict(metric, alone).interval

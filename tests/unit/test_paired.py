@@ -342,3 +342,58 @@ class TestPower:
         assert 0.1 < most < 0.9
         assert paired.losses(pairs).smallest(most + 0.01) is None
         assert paired.losses(pairs).smallest(most - 0.01) is not None
+
+
+class TestClusters:
+    """Tasks that move together are one observation."""
+
+    def test_signs_are_those_of_clusters(self):
+        """Two clusters of three lost tasks each, and a task that gained: two signs of 3, and one of 1."""
+        found = Paired([LOST] * 6 + [GAINED], clusters=[*"aaabbb", None])
+        sums = [sum(signed) for signed in itertools.product((-3, 3), (-3, 3), (-1, 1))]
+        assert found.p == pytest.approx(2 * fmean((total < -5) + (total == -5) / 2 for total in sums))
+        assert found.difference == Paired([LOST] * 6 + [GAINED]).difference == pytest.approx(-5 / 7)
+        assert (found.independent, found.unit_name) == (3, "cluster")
+
+    def test_clusters_of_one_task_each_change_nothing(self):
+        pairs = [LOST] * 7 + [GAINED] * 2 + [KEPT] * 4
+        found, alone = Paired(pairs, clusters=range(13)), Paired(pairs)
+        assert found.unit_name == "task"
+        assert (found.p, found.interval, found.smallest_loss) == (alone.p, alone.interval, alone.smallest_loss)
+
+    def test_a_single_cluster_shows_nothing(self):
+        found = Paired([LOST] * 30, clusters=["a"] * 30)
+        assert (found.p, found.interval, found.smallest_loss) == (0.5, None, None)
+
+    def test_clusters_that_changed_alike_leave_open_what_so_many_observations_do(self):
+        found = Paired([LOST] * 30, clusters=[place // 5 for place in range(30)])
+        assert found.interval == Paired([LOST] * 6).interval
+
+    def test_outcomes_are_redistributed_within_tasks_and_even_tasks_of_a_cluster_move_together(self):
+        pairs = [pair((1, 1), (4, 1)), *[pair((2, 2), (2, 0))] * 8]
+        found, alone = Paired(pairs, clusters=[None, *"aaaabbbb"]), Paired(pairs)
+        assert alone.p < 0.01
+        assert found.p == pytest.approx(2 / 2**3 / 2)  # the least of three signs, counted half
+
+    def test_what_may_be_seen_is_a_greater_loss(self):
+        pairs, labels = [KEPT] * 30 + [LOST] * 2 + [GAINED] * 2 + [NEVER] * 6, [place % 10 for place in range(40)]
+        assert Paired(pairs, clusters=labels).smallest_loss > Paired(pairs).smallest_loss
+
+    def test_false_alarms_stay_below_the_level_and_intervals_have_the_truth(self):
+        """Ten templates of five tasks; on half of them the later agent is another one, no better in all."""
+        generator = random.Random(12)
+        alarms = alone = covered = 0
+        for _ in range(200):
+            pairs = []
+            for _ in range(10):
+                before = after = generator.betavariate(1.4, 0.6)
+                if generator.random() < 0.5:
+                    after = generator.betavariate(1.4, 0.6)
+                pairs += [pair(*((2, binomial(2, each, generator)) for each in (before, after))) for _ in range(5)]
+            found = Paired(pairs, samples=500, clusters=[place // 5 for place in range(50)])
+            alarms += found.p < 0.05
+            alone += Paired(pairs).p < 0.05
+            covered += found.interval.low <= 0 <= found.interval.high
+        assert alarms / 200 <= 0.08
+        assert covered / 200 >= 0.92
+        assert alone / 200 >= 0.15
