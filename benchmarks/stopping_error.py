@@ -33,13 +33,23 @@ _BATCHES = 8
 
 
 class Gated(NamedTuple):
-    """Runs with a gate: the true rate, tasks, trials of each, the probability to stop at, and how alike tasks are."""
+    """Runs with a gate.
+
+    Attributes:
+        rate: The true rate.
+        tasks: How many tasks there are.
+        trials: How many trials of each.
+        probability: At which probability to stop.
+        likeness: How alike tasks are.
+        together: How many tasks have one rate, as those of a template do.
+    """
 
     rate: float
     tasks: int
     trials: int
     probability: float = PROBABILITY
     likeness: float = _LIKENESS
+    together: int = 1
 
 
 class Ended(NamedTuple):
@@ -55,17 +65,18 @@ def stopping_error(options: Options) -> Iterator[Figure]:
 
     First, a gate of pass^1 >= 0.8 with --tau-stop-early=0.99, for agents of true rates from 0.5 to 0.95: the share of
     the trials that are run, and of the runs with another verdict than the full run. The worst case follows: all tasks
-    alike, at the bound, with --tau-stop-early=0.95. Then, a comparison with a baseline at five looks, for agents that
-    have lost 0, 1 and 2 times the detectable loss: the share of the trials, how often a loss is found, and how often
-    the usual test finds it at the end of the full run. Without a loss, what is found is a false alarm, at a level of
-    0.025. Tasks are drawn from a population of tasks whose rates of passing vary widely; each figure is of several
-    batches.
+    alike, at the bound, with --tau-stop-early=0.95; and tasks of templates, five of each, which have one rate. Then, a
+    comparison with a baseline at five looks, for agents that have lost 0, 1 and 2 times the detectable loss: the share
+    of the trials, how often a loss is found, and how often the usual test finds it at the end of the full run. Without
+    a loss, what is found is a false alarm, at a level of 0.025. Tasks are drawn from a population of tasks whose rates
+    of passing vary widely; each figure is of several batches.
     """
     runs = options.count(125, 5)
     for tasks, trials in GATE_SIZES[:1] if options.quick else GATE_SIZES:
         for rate in RATES[4:6] if options.quick else RATES:
             yield from _gates(f"rate {rate}", Gated(rate, tasks, trials), runs)
         yield from _gates(f"alike, rate {BOUND}", Gated(BOUND, tasks, trials, 0.95, _ALIKE), runs)
+        yield from _gates(f"templates, rate {BOUND}", Gated(BOUND, tasks, trials, together=5), runs)
     for tasks, trials in COMPARISON_SIZES[:1] if options.quick else COMPARISON_SIZES:
         for rate in COMPARED_RATES[:1] if options.quick else COMPARED_RATES:
             yield from _comparisons(rate, tasks, trials, options.count(250, 5))
@@ -85,9 +96,11 @@ def _gates(name: str, gated: Gated, runs: int) -> Iterator[Figure]:
 
 def _gated(gated: Gated, seed: str) -> Ended:
     """Run a gate as ``--tau-stop-early`` does, a trial of every task first."""
-    rate, tasks, trials, probability, likeness = gated
+    rate, tasks, trials, probability, likeness, together = gated
     generator = random.Random(f"{rate}, {tasks}, {trials}, {seed}")  # noqa: S311 - repeatable
-    chances = [_chance(rate, generator, likeness) for _ in range(tasks)]
+    chances = [chance for _ in range(tasks // together) for chance in [_chance(rate, generator, likeness)] * together]
+    if together > 1:
+        generator.shuffle(chances)
     passed = [[generator.random() < chance for _ in range(trials)] for chance in chances]
     total = tasks * trials
     full = sum(map(sum, passed)) / total >= BOUND - 1e-9

@@ -299,7 +299,9 @@ class ManyRuns:
             sum(record.outcome == "error" for record in records),
             sum(record.counted_as == "excluded" for record in records),
             sum(count.share for count in counts.values()) / len(counts) if counts else None,
-            pass_hat_k_interval([*counts.values()], 1, clusters_of([side[key]] for key in counts)),
+            pass_hat_k_interval(
+                [*counts.values()], 1, clusters_of([each[key] for each in self._sides] for key in counts)
+            ),
             {name: sum(shares) / len(shares) for name, shares in sorted(by_domain.items())},
             sum(known) if known and len(known) == len(costs) else None,
             len(own) - len(compared),

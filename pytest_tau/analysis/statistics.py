@@ -7,9 +7,9 @@ trials, which is the cluster bootstrap; tasks that move together, such as those 
 The intervals are BCa ones, which correct the percentiles of the resamples for bias and skewness.
 
 Of few tasks, the bootstrap is too narrow. That of a proportion is widened to contain Wilson's interval with as many
-trials as would vary as the tasks do; others have the percentiles of Student's distribution. Both take the quantile of
-Student's distribution for the number of tasks, so that of many tasks little is left of the difference
-(``python -m benchmarks --only interval-error``).
+trials as would vary as the tasks do, but no further than with a trial for each task; others have the percentiles of
+Student's distribution. Both take the quantile of Student's distribution for the number of tasks, so that of many tasks
+little is left of the difference (``python -m benchmarks --only interval-error``).
 
 Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 14, for BCa; Hesterberg, What Teachers
 Should Know About the Bootstrap (2015), for its percentiles with few tasks; Wilson (1927), and Korn and Graubard (1998)
@@ -177,7 +177,9 @@ def ratio_interval(
         return interval
     variance = spread / number**2 * tasks / (tasks - 1)
     few = wilson(estimate, max(1.0, estimate * (1 - estimate) / variance), student)
-    return Interval(min(interval.low, few.low), max(interval.high, few.high))
+    # A rate varies at most as a coin does, thrown once for each task; with unequal weights, for fewer.
+    coin = wilson(estimate, number**2 / sum(count * below**2 for (_, below), count in cells.items()))
+    return Interval(min(interval.low, max(few.low, coin.low)), max(interval.high, min(few.high, coin.high)))
 
 
 def percentile_interval(

@@ -24,6 +24,16 @@ class Worse(Agent):
 
 class Unlucky(Agent):
     fails = ["t3"]
+
+class Lost:
+    def __init__(self, task):
+        self.lost, self.said = int(task.id[1:]) < 8, False
+
+    def respond(self, message):
+        if self.lost:
+            raise ConnectionError("provider down")
+        self.said, before = True, self.said
+        return "###STOP###" if before else "Milk!"
 """
 WORKERS = [(), ("-n", "2")]
 
@@ -194,3 +204,28 @@ class TestFailOnRegression:
         assert len(lines) == 12
         assert all("messages" not in each or isinstance(each["messages"], int) for each in map(json.loads, lines))
         assert json.loads((project.path / "baseline" / "run.json").read_text(encoding="utf-8"))["blessed"]
+
+
+class TestDoubts:
+    """What leaves a comparison undecided, or makes it one of clusters."""
+
+    @pytest.mark.parametrize("early", [(), ("--tau-stop-early=0.99",)])
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_losses_of_one_run_fail_it_as_undecided(self, blessed, workers, early):
+        options = ("--tau-baseline", "baseline", "--tau-fail-on", "regression")
+        found = blessed("Agent", "--tau-user", "parts.py:Lost", *options, *early, *workers)
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.line("--tau-fail-on regression: not decided: 0 of 12 trials before and 8 of 12 trials after were lost")
+
+    @pytest.mark.parametrize("early", [(), ("--tau-stop-early=0.99",)])
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_tasks_that_move_together_are_one_observation(self, project, a_task, blessed, workers, early):
+        tasks = [a_task(f"t{n}") | {"annotations": {"tau.cluster": f"c{n % 3}"}} for n in range(12)]
+        project.tasks("mock/t.tau.json", tasks)
+        options = ("--tau-baseline", "baseline", "--tau-fail-on", "regression", "--tau-gate", "pass^1>=0.1")
+        found = blessed("Worse", *options, *early, *workers)
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.line("12 tasks in 3 clusters in both")
+        found.line("(no interval with fewer than 6 clusters")
+        found.line("--tau-fail-on regression: not decided: 3 clusters passed before")
+        found.line("gate pass^1 >= 0.1: 0.333 (95 % interval over 3 clusters 0.")
