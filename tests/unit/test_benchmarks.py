@@ -36,6 +36,9 @@ BENCHMARKS = (
     "reports",
     "waiting-workers",
     "reading",
+    "interval-error",
+    "dependent-tasks",
+    "lost-trials",
 )
 
 
