@@ -191,7 +191,8 @@ class TestTwoAtOnce:
             """,
         )
         (project.path / "go").touch()
-        run = project.run(*self.ARGS, "-n", "1")
+        run = project.run(*self.ARGS, "-n", "1", "--tau-trials", "3")
+        run.outcomes(errors=3)
         run.line("is in use: process 1 on here has used it since today; wait until it ends, or stop it")
         assert not [*project.path.glob(".tau/runs/*/*.jsonl")]
 

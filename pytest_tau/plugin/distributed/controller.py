@@ -172,7 +172,7 @@ class Controller:
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
         """Merge the files of the workers, once all have finished."""
         yield
-        folder = run_state(self._config).paths.results
+        folder = run_state(self._config).paths.used_results
         if folder is not None and folder.is_dir():
             self._add_problem(merge_worker_files(folder, self._reported))
 

@@ -67,7 +67,7 @@ class HtmlReport:
         from .gates import decisions
 
         state = run_state(self._config)
-        folder = state.paths.results
+        folder = state.paths.used_results
         if folder is None or not simulation_files(folder):
             return "no simulation was run"
         try:

@@ -74,6 +74,11 @@ class RunLock:
                 return  # there are no locks here
             os.close(file)
 
+    @property
+    def is_held(self) -> bool:
+        """Return whether this process has the lock; on a file system without locks, no process has."""
+        return self._file is not None
+
     def release(self) -> None:
         """Delete the file and release the lock, if this process has it; remove a folder that nothing else was in."""
         if self._file is None:

@@ -247,7 +247,7 @@ def _user_prompts(run: RunConfig) -> dict[str, dict[str, str]]:
 
 
 class ManifestEnd:
-    """Completes ``run.json`` at the end of the run: when it ended, and what was not run.
+    """Takes the run's folder before the first trial, and completes ``run.json``: when the run ended, what was not run.
 
     Args:
         config: pytest's configuration.
@@ -257,6 +257,18 @@ class ManifestEnd:
 
     def __init__(self, config: pytest.Config, paths: RunPaths, counts: RunCounts) -> None:
         self._config, self._paths, self._counts = config, paths, counts
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Make and lock the run's folder; with workers, the controller does so once they have collected.
+
+        Raises:
+            pytest.UsageError: Another process uses it, or has stored a run of this name.
+        """
+        if not runs_no_test(self._config) and any(spec_of(item) is not None for item in session.items):
+            with contextlib.suppress(OSError):  # reported with the first simulation
+                self._paths.use()
+        return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None, None, None]:

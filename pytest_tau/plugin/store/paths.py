@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...files import file_name_of
-from ...runs.layout import MANIFEST, RUNS, ignore_in_git, latest_last
+from ...runs.layout import LOCK, MANIFEST, RUNS, WORKER_LOCKS, ignore_in_git, latest_last
 from ...runs.store import is_url, name_in
 from ...text import relative_path
 from ..options import OptionValues, named_domains
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 _LATEST = "latest"
 #: An error lists at most so many runs, the latest ones.
 _MOST_NAMED = 5
+
+
+class FolderExistsError(Exception):
+    """The folder has another run, or may have one."""
 
 
 class RunPaths:
@@ -107,8 +111,8 @@ class RunPaths:
 
     @property
     def used_results(self) -> Path | None:
-        """Return the run's own folder if ``results`` was read before; None if not, and in a worker."""
-        return None if is_worker(self._config) else self.__dict__.get("results")
+        """Return the run's own folder once ``use`` has made it this run's; None before that, and in a worker."""
+        return None if is_worker(self._config) or self._lock is None else self.results
 
     @property
     def resume_label(self) -> str:
@@ -133,28 +137,44 @@ class RunPaths:
         """Make the run's own folder, and lock it until the end of the run; a worker has a lock of its own in it.
 
         Raises:
-            pytest.UsageError: Another process uses it.
+            pytest.UsageError: Another process uses it, or has stored a run of this name.
             OSError: The folder cannot be made.
         """
         folder = self.results
         if folder is None or self._lock is not None:
             return
-        make_folder(folder)
         worker = worker_name(self._config)
-        self._lock = worker_lock(folder, self.started, worker) if worker else RunLock(folder, self.started)
-        self._config.add_cleanup(self._lock.release)
+        lock = worker_lock(folder, self.started, worker) if worker else RunLock(folder, self.started)
+        is_new = make_folder(folder)
         try:
-            self._lock.acquire()
+            lock.acquire()
             if worker and self._input is not None:
                 check_controller(folder, self._input.controller)
             elif self.resumes:
                 wait_for_workers(folder, PATIENCE)
-        except FolderInUseError as error:
-            where = relative_path(folder, self._config.invocation_params.dir)
-            problem = f"{where} is in use: {error}; wait until it ends, or stop it"
-            raise pytest.UsageError(f"{self.resume_label}: {problem}") from None
+            elif not is_new:
+                _check_empty(folder, lock)
+        except (FolderInUseError, FolderExistsError) as error:
+            lock.release()
+            raise pytest.UsageError(self._refusal(folder, error)) from None
+        self._lock = lock
+        self._config.add_cleanup(lock.release)
         if not worker:
             self._config.add_cleanup(lambda: _delete_worker_locks(folder))
+
+    def _refusal(self, folder: Path, error: Exception) -> str:
+        """Return the text of the usage error that the folder belongs to another run."""
+        where = relative_path(folder, self._config.invocation_params.dir)
+        name = "" if self.resumes else self._values.get("run_name") or ""
+        labels = [self.resume_label] if self.resumes else [self._values.label("run_name")] if name else []
+        if isinstance(error, FolderInUseError):
+            other = "" if is_worker(self._config) or not name else ", or choose another name"
+            problem = f"{where} is in use: {error}; wait until it ends{other or ', or stop it'}"
+        elif name:
+            problem = f"{where} exists: resume that run with --tau-resume {name}, or choose another name"
+        else:
+            problem = f"{where} exists: another run has made it; start this one again"
+        return ": ".join([*labels, problem])
 
     def _new(self) -> Path | None:
         home = self.home
@@ -167,10 +187,8 @@ class RunPaths:
             return home / f"{name}-{self.part}"  # other machines run parts of the same run
         if name:
             folder = Path(home, name)
-            if folder.exists():
-                where = relative_path(folder, self._config.invocation_params.dir)
-                problem = f"{where} exists: resume that run with --tau-resume {name}, or choose another name"
-                raise pytest.UsageError(f"{self._values.label('run_name')}: {problem}")
+            if has_run(folder):
+                raise pytest.UsageError(self._refusal(folder, FolderExistsError()))
             return folder
         now = datetime.fromisoformat(self.started).strftime("%Y%m%d-%H%M%S")
         # The process id keeps shards that start at the same time from writing into one folder.
@@ -225,14 +243,39 @@ def _resumable(home: Path) -> list[str]:
     return latest_last(found)
 
 
-def make_folder(folder: Path) -> None:
-    """Make the folder of a run, and have git ignore ``.tau``.
+def make_folder(folder: Path) -> bool:
+    """Make the folder of a run, and have git ignore ``.tau``; return whether it was not there.
 
     Raises:
         OSError: The folder cannot be made.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True)  # of two runs of one name, one makes it
+        is_new = True
+    except FileExistsError:
+        if not folder.is_dir():
+            raise
+        is_new = False
     ignore_in_git(folder.parent.parent)
+    return is_new
+
+
+def has_run(folder: Path) -> bool:
+    """Return whether there is more than a folder with the locks of a run that has stored nothing."""
+    try:
+        return any(path.name != LOCK and not path.match(WORKER_LOCKS) for path in folder.iterdir())
+    except OSError:
+        return folder.exists()
+
+
+def _check_empty(folder: Path, lock: RunLock) -> None:
+    """Check that nothing is stored in a folder that another run has made.
+
+    Raises:
+        FolderExistsError: Something is, or something may be, because the file system has no locks.
+    """
+    if has_run(folder) or not lock.is_held:
+        raise FolderExistsError
 
 
 def _delete_worker_locks(folder: Path) -> None:

@@ -90,8 +90,8 @@ class ResultWriter:
     def start(self, session: pytest.Session, run: RunConfig) -> None:
         """Write the manifest, before the first simulation of this process."""
         if not self._started:
-            self._started = True
             self._write_manifest(session, run)
+            self._started = True
 
     def _write_manifest(self, session: pytest.Session, run: RunConfig) -> None:
         if self._file is not None:
