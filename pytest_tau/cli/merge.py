@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..errors import ConfigurationError
 from ..runs.layout import MANIFEST, PLAN, SIMULATIONS
@@ -15,6 +16,7 @@ from .settings import Printer
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from ..runs.join import JoinedRuns
     from ..runs.parts import JoinedParts
@@ -92,14 +94,14 @@ def _joined(args: argparse.Namespace) -> tuple[JoinedRuns, JoinedParts]:
 
     home, end = temporary_folder(), time.monotonic() + (args.wait or 0)
     while True:
-        copied = [_copied(run, home / str(number)) for number, run in enumerate(args.runs)]
+        sources = [_source(run, home / str(number)) for number, run in enumerate(args.runs)]
         # Of the parts of one run, the first complete one of two equal trials counts.
-        which: Literal["last", "first"] | None = "last" if args.last else None if None in copied else "first"
-        pairs = [*zip(args.runs, copied, strict=True)]
-        stores = {part: f"{public_url(run)}/{part.name}" for run, each in pairs for part in each or ()}
-        others = [_found(run) for run, each in pairs if each is None]
-        joined = JoinedRuns.of(run_files([*others, *filter(has_simulations, stores)]), which=which)
-        parts = joined_parts(joined, [*stores, *dict.fromkeys(file.parent for file in joined.files)], stores)
+        of_one = all(source.is_one_run for source in sources)
+        which: Literal["last", "first"] | None = "last" if args.last else "first" if of_one else None
+        copies = {folder: name for source in sources for folder, name in source.copies.items()}
+        found = [source.path for source in sources if source.path is not None]
+        joined = JoinedRuns.of(run_files([*found, *filter(has_simulations, copies)]), which=which)
+        parts = joined_parts(joined, [*copies, *dict.fromkeys(file.parent for file in joined.files)], copies)
         late = time.monotonic() >= end
         if joined.trials and (late or not parts.missing()):
             return joined, parts
@@ -108,24 +110,41 @@ def _joined(args: argparse.Namespace) -> tuple[JoinedRuns, JoinedParts]:
         time.sleep(min(_POLL, max(0.0, end - time.monotonic())))
 
 
-def _copied(name: str, home: Path) -> list[Path] | None:
-    """Return copies of the parts of a run in a store; None for anything else.
+class _Source(NamedTuple):
+    """What an argument of the command names.
+
+    Attributes:
+        path: A file, or a folder in which runs are searched; None for copies of what is in a store.
+        copies: The folders of these copies, each with what a person calls it.
+        is_one_run: Whether they are the parts of one run.
+    """
+
+    path: Path | None = None
+    copies: Mapping[Path, str] = MappingProxyType({})
+    is_one_run: bool = False
+
+
+def _source(name: str, home: Path) -> _Source:
+    """Return what an argument names: in a store, the parts of a run, or all runs at any depth, as in a folder.
 
     Raises:
-        ConfigurationError: The store cannot be read.
+        ConfigurationError: There is nothing, or the store cannot be read.
     """
-    from ..runs.fetch import fetch_parts
+    from ..runs.fetch import fetch_parts, fetch_runs
     from ..runs.layout import is_store_of_run
-    from ..runs.store import is_url, open_store
+    from ..runs.store import is_url, open_store, public_url
 
     if not is_url(name) and not is_store_of_run(Path(name)):
-        return None
+        return _Source(_found(name))
     store = open_store(name)
     try:
         names = store.names()
-        return fetch_parts(store, names, home) if PLAN in names else None
+        is_one_run = PLAN in names
+        found = fetch_parts(store, names, home) if is_one_run else fetch_runs(store, names, home)
     except OSError as error:
         raise ConfigurationError(str(error)) from None
+    shown = {each: f"{public_url(name)}/{each.relative_to(home).as_posix()}".removesuffix("/.") for each in found}
+    return _Source(None, shown, is_one_run) if is_one_run or found else _Source(_found(name))
 
 
 def _gates_are_met(gates: list[str], folder: Path, printer: Printer, *, missing: list[str]) -> bool:
@@ -150,7 +169,7 @@ def _gates_are_met(gates: list[str], folder: Path, printer: Printer, *, missing:
 
 
 def _found(name: str) -> Path:
-    """Return what is joined: a path that exists, else the folder of the run of this name.
+    """Return what is joined: a path that exists, else the folder or the file of the run of this name.
 
     Raises:
         ConfigurationError: There is neither.

@@ -94,9 +94,9 @@ class TextReport:
             if self._verbose and result.policy is not None:
                 for breach in result.policy.breaches:
                     self._printer.line(f"{breach.rule}, {breach.line()}", 19, 21)
-            if self._verbose:
-                for difference in result.replay_differences:
-                    self._printer.line(f"replay: {difference}", 19)
+            differences = [f"replay: {difference}" for difference in result.replay_differences if self._verbose]
+            for text in (each for each in differences if each not in result.reasons):
+                self._printer.line(text, 19)
 
     def _policy(self, report: FileReport) -> None:
         """Print how many simulations broke a rule, and which rules."""

@@ -32,7 +32,7 @@ from .layout import (
 from .store import name_in, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from .join import JoinedRuns
     from .parts import JoinedParts
@@ -109,12 +109,31 @@ def fetch_parts(store: Store, names: Iterable[str], target: Path) -> list[Path]:
     Raises:
         OSError: The store cannot be read, or the folder cannot be written.
     """
-    names = [*names]
     wanted = [name for name in names if name.count("/") == 1 and _is_of_run(name.rpartition("/")[2])]
-    # A piece that is followed by another one does not change any more.
-    closed = {name for name in wanted if _next_piece(name) in wanted and (target / name).is_file()}
-    download(store, [name for name in [*wanted, PLAN, LATER_FACTS] if name not in closed], target)
+    _download_runs(store, [*wanted, PLAN, LATER_FACTS], target)
     return [target / part for part in sorted({name.partition("/")[0] for name in wanted})]
+
+
+def fetch_runs(store: Store, names: Iterable[str], target: Path) -> list[Path]:
+    """Copy all runs in a store, at any depth, to a folder; return the folders of their simulations, sorted.
+
+    Args:
+        store: A store of runs.
+        names: The objects in it.
+        target: The folder; made if it is missing.
+
+    Raises:
+        OSError: The store cannot be read, or the folder cannot be written.
+    """
+    wanted = [name for name in names if _is_of_run(name.rpartition("/")[2]) or name.rpartition("/")[2] == PLAN]
+    _download_runs(store, wanted, target)
+    return sorted({file.parent for file in target.rglob(SIMULATION_FILES)})
+
+
+def _download_runs(store: Store, names: Collection[str], target: Path) -> None:
+    # A piece that is followed by another one does not change any more.
+    closed = {name for name in names if _next_piece(name) in names and (target / name).is_file()}
+    download(store, [name for name in names if name not in closed], target)
 
 
 def _next_piece(name: str) -> str:
@@ -156,7 +175,7 @@ def _fetched(url: str, below: str) -> tuple[Store, Path]:
         download(store, [name for name in names if name in tops or name.startswith(f"{RESULTS_FOLDER}/")], folder)
         return store, folder
     if PLAN in tops:
-        return store, _joined(store, names, home, folder)
+        return store, _joined(store, names, folder)
     runs = _marked(names)
     if not runs or below:
         raise ConfigurationError(f"{store.shown}: expected {PLAN}, {SIMULATION_FILES}, {RECORDS} or {RESULTS_INDEX}")
@@ -179,7 +198,7 @@ def _latest_last(store: Store, runs: Iterable[str]) -> list[str]:
     return sorted(started, key=lambda run: (started[run], run))
 
 
-def _joined(store: Store, names: list[str], home: Path, folder: Path) -> Path:
+def _joined(store: Store, names: list[str], folder: Path) -> Path:
     """Join the parts of a run to a folder.
 
     Raises:
@@ -188,12 +207,12 @@ def _joined(store: Store, names: list[str], home: Path, folder: Path) -> Path:
     from .join import JoinedRuns, joined_parts, run_files
     from .later import join_facts
 
-    found = fetch_parts(store, names, home / "parts")
+    found = fetch_parts(store, names, temporary_folder())
     if not (parts := [*filter(has_simulations, found)]):
         raise ConfigurationError(f"{store.shown}: no trial is stored yet")
     if len(parts) == 1:
         join_facts([parts[0], parts[0].parent], parts[0])
-        return parts[0].rename(folder)
+        return Path(shutil.move(parts[0], folder))
     joined = JoinedRuns.of(run_files(parts), which="first")
     joining = joined_parts(joined, found)
     if different := joining.different():

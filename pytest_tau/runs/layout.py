@@ -65,7 +65,7 @@ def has_simulations(folder: Path) -> bool:
 
 def is_store_of_run(folder: Path) -> bool:
     """Return whether a folder has the parts of a run below it, as several machines have stored them."""
-    return (folder / PLAN).is_file() and not has_simulations(folder)
+    return (folder / PLAN).is_file() and not (folder / MANIFEST).is_file() and not has_simulations(folder)
 
 
 def is_run(path: Path) -> bool:
@@ -85,9 +85,10 @@ def latest_last(folders: Iterable[Path]) -> list[str]:
 
 
 def _started(folder: Path) -> float:
-    """Return the last start of a run in seconds: by its manifest, else by the age of its results."""
+    """Return the last start of a run, or of its parts, in seconds: by the manifests, else by the age of the results."""
     try:
-        return _start_in(folder / MANIFEST)
+        manifests = folder.glob(f"*/{MANIFEST}") if is_store_of_run(folder) else [folder / MANIFEST]
+        return max(map(_start_in, manifests))
     except (OSError, ValueError):  # without a manifest, or with that of another program
         return max((file.stat().st_mtime for file in _result_files(folder)), default=folder.stat().st_mtime)
 

@@ -196,7 +196,7 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
         names = runs_in(root / RUNS)
         if not names:
             raise ConfigurationError(f"no run is stored in {root / RUNS}")
-        return root / RUNS / names[-1]
+        return find_run(root / RUNS / names[-1])
     for path in (root / spec, root / RUNS / spec, *([root / BASELINE] if str(spec) == "baseline" else [])):
         if path.is_file() or is_run(path):
             return path
@@ -207,7 +207,7 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
     if (root / spec).is_dir():
         inside = runs_in(root / spec)
         if inside:
-            return root / spec / inside[-1]
+            return find_run(root / spec / inside[-1])
         raise ConfigurationError(
             f"{root / spec}: expected {SIMULATION_FILES}, {RECORDS} or {RESULTS_INDEX} in the folder"
         )
@@ -218,8 +218,10 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
 
 
 def runs_in(folder: Path) -> list[str]:
-    """Return the names of the runs in a folder, the latest last."""
-    return latest_last(each for each in folder.iterdir() if is_run(each)) if folder.is_dir() else []
+    """Return the names of the runs in a folder, those that are in parts included, the latest last."""
+    if not folder.is_dir():
+        return []
+    return latest_last(each for each in folder.iterdir() if is_run(each) or is_store_of_run(each))
 
 
 def _record(line: bytes, where: str) -> TrialRecord:

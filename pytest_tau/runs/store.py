@@ -102,13 +102,15 @@ def open_store(place: str | Path, below: str = "") -> Store:
 
 
 class FolderStore:
-    """Objects that are files below a folder, which need not exist."""
+    """Objects that are files below a folder, which need not exist; a file is an object without a name."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self.shown = folder, str(folder)
 
     def names(self, prefix: str = "") -> list[str]:
         """Return the names of the objects below a prefix."""
+        if not prefix and self._folder.is_file():
+            return [""]
         found = (Path(at) / name for at, _, names in os.walk(self._folder / prefix) for name in names)
         return sorted(each.relative_to(self._folder).as_posix() for each in found if each.suffix != ".draft")
 

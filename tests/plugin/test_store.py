@@ -92,6 +92,50 @@ def test_shards_of_one_name_are_one_run(project):
     assert len(open_run(RUNS).records()) == 1, "of a folder of runs the latest is read"
 
 
+@pytest.mark.parametrize("named", [[], ["--tau-run-name", "night"]])
+def test_a_store_is_joined_like_the_same_folders_on_a_disk(project, tmp_path, monkeypatch, capsys, named):
+    """Shards of one name are parts of a run; without a name, each is a run of its own below the URL."""
+    monkeypatch.setenv("COLUMNS", "220")
+    for shard in ("1/2", "2/2"):
+        project.run(*MOCK, "--tau-results", f"{RUNS}/deeper", *named, "--tau-shard", shard)
+    for name, content in open_store(RUNS).read(stored(RUNS)):
+        (tmp_path / "runs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "runs" / name).write_bytes(content)
+    found = []
+    capsys.readouterr()
+    for place in (RUNS, f"{RUNS}/deeper", (tmp_path / "runs").as_uri(), tmp_path / "runs", tmp_path / "runs/deeper"):
+        assert main(["merge", str(place)]) == 0
+        found.append(capsys.readouterr().out)
+    assert "3 simulations of 2 files" in found[0]
+    assert len(set(found)) == 1
+    (first, *_) = (tmp_path / "runs").rglob("simulations*.jsonl")
+    assert main(["merge", first.as_uri()]) == 0
+    assert " of 1 file" in capsys.readouterr().out
+
+
+def test_what_is_missing_in_a_store_of_several_runs_is_named_by_its_url(project, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "220")
+    for seed in ("1", "2"):
+        project.run(*MOCK, "--tau-results", RUNS, "--tau-shard", "1/2", "--tau-seed", seed)
+    capsys.readouterr()
+    assert main(["merge", RUNS, "--allow-mixed", "--last"]) == 1
+    assert f"different: seed: 1 in {RUNS}/" in capsys.readouterr().out
+
+
+def test_a_folder_of_runs_in_parts_is_read_like_the_store(project, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    url = (tmp_path / "shared").as_uri()
+    for name, task in (("one", "create-task"), ("two", "transfer-deletion")):
+        project.run(*MOCK, "--tau-results", url, "--tau-run-name", name, "--tau-task", task)
+    shown = []
+    capsys.readouterr()
+    for place in (url, "shared"):
+        assert main(["show", place]) == 0
+        shown.append(capsys.readouterr().out)
+    assert "transfer-deletion" in shown[0]
+    assert shown[0] == shown[1]
+
+
 @pytest.mark.parametrize("given", [["--tau-resume", RUNS], ["--tau-results", RUNS, "--tau-resume"]])
 def test_a_run_is_resumed_where_it_is(project, given):
     project.run(*MOCK, "--tau-results", RUNS, "--tau-run-name", "night", "-x", "-k", "create")

@@ -178,6 +178,14 @@ def test_verbose_shows_every_simulation_and_every_difference(tau: Tau, results: 
     assert "1 agree, 1 not compared" in ran.out
 
 
+def test_verbose_names_a_call_that_is_skipped_once(tau: Tau, results: Any) -> None:
+    recorded = simulation("Buy milk", result="Added.")
+    recorded["messages"][0]["tool_calls"][0]["name"] = "add_task"
+    for verbose in ((), ("-v",)):
+        ran = tau("regrade", *verbose, results(recorded))
+        assert ran.out.count("replay: message 0, add_task: succeeded, not replayed: the assistant has no tool") == 1
+
+
 def test_a_strict_replay_makes_errors(tau: Tau, results: Any) -> None:
     ran = tau("regrade", "--strict", results(simulation("Buy milk", result="Added.")))
     assert ran.status == 1

@@ -68,6 +68,22 @@ def test_runs_behind_a_url(three: Tau) -> None:
     assert [line for line in ran.lines if not line.startswith(" ")][:3] == ["a", "c", "b"]
 
 
+def test_runs_in_parts_are_listed_and_left(three: Tau) -> None:
+    kept("parts/machine", 1.0, 1.0)
+    manifest = {"format": 1, "started": "2025-01-01T10:30:00+00:00", "settings": {}}
+    plan = {"format": 1, "manifest": {**manifest, "hashes": {}, "excluded": {}, "versions": {}}, "trials": {}}
+    for name in ("parts", "planned"):
+        Path(RUNS, name).mkdir(exist_ok=True)
+        Path(RUNS, name, "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    Path(RUNS, "parts", "machine", "run.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    shown = three("runs").lines
+    assert "no trial is stored yet" in shown[shown.index("planned") + 1]
+    assert ", stored in parts; " in shown[shown.index("parts") + 1]
+    assert "2 trials" in shown[shown.index("parts") + 1]
+    three("runs", "--prune", "1", "--yes")
+    assert "parts" in names() and "planned" in names() and "b" not in names()
+
+
 def test_a_run_that_cannot_be_read_is_listed(three: Tau) -> None:
     Path(RUNS, "a", "run.json").write_text('{\n "started": "2026-01-03T10:30:00+00:00", "format": 9}', encoding="utf-8")
     assert "cannot be read: " in three("runs").lines[1]

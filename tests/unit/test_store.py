@@ -90,6 +90,13 @@ def test_objects_are_written_listed_read_and_deleted(store: Store) -> None:
     assert store.names() == ["part/b.jsonl"]
 
 
+def test_a_file_is_an_object_without_a_name(tmp_path: Path, faulty: Any) -> None:
+    (tmp_path / "run.jsonl").write_bytes(b"1")
+    open_store("faulty://bucket").write("run.jsonl", b"1")
+    for url in ((tmp_path / "run.jsonl").as_uri(), "faulty://bucket/run.jsonl"):
+        assert (open_store(url).names(), dict(open_store(url).read([""]))) == ([""], {"": b"1"})
+
+
 def test_one_of_many_creates_an_object(store: Store) -> None:
     won: list[int] = []
 

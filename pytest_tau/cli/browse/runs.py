@@ -14,7 +14,7 @@ from .lists import Row, show_rows
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ...runs.reader import Run
     from ...runs.record import TrialRecord
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"--prune: expected a number of at least 1, got {args.prune}")
     if args.prune is not None and is_url(place):
         raise ConfigurationError("--prune removes folders: expected a folder, got a URL")
-    found = [_stored(name, path) for name, path in _runs(place)]
+    found = [_stored(place, name) for name in _names(place)]
     if not found:
         raise ConfigurationError(f"no run is stored in {public_url(place)}")
     if args.prune is not None:
@@ -95,25 +95,31 @@ def _prune(found: Sequence[_Stored], newest: int, *, remove: bool) -> int:
     return 0
 
 
-def _runs(place: str) -> Iterator[tuple[str, Path]]:
-    """Yield the runs in a folder or below a URL, the latest first: name and folder, of a URL a copy of it."""
-    from ...runs.fetch import fetch_run, runs_below
+def _names(place: str) -> list[str]:
+    """Return the names of the runs in a folder or below a URL, the latest first."""
+    from ...runs.fetch import runs_below
     from ...runs.reader import runs_in
     from ...runs.store import is_url
 
-    if not is_url(place):
-        yield from ((name, Path(place) / name) for name in reversed(runs_in(Path(place))))
-        return
-    yield from ((name, fetch_run(place, name)) for name in reversed(runs_below(place)))
+    return (runs_below(place) if is_url(place) else runs_in(Path(place)))[::-1]
 
 
-def _stored(name: str, path: Path) -> _Stored:
+def _stored(place: str, name: str) -> _Stored:
     from ...runs.baseline import why_kept
+    from ...runs.fetch import fetch_run
+    from ...runs.layout import is_store_of_run
     from ...runs.reader import Run
+    from ...runs.store import is_url
 
-    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-    kept = why_kept(path)
+    path, kept, size = Path(place) / name, "", 0
     try:
+        if is_url(place):
+            path = fetch_run(place, name)
+        elif is_store_of_run(path):
+            kept = "stored in parts"
+            path = fetch_run(str(path))
+        size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+        kept = kept or why_kept(path)
         run = Run(path)
         records = run.records()
     except TauError as error:
