@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import threading
 import time
+from concurrent.futures import Future, wait
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -112,7 +114,9 @@ class FolderStore:
         if not prefix and self._folder.is_file():
             return [""]
         found = (Path(at) / name for at, _, names in os.walk(self._folder / prefix) for name in names)
-        return sorted(each.relative_to(self._folder).as_posix() for each in found if each.suffix != ".draft")
+        # File systems and tools leave files such as .nfs0001.
+        own = (each for each in found if each.suffix != ".draft" and not each.name.startswith("."))
+        return sorted(each.relative_to(self._folder).as_posix() for each in own)
 
     def read(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield each of these objects that there is, with its name."""
@@ -130,18 +134,72 @@ class FolderStore:
         path = self._folder / name
         draft = path.with_name(f"{path.name}.{os.getpid()}.{time.monotonic_ns()}.draft")
         draft.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(content)
         try:
+            draft.write_bytes(content)
             os.link(draft, path)  # whole, or not at all
         except FileExistsError:
             return path.read_bytes() == content
         finally:
-            draft.unlink()
+            draft.unlink(missing_ok=True)
         return True
 
     def delete(self, name: str) -> None:
         """Delete an object, if it is there."""
         (self._folder / name).unlink(missing_ok=True)
+
+
+class TimedStore:
+    """A store each of whose requests has an answer in time; one that comes later is ignored.
+
+    Libraries repeat requests for minutes, and a file system that does not answer lets nothing end the process.
+
+    Args:
+        store: The store.
+        limit: Returns the seconds in which a request must be answered.
+    """
+
+    def __init__(self, store: Store, limit: Callable[[], float]) -> None:
+        self._store, self._limit, self.shown = store, limit, store.shown
+
+    def names(self, prefix: str = "") -> list[str]:
+        """Return the names of the objects below a prefix."""
+        return self._ask(lambda: self._store.names(prefix))
+
+    def read(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield each of these objects that there is, with its name."""
+        yield from self._ask(lambda: list(self._store.read(names)))
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write an object, or replace it."""
+        self._ask(lambda: self._store.write(name, content))
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write an object that is not there; return False if it is, and was not written with this content."""
+        return self._ask(lambda: self._store.create(name, content))
+
+    def delete(self, name: str) -> None:
+        """Delete an object, if it is there."""
+        self._ask(lambda: self._store.delete(name))
+
+    def _ask(self, request: Callable[[], T]) -> T:
+        """Return the result of a request.
+
+        Raises:
+            StoreError: There is none in time.
+        """
+        answer, limit = Future[T](), self._limit()
+
+        def ask() -> None:
+            try:
+                answer.set_result(request())
+            except BaseException as error:  # noqa: BLE001 - raised where it was asked
+                answer.set_exception(error)
+
+        threading.Thread(target=ask, name="tau-request", daemon=True).start()
+        if not wait([answer], limit).done:
+            within = f" within {limit:.0f} seconds" if limit >= 1 else ""
+            raise StoreError(f"{self.shown}: no answer{within}")
+        return answer.result()
 
 
 class _RemoteStore:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import time
+from types import SimpleNamespace
+
 import pytest
 
 from pytest_tau.capabilities.queue.leases import Leases
+from pytest_tau.cli import main
 from pytest_tau.files import digest
 from pytest_tau.runs.reader import open_run
-from pytest_tau.runs.store import open_store
+from pytest_tau.runs.store import FolderStore, open_store
 
 MOCK = ("--tau-domain", "mock", "--tau-split", "small", "--tau-trials", "2")
 
@@ -21,7 +26,7 @@ def queue(project, tmp_path):
     def run(*more):
         return project.run(*args, *more)
 
-    run.url = f"{url}/night"
+    run.url, run.args = f"{url}/night", args
     return run
 
 
@@ -81,3 +86,90 @@ def test_other_tests_are_run_once_as_well(project, queue):
 )
 def test_what_it_cannot_be_used_with(project, more, told):
     project.run(*MOCK, "--tau-queue", *more).usage_error(told)
+
+
+@pytest.fixture
+def store(monkeypatch):
+    """The store of the queue, which refuses to be written from the second write of simulations on."""
+
+    class State:
+        left, fails = 1, True
+
+    write, create = FolderStore.write, FolderStore.create
+
+    def refuse(name):
+        State.left -= "simulations" in name
+        if State.left < 0 and State.fails:
+            raise OSError(errno.EROFS, "Read-only file system")
+
+    def writes(self, name, content):
+        refuse(name)
+        write(self, name, content)
+
+    def creates(self, name, content):
+        refuse(name)
+        return create(self, name, content)
+
+    monkeypatch.setattr(FolderStore, "write", writes)
+    monkeypatch.setattr(FolderStore, "create", creates)
+    monkeypatch.setattr("pytest_tau.capabilities.queue.plugin._LEASES", 1)
+    monkeypatch.setattr("pytest_tau.plugin.store.publish.HURRY", 0.2)
+    return State
+
+
+def test_a_store_that_fails_for_good_ends_the_run(project, queue, store, capsys):
+    run = queue()
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line("tau: queue: waiting for the store, for", "Read-only file system")
+    run.line("tau: queue: no sign of life can be given, for", "Read-only file system")
+    run.line("tau: queue: ended, because the store has failed for long")
+    run.line("tau: not all simulations are in the store: ", "Read-only file system")
+    (here,) = (project.path / ".tau/runs").iterdir()
+    place = queue.url.removeprefix("file://")
+    run.line(f"tau: all of them are in {here}; to join them with what is in the store: tau merge {place} {here} --last")
+    assert len(open_run(queue.url).records()) < len(open_run(here).records()) < 6
+    run.line(f"tau: simulations stored in .tau/runs/{here.name}")
+    store.fails = False
+    queue().outcomes(passed=6)
+    capsys.readouterr()
+    assert main(["merge", place, str(here), "--last", "-o", str(project.path / "whole")]) == 0
+    assert "6 trials" in capsys.readouterr().out
+    assert len(open_run(project.path / "whole").records()) == 6
+
+
+def test_what_is_stored_here_completes_the_run_in_the_store(project, queue, store, capsys):
+    """The other machine has run the rest before the store failed for this one."""
+    run = queue()
+    (here,) = (project.path / ".tau/runs").iterdir()
+    ran = {each.test for each in open_run(here).records()}
+    store.fails = False
+    for test in sorted({*project.collected(*MOCK)} - ran):
+        project.run(*MOCK, *queue.args[len(MOCK) : -3], test)
+    capsys.readouterr()
+    assert main(["merge", queue.url]) == 1
+    assert "missing: " in capsys.readouterr().out
+    assert main(["merge", queue.url, str(here), "--last", "-o", str(project.path / "whole")]) == 0
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_a_store_that_fails_for_a_while_is_waited_for(queue, store, monkeypatch):
+    monkeypatch.setattr("pytest_tau.capabilities.queue.plugin._LEASES", 100)
+    sleep = time.sleep
+
+    def slept(seconds):
+        store.fails = False
+        sleep(seconds)
+
+    monkeypatch.setattr(
+        "pytest_tau.capabilities.queue.plugin.time", SimpleNamespace(sleep=slept, monotonic=time.monotonic)
+    )
+    queue().outcomes(passed=6)
+    assert len(open_run(queue.url).records()) == 6
+
+
+def test_foreign_objects_are_ignored(queue, other):
+    for name in ("leases/0000/.nfs0001", "leases/0000/junk", "leases/0000/0000001.abc", "workers/evil", "workers/.x"):
+        open_store(queue.url).write(f"{other.prefix}{name}", b"\xff{")
+    run = queue()
+    run.outcomes(passed=6)
+    run.lacks("INTERNALERROR")

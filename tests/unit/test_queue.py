@@ -199,3 +199,35 @@ def test_a_request_that_fails_loses_no_piece(lost: str) -> None:
             worker.take(1)
         assert worker.take(1) == [0]
         worker.let_go([0])
+
+
+FOREIGN = {
+    "leases/0000/junk": b"x",
+    "leases/0000/0000001.abc": b"x",
+    "leases/0000/.nfs0001": b"x",
+    "leases/0000/1.1": b"x",
+    "leases/0000/0000099.001": b"x",
+    "leases/0000/deeper/0000002.001": b"x",
+    "leases/0000/0000003.002": b"\xff\xfe",
+    "leases/0000/0000004.002": b"x",
+    "workers/broken": b"{",
+    "workers/bytes": b"\xff",
+    "workers/list": b"[1]",
+    "workers/short": b'{"count": 1}',
+    "workers/texts": b'{"count": 1, "done": ["x"]}',
+    "workers/endless": b'{"count": Infinity, "done": [NaN]}',
+    "workers/others": b'{"count": 1, "done": [99999, -1]}',
+    "workers/": b"",
+}
+
+
+def test_foreign_objects_are_no_leases_and_no_signs_of_life() -> None:
+    store, now = Memory(), 0.0
+    store.objects = {**FOREIGN}
+    worker = Leases(store, 6, SECONDS, clock=lambda: now)
+    found = worker.take(6)
+    assert not worker.is_complete
+    for _ in range(3):  # what has a lease of nobody is taken once its time is over
+        found += worker.take(6)
+        now += SECONDS
+    assert sorted(found) == [0, 1, 2, 3, 4, 5]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from pytest_tau.errors import ConfigurationError
 from pytest_tau.plugin.store.publish import Pieces
 from pytest_tau.runs import store as store_module
 from pytest_tau.runs.fetch import fetch_run
-from pytest_tau.runs.store import StoreError, is_url, name_in, open_store, public_url
+from pytest_tau.runs.store import FolderStore, StoreError, TimedStore, is_url, name_in, open_store, public_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -169,6 +170,52 @@ def test_a_creation_whose_answer_was_lost_is_ours(faulty: Any) -> None:
     faulty.faults[:] = [fine, lost_answer]
     assert store.create("lease", b"mine")
     assert not store.create("lease", b"theirs")
+
+
+class TestTimed:
+    """A store that does not answer."""
+
+    def test_what_answers_in_time_is_as_without_a_limit(self, store: Store) -> None:
+        timed = TimedStore(store, lambda: 60.0)
+        assert timed.create("a/one", b"1") and not timed.create("a/one", b"2")
+        timed.write("a/two", b"2")
+        assert (timed.names("a/"), dict(timed.read(["a/one", "x"]))) == (["a/one", "a/two"], {"a/one": b"1"})
+        timed.delete("a/one")
+        assert (store.names(), timed.shown) == (["a/two"], store.shown)
+
+    def test_what_does_not_answer_fails_and_names_the_store(self, tmp_path: Path) -> None:
+        ended = threading.Event()
+
+        class Silent(FolderStore):
+            def write(self, name: str, content: bytes) -> None:
+                ended.wait()
+
+        timed = TimedStore(Silent(tmp_path), lambda: 0.01)
+        with pytest.raises(StoreError, match=f"^{tmp_path}: no answer"):
+            timed.write("a", b"")
+        ended.set()
+
+    def test_its_errors_are_those_of_the_store(self, faulty: Any) -> None:
+        faulty.faults[:] = [refused]
+        with pytest.raises(StoreError, match=r"^faulty://bucket: PermissionError"):
+            TimedStore(open_store("faulty://bucket"), lambda: 60.0).write("a", b"")
+
+
+def test_a_full_disk_leaves_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: bytes) -> int:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        open_store(tmp_path).create("lease", b"mine")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_what_file_systems_leave_is_no_object(tmp_path: Path) -> None:
+    for name in (".nfs0001", ".DS_Store", "a.draft", "a"):
+        (tmp_path / name).touch()
+    assert open_store(tmp_path).names() == ["a"]
 
 
 class TestPieces:

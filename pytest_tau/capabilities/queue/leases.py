@@ -155,7 +155,7 @@ class Leases:
         unknown = {self._name(piece, self._generations[piece]): piece for piece in asked if self._owner(piece) is None}
         for name, content in self.store.read(unknown):
             piece = unknown[name]
-            self._owners[piece, self._generations[piece]] = content.decode()
+            self._owners[piece, self._generations[piece]] = content.decode("utf-8", "replace")
         for piece in open_:
             if not most or not self.is_alive:
                 return
@@ -198,15 +198,22 @@ class Leases:
         workers = f"{self.prefix}{_WORKERS}"
         others = [name for name in self.store.names(workers) if name != f"{workers}{self.worker}"]
         for name, content in self.store.read(others):
-            found, worker = parse_json(content), name.removeprefix(workers)
-            self.done.update(found["done"])
-            if worker not in self._others or self._others[worker].count != found["count"]:
-                self._others[worker] = _Other(found["count"], self.clock())
+            if (sign := _read_sign(content, self.size)) is None:
+                continue
+            worker, (count, done) = name.removeprefix(workers), sign
+            self.done |= done
+            if worker not in self._others or self._others[worker].count != count:
+                self._others[worker] = _Other(count, self.clock())
 
     def _look_at(self, bucket: int) -> None:
         for name in self.store.names(f"{self.prefix}{_LEASES}{bucket:04d}/"):
-            piece, _, generation = name.rpartition("/")[2].partition(".")
-            self._generations[int(piece)] = max(int(generation), self._generations.get(int(piece), 0))
+            numbers = name.rpartition("/")[2].split(".")
+            if len(numbers) != 2 or not all(map(str.isdecimal, numbers)):
+                continue
+            piece, generation = map(int, numbers)
+            # What is not called like a lease is none, such as what a file system leaves.
+            if piece < self.size and name == self._name(piece, generation):
+                self._generations[piece] = max(generation, self._generations.get(piece, 0))
 
     @property
     def is_complete(self) -> bool:
@@ -225,3 +232,17 @@ class Leases:
 
     def _name(self, piece: int, generation: int) -> str:
         return f"{self.prefix}{_LEASES}{piece // _BUCKET:04d}/{piece:07d}.{generation:03d}"
+
+
+def _read_sign(content: bytes, size: int) -> tuple[int, set[int]] | None:
+    """Return the count of a worker and what it has done; None for an object that is no sign of life.
+
+    Args:
+        content: The content of the object.
+        size: The number of pieces.
+    """
+    try:
+        sign = parse_json(content)
+        return int(sign["count"]), {int(piece) for piece in sign["done"] if 0 <= int(piece) < size}
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return None

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...files import digest
+from ...plugin.compat import terminal_writer
 from ...plugin.context.run_state import get_context, run_state
 from ...plugin.options import OptionValues
 from ...plugin.seams import SummaryLine
 from ...plugin.wire import is_worker
 from ...runs.manifest import IN_OTHER_SHARDS
-from ...text import plural
+from ...runs.store import TimedStore
+from ...text import plural, printable
 from .leases import Leases
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 #: Signs of life during the time of a lease, and looks for work of lost machines.
 _BEATS = 4
+#: Leases after which a store that fails is given up.
+_LEASES = 5
+#: The least seconds in which it must answer a request; a lease may be shorter.
+_ANSWER = 10.0
 
 
 def make_queue(config: pytest.Config, settings: QueueSettings) -> object:
@@ -66,7 +72,9 @@ class Queue:
         self._lock = threading.Lock()
         self._reported: set[int] = set()
         self._ended = threading.Event()
-        self._problem: str | None = None
+        #: What the store does not do, since when, and its answer.
+        self._failing: dict[str, tuple[float, str]] = {}
+        self._given_up = self._warned = False
         #: Seconds between two looks for work once all is taken, and when the next one may be.
         self._pause, self._again = settings.queue_lease / _BEATS / 4, 0.0
 
@@ -86,18 +94,22 @@ class Queue:
         self._piece_of = {test: piece for piece, test in enumerate(ids)}
         # Machines that have collected other tests have another queue; the plan of the run refuses them.
         prefix = f"queue/{digest(chr(10).join(ids))}/"
-        self._leases = Leases(self._publisher.store, len(ids), self._settings.queue_lease, prefix)
+        lease = self._settings.queue_lease
+        store = TimedStore(self._publisher.store, lambda: max(lease, _ANSWER))
+        self._leases = Leases(store, len(ids), lease, prefix)
         run_state(self._config).upcoming = self._upcoming
         self._beat()
         beating = threading.Thread(target=self._keep_beating, name="tau-queue", daemon=True)
         beating.start()
         try:
             self._run_all(session)
+        except (KeyboardInterrupt, pytest.exit.Exception):
+            self._publisher.hurry()
+            raise
         finally:
-            self._ended.set()
-            beating.join()
             self._publisher.wait()
-            self._beat()
+            self._ended.set()
+            beating.join(self._publisher.patience)
             self._note_others()
         return True
 
@@ -114,7 +126,7 @@ class Queue:
                 raise session.Interrupted(session.shouldstop)
 
     def _next(self) -> pytest.Item | None:
-        """Return the next item, once there is one; None once all are done."""
+        """Return the next item, once there is one; None once all are done, or if the store has failed for long."""
         while True:
             self._top_up(1)
             if self._taken:
@@ -124,7 +136,44 @@ class Queue:
                 if self._leases.is_complete or len(self._leases.done | self._reported) >= len(self._items):
                     return None
             self._beat()  # others wait for this machine as well
+            if self._gives_up():
+                return None
             time.sleep(self._pause)
+
+    def _gives_up(self) -> bool:
+        """Return whether the store has failed for some leases; say so when it begins to."""
+        if not self._failing:
+            self._warned = False
+            return False
+        since, problem = min([*self._failing.values()])
+        left = since + _LEASES * self._settings.queue_lease - time.monotonic()
+        if left <= 0:
+            self._given_up = True
+            self._publisher.hurry()
+        elif not self._warned:
+            self._warned = True
+            self._say(f"waiting for the store, for {left:.0f} more seconds: {problem}")
+        return self._given_up
+
+    def _say(self, text: str) -> None:
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            writer = terminal_writer(reporter)
+            if writer.width_of_current_line:
+                writer.line()
+            writer.line(f"tau: queue: {printable(text)}", yellow=True)
+
+    @contextlib.contextmanager
+    def _noting(self, what: str) -> Iterator[None]:
+        """Note since when the store has failed to do something; it is asked again."""
+        began = time.monotonic()
+        try:
+            yield
+        except OSError as error:
+            since, _ = self._failing.get(what, (began, ""))
+            self._failing[what] = since, str(error)
+        else:
+            self._failing.pop(what, None)
 
     def _upcoming(self, item: pytest.Item) -> list[pytest.Item]:
         """Return an item and those after it, enough to have as many trials at the same time as there may be."""
@@ -137,14 +186,16 @@ class Queue:
 
     def _top_up(self, number: int) -> None:
         """Take items until so many wait here, if there are some; let those go that another machine may have taken."""
-        with self._lock, contextlib.suppress(OSError):  # the store is asked again with the next item
+        with self._lock:
             prefetcher = run_state(self._config).prefetcher
             if not self._leases.is_alive:
                 unbegun = [each for each in self._taken if prefetcher is None or not prefetcher.is_started(each)]
                 self._taken = deque(each for each in self._taken if each not in unbegun)
                 self._leases.let_go(self._piece_of[each.nodeid] for each in unbegun)
             while len(self._taken) < number and time.monotonic() >= self._again:
-                found = self._leases.take(number - len(self._taken))
+                found: list[int] = []
+                with self._noting("trials cannot be taken"):
+                    found = self._leases.take(number - len(self._taken))
                 self._taken += (self._items[piece] for piece in found)
                 if not found:
                     self._again = time.monotonic() + self._pause
@@ -152,18 +203,15 @@ class Queue:
     def _keep_beating(self) -> None:
         while not self._ended.wait(self._settings.queue_lease / _BEATS):
             self._beat()
+        self._beat()
 
     def _beat(self) -> None:
         """Give a sign of life, with the tests whose results the store has."""
         with self._lock:
             reported = set(self._reported)
         stored = self._publisher.is_settled
-        try:
-            with self._lock:
-                self._leases.beat(reported if stored else ())
-            self._problem = None
-        except OSError as error:
-            self._problem = f"no sign of life can be given: {error}"
+        with self._noting("no sign of life can be given"), self._lock:
+            self._leases.beat(reported if stored else ())
 
     def _note_others(self) -> None:
         counts = run_state(self._config).counts
@@ -177,5 +225,13 @@ class Queue:
         if self._items:
             over = f", {self._leases.taken_over} of them of lost machines" if self._leases.taken_over else ""
             yield SummaryLine(f"tau: queue: {len(self._reported)} of {plural(len(self._items), 'test')} run here{over}")
-        if self._problem is not None:
-            yield SummaryLine(f"tau: queue: {self._problem}", {"red": True})
+        for request, (since, problem) in sorted(self._failing.items()):
+            why = f"{request}, for {time.monotonic() - since:.0f} seconds" if self._given_up else request
+            yield SummaryLine(f"tau: queue: {why}: {problem}", {"red": True})
+        if self._given_up:
+            where = "" if self._publisher.problems or not self._reported else "; what was run here is in it"
+            yield SummaryLine(f"tau: queue: ended, because the store has failed for long{where}", {"red": True})
+
+    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+        """Let the run fail if it could not be known whether everything was run."""
+        return pytest.ExitCode.TESTS_FAILED if self._given_up else None

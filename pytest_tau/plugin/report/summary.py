@@ -177,7 +177,8 @@ class Summary:
         folder = run_state(self._config).paths.results if stored and not quiet else None
         if folder is not None:
             publisher = run_state(self._config).paths.publisher
-            shown = publisher.store.shown if publisher else relative_path(folder, self._config.invocation_params.dir)
+            place = relative_path(folder, self._config.invocation_params.dir)
+            shown = publisher.store.shown if publisher and not publisher.problems else place
             yield SummaryLine(f"{_PREFIX} simulations stored in {shown}")
         compared = self._counts.comparability if context is not None and not quiet else None
         if compared is not None and (compared.is_asked_for or self._config.get_verbosity() > 0):

@@ -118,7 +118,7 @@ def store_plan(paths: RunPaths, manifest: Mapping[str, Any], counts: RunCounts) 
     if folder is None or not (counts.whole or publisher):
         return
     plan = make_plan(manifest, counts.whole or counts.planned)
-    if counts.whole and not (folder / PLAN).is_file():
+    if not (folder / PLAN).is_file():
         atomic_write(folder / PLAN, plan)
     if publisher is not None:
         publisher.send_plan(plan, extend=paths.resumes)

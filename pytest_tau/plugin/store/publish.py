@@ -18,6 +18,7 @@ import pytest
 
 from ...documents import parse_json
 from ...runs.layout import MANIFEST, PLAN, worker_file
+from ...runs.store import TimedStore
 from ..seams import SummaryLine
 from ..wire import give_output, output_of
 
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 PIECE = 256 << 10
 #: Seconds after which what the store has refused is sent again.
 _AGAIN = 1.0
-#: Seconds at the end of the run in which the store must have taken the last piece.
-PATIENCE = 60.0
+#: Seconds in which the store must have taken the last piece at the end of the run, and which are left after Ctrl-C.
+PATIENCE, HURRY = 60.0, 5.0
 
 
 class Pieces:
@@ -59,12 +60,12 @@ class Pieces:
         """Have a line sent."""
         self._lines.put(line.encode())
 
-    def close(self) -> str | None:
-        """Wait until the store has all lines; return why it has not."""
+    def close(self, patience: float = PATIENCE) -> str | None:
+        """Wait until the store has all lines, so many seconds at most; return why it has not."""
         self._lines.put(None)
-        self._thread.join(PATIENCE)
+        self._thread.join(patience)
         if self._thread.is_alive():
-            return f"{self._store.shown}: no answer within {PATIENCE:g} seconds"
+            return self.problem or f"not all simulations are in the store: {self._store.shown}: no answer"
         return self.problem
 
     @property
@@ -107,12 +108,17 @@ class Publisher:
         store: The store of the run.
         part: The name of this machine's part of the run.
         folder: The run's folder here.
+
+    Attributes:
+        problems: Why something is not in the store; the values have no meaning.
     """
 
     def __init__(self, store: Store, part: str, folder: Path) -> None:
         self.store, self.part, self._folder = store, part, folder
         self._pieces: dict[str, Pieces] = {}
         self.problems: dict[str, None] = {}
+        self._end: float | None = None
+        self._timed = TimedStore(store, lambda: self.patience)
 
     def send_plan(self, plan: str, *, extend: bool = False) -> None:
         """Store which trials the whole run has, unless another machine has done so.
@@ -122,25 +128,25 @@ class Publisher:
             extend: Whether trials are added to those of a plan that is there.
         """
         try:
-            if self.store.create(PLAN, plan.encode("utf-8", "backslashreplace")):
+            if self._timed.create(PLAN, plan.encode("utf-8", "backslashreplace")):
                 return
-            ((_, there),) = self.store.read([PLAN])
+            ((_, there),) = self._timed.read([PLAN])
             known, mine = parse_json(there), parse_json(plan)["trials"]
             others = mine.keys() - known["trials"].keys()
             if others and extend:
                 known["trials"] |= mine
-                self.store.write(PLAN, json.dumps(known, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+                self._timed.write(PLAN, json.dumps(known, ensure_ascii=False).encode("utf-8", "backslashreplace"))
             elif others:
                 self.add_problem(
                     f"{self.store.shown}: its plan has no trial {min(others)}: use the settings of the plan"
                 )
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             self.add_problem(f"the plan is not in the store: {error}")
 
     def send_manifest(self, folder: Path) -> None:
         """Store the manifest as it is in the run's folder."""
         try:
-            self.store.write(f"{self.part}/{MANIFEST}", (folder / MANIFEST).read_bytes())
+            self._timed.write(f"{self.part}/{MANIFEST}", (folder / MANIFEST).read_bytes())
         except OSError as error:
             self.add_problem(f"{MANIFEST} is not in the store: {error}")
 
@@ -160,17 +166,30 @@ class Publisher:
         """Return whether the store has all simulations so far."""
         return all(pieces.is_settled for pieces in self._pieces.values())
 
+    @property
+    def patience(self) -> float:
+        """Return the seconds in which the store must answer."""
+        return PATIENCE if self._end is None else max(0.0, self._end - time.monotonic())
+
+    def hurry(self) -> None:
+        """Let the rest of the run wait little for the store."""
+        self._end = self._end or time.monotonic() + HURRY
+
     def wait(self) -> None:
         """Wait until the store has all simulations, for a while."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self.patience
         while not self.is_settled and time.monotonic() < end:
             time.sleep(0.01)
 
     def close(self) -> None:
         """Wait until the store has all simulations."""
         for pieces in self._pieces.values():
-            self.add_problem(pieces.close())
+            self.add_problem(pieces.close(self.patience))
         self._pieces = {}
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Let Ctrl-C end the run soon."""
+        self.hurry()
 
     def pytest_report_header(self) -> str:
         """Show where the run is stored."""
@@ -190,9 +209,14 @@ class Publisher:
 
     def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return what the store has not taken, and where it is."""
-        texts = [*self.problems, *([f"all of them are in {self._folder}"] if self.problems else [])]
-        for text in texts:
+        for text in [*self.problems, *([self.remedy] if self.problems else [])]:
             yield SummaryLine(f"tau: {text}", {"red": True})
+
+    @property
+    def remedy(self) -> str:
+        """Return where everything is, and how it is joined with what other machines have stored."""
+        command = f"tau merge {self.store.shown} {self._folder} --last -o DIR"
+        return f"all of them are in {self._folder}; to join them with what is in the store: {command}"
 
     def pytest_tau_exit_verdict(self) -> str | None:
         """Let the run fail if its results could not be stored."""
