@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
+import signal
 import sys
+import threading
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +18,7 @@ from ..text import printable
 from .parser import Parser
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["main"]
 
@@ -75,7 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.print_help()
             return 0
         called = f"tau {args.command}"
-        status: int = args.run(args)
+        with _ending_by_exit():
+            status: int = args.run(args)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -84,6 +88,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(printable(f"{called}: {error}"), file=sys.stderr)  # noqa: T201 - this is a command
         return USAGE_ERROR
     return status
+
+
+@contextlib.contextmanager
+def _ending_by_exit() -> Iterator[None]:
+    """Let SIGTERM end a command like an exit, so that its temporary files are deleted."""
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _parsed(parser: argparse.ArgumentParser, argv: list[str], commands: Sequence[Command]) -> argparse.Namespace:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_tau.capabilities.traces.reading.spans import hex_id, nanoseconds
 from pytest_tau.capabilities.traces.reading.stored import Simulations
+from pytest_tau.plugin.store.lock import RunLock
 from pytest_tau.runs.reader import open_run
 
 from .test_traces_reading import (
@@ -300,6 +305,27 @@ def test_ids_and_times_are_read_in_all_forms() -> None:
     assert [nanoseconds(each) for each in (None, "", "x", -5, float("inf"), float("nan"), 10**30)] == [0] * 7
 
 
+#: An import that goes no further once all is written.
+INTERRUPTED = """
+import sys, time
+from pytest_tau.capabilities.traces.reading import command
+
+write = command._write
+
+def slow(files, draft, file, domain):
+    write(files, draft, file, domain)
+    file.flush()
+    print("written", flush=True)
+    time.sleep(600)
+
+command._write = slow
+
+from pytest_tau.cli import main
+
+sys.exit(main(["import", "traces.json", "-o", "runs/monday"]))
+"""
+
+
 class TestCommand:
     def test_a_run_is_stored_and_shown(self, tau: Tau, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
@@ -319,6 +345,44 @@ class TestCommand:
             "traces: who has ended the conversation is not recorded",
         ]
         assert sorted(each.name for each in tmp_path.iterdir()) == ["out", "traces.json"]
+
+    @pytest.mark.exhaustive
+    @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+    def test_what_a_killed_import_leaves_is_ignored_by_git_and_deleted_by_the_next(
+        self, tau: Tau, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        git = ("git", "-C", str(tmp_path))
+        subprocess.run([*git, "init", "-q"], check=True)
+        (tmp_path / "traces.json").write_text(json.dumps(request(*whole_conversation(session__id="s"))), "utf-8")
+        with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "written\n"
+            (draft,) = (tmp_path / "runs").iterdir()
+            process.send_signal(number)
+        assert draft.exists() is (number == signal.SIGKILL)
+        found = subprocess.run([*git, "status", "-s", "-uall"], check=True, capture_output=True, text=True)
+        assert found.stdout == "?? traces.json\n"
+        if draft.exists():
+            os.utime(draft, (0, 0))
+        assert tau("import", "traces.json", "-o", "runs/monday").status == 0
+        assert [each.name for each in (tmp_path / "runs").iterdir()] == ["monday"]
+
+    def test_a_draft_that_another_import_writes_is_left(self, tau: Tau, tmp_path: Path) -> None:
+        (tmp_path / "traces.json").write_text(json.dumps(request(*whole_conversation())), "utf-8")
+        draft = tmp_path / ".tau-import-x"
+        draft.mkdir()
+        lock = RunLock(draft, "today")
+        lock.acquire()
+        os.utime(draft, (0, 0))
+        assert tau("import", str(tmp_path / "traces.json"), "-o", str(tmp_path / "one")).status == 0
+        assert draft.exists()
+        (draft / "draft.jsonl").touch()
+        lock.release()
+        os.utime(draft, (0, 0))
+        assert tau("import", str(tmp_path / "traces.json"), "-o", str(tmp_path / "two")).status == 0
+        assert not draft.exists()
 
     def test_nothing_is_stored_if_nothing_is_read(
         self, tau: Tau, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

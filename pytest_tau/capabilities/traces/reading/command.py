@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sys
 import tempfile
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from ....cli.options import add_options
 from ....errors import ConfigurationError
+from ....plugin.store.lock import FolderInUseError, RunLock
 from ....runs.layout import RUNS, SIMULATIONS, ignore_in_git
 from ....text import plural, printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
 #: The problems that are printed.
 _MOST: Final = 20
+#: The names of folders of what is not complete begin so; those that are newer, in seconds, may be about to be locked.
+_DRAFT: Final = ".tau-import-"
+_NEW: Final = 60.0
 
 
 def add_parser(commands: Any) -> None:
@@ -81,14 +88,14 @@ def _store(files: list[Path], out: Path | None, domain: str | None) -> int:
     target.parent.mkdir(parents=True, exist_ok=True)
     if out is None:
         ignore_in_git(RUNS.parent)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as draft:
-        simulations = Path(draft, "draft.jsonl")
+    with _draft(target.parent) as draft:
+        simulations = draft / "draft.jsonl"
         with simulations.open("w", encoding="utf-8", newline="\n") as file:
-            number, noted, problems = _write(files, Path(draft), file, domain)
+            number, noted, problems = _write(files, draft, file, domain)
         if not number:
             listed = _listed(problems)
             raise ConfigurationError("\n  ".join(["no conversation was read; nothing is stored", *listed]))
-        made = Path(draft, "run")
+        made = draft / "run"
         made.mkdir()
         simulations.rename(made / SIMULATIONS)
         made.rename(target)
@@ -98,6 +105,32 @@ def _store(files: list[Path], out: Path | None, domain: str | None) -> int:
     for line in _listed(problems):
         _print(line, sys.stderr)
     return int(bool(problems))
+
+
+@contextlib.contextmanager
+def _draft(parent: Path) -> Iterator[Path]:
+    """Yield a folder for what is not complete, which git ignores; delete what killed processes have left."""
+    for left in parent.glob(f"{_DRAFT}*"):
+        if time.time() - left.stat().st_mtime > _NEW:
+            _delete_unused(left)
+    with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=parent, ignore_cleanup_errors=True) as folder:
+        draft = Path(folder)
+        lock = RunLock(draft, datetime.now(UTC).isoformat(timespec="seconds"))
+        lock.acquire()
+        try:
+            (draft / ".gitignore").write_text("*\n", encoding="utf-8")
+            yield draft
+        finally:
+            lock.release()
+
+
+def _delete_unused(draft: Path) -> None:
+    lock = RunLock(draft, "")
+    with contextlib.suppress(FolderInUseError):
+        lock.acquire()
+        if lock.is_held:
+            lock.release()
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def _write(files: list[Path], draft: Path, file: IO[str], domain: str | None) -> tuple[int, int, list[str]]:

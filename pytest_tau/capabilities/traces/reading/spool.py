@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -55,8 +56,11 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         import sqlite3
 
-        self._database = sqlite3.connect(folder / "spans.sqlite", isolation_level=None)
+        file = folder / "spans.sqlite"
+        self._database = sqlite3.connect(file, isolation_level=None)
         self._database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES} BEGIN;")
+        if os.name != "nt":
+            file.unlink()  # a killed process leaves nothing of the spans
         self._union = _Union()
 
     def close(self) -> None:
