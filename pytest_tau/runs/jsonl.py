@@ -81,6 +81,23 @@ def append_simulation(path: Path, domain: Domain, task: Task, simulation: Simula
     return file
 
 
+def append_lines(path: Path, lines: bytes) -> None:
+    """Append lines to a file, without a buffer, all of them or nothing, so that a killed process leaves no part of one.
+
+    Raises:
+        OSError: The disk is full, or the file cannot be written.
+    """
+    with path.open("ab", buffering=0) as file:
+        start = file.seek(0, os.SEEK_END)
+        try:
+            # An almost full disk accepts a part, and fails only for the rest.
+            while lines:
+                lines = lines[file.write(lines) :]
+        except OSError:
+            file.truncate(start)  # else the next line would be appended to a part of this one
+            raise
+
+
 def task_text(task: Task) -> str:
     """Return a task as JSON, as the line of a simulation has it."""
     return model_text(task, exclude_none=True)

@@ -106,7 +106,7 @@ class TestSimulations:
         said = [entry["messages"][2]["content"] for entry in lines(project)]
         assert said == ["found 0 lines", "found 1 lines", "found 2 lines"]
 
-    def test_a_disk_that_takes_half_a_line_costs_that_line_and_not_the_next(self, tmp_path):
+    def test_a_disk_that_takes_half_a_line_gets_the_whole_line_once_it_can(self, tmp_path):
         resource = pytest.importorskip("resource")
         file = SimulationFile(tmp_path)
         assert file.append("one\n") is None
@@ -119,7 +119,8 @@ class TestSimulations:
         assert problem is not None
         assert problem.startswith(f"simulations cannot be stored in {tmp_path}")
         assert file.append("three\n") is None
-        assert (tmp_path / "simulations.jsonl").read_text() == "one\nthree\n"
+        expected = "one\ntwo is longer than there is room for\nthree\n"
+        assert (tmp_path / "simulations.jsonl").read_text() == expected
 
     def test_what_cannot_be_written_down_costs_no_verdict(self, project):
         project.write(

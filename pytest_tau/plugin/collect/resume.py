@@ -70,12 +70,19 @@ def _prepare(config: pytest.Config) -> str | None:
     Raises:
         pytest.UsageError: Another process uses it.
     """
+    from ..store.spare import take_back
     from ..store.writer import repair_tail
 
     paths = run_state(config).paths
     with contextlib.suppress(OSError):  # a folder that cannot be written, which the repair reports
         paths.use()
-    return repair_tail(paths.results) if paths.results else None
+    if paths.results is None:
+        return None
+    try:
+        take_back(paths.results)
+    except OSError as error:
+        return error.strerror
+    return repair_tail(paths.results)
 
 
 def _comparable(context: RunContext) -> dict[str, Any]:

@@ -215,3 +215,4 @@ class RunContext:
         """Cancel the conversations that an interruption has left running."""
         self.loop.close()
         self.logs.close()
+        self.writer.close()

@@ -203,6 +203,7 @@ class RunPaths:
         given = self._values.get("resume") or _LATEST
         if home is not None and (url := self._url_of(given)) is not None:
             return self._fetched(url, home)
+        self._restore_manifests(*([home] if home else []), (self._values.folder("resume") / given).parent)
         names = _resumable(home) if home else []
         if given == _LATEST:
             if home is None or not names:
@@ -213,6 +214,20 @@ class RunPaths:
             if (folder / MANIFEST).is_file():
                 return folder.resolve()
         raise pytest.UsageError(f"{label}: {unknown_name('run', given, names, names[::-1][:_MOST_NAMED])}")
+
+    def _restore_manifests(self, *homes: Path) -> None:
+        """Make the runs known whose folders could not be written when they started.
+
+        Raises:
+            pytest.UsageError: They still cannot.
+        """
+        from .spare import restore_manifests
+
+        try:
+            for home in dict.fromkeys(homes):
+                restore_manifests(home)
+        except OSError as error:
+            raise pytest.UsageError(f"{self.resume_label}: {error.strerror}") from None
 
     def _url_of(self, given: str) -> str | None:
         """Return the URL of the run that is resumed; None if it is a folder."""

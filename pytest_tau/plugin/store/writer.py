@@ -6,17 +6,16 @@ Each xdist worker writes a file of its own; the controller makes one file of the
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...runs.jsonl import append_lines
 from ...runs.layout import SIMULATIONS, worker_file
 from .manifest import build_manifest, store_plan, write_manifest
 from .paths import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import pytest
 
@@ -38,34 +37,60 @@ class SimulationFile:
     def __init__(self, folder: Path, worker: str = "") -> None:
         self.path = folder / worker_file(worker)
         self._made = False
-        self._fallback: Path | None = None
+        self._spare: Path | None = None
+        #: Lines that there was no room for anywhere.
+        self._left: list[bytes] = []
 
     def append(self, line: str) -> str | None:
         """Append a line, flushed; return why that failed, if it did, and where the line is instead."""
+        self._left.append(line.encode())
         try:
-            if not self._made:
-                make_folder(self.path.parent)
-                self._made = True
-            with self.path.open("ab", buffering=0) as file:
-                _append(file, line.encode())
+            self._store_in(self.path.parent)
         except OSError as error:
-            return f"simulations cannot be stored in {self.path}: {error.strerror}; {self._append_elsewhere(line)}"
+            return f"simulations cannot be stored in {self.path}: {error.strerror}; {self._append_elsewhere()}"
         return None
 
-    def _append_elsewhere(self, line: str) -> str:
-        """Append a line to a file in the folder for temporary files; return a text that says where it is.
+    def close(self) -> None:
+        """Store the lines that there was no room for, if there is some now."""
+        if self._left:
+            with contextlib.suppress(OSError):
+                self._store_in(self.path.parent)
+            self._append_elsewhere()
 
-        What a simulation has cost is lost only if this fails too.
+    def keep_manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Store the manifest in the folder for temporary files, so that the run can be resumed."""
+        from ...runs.manifest import write_manifest as write_file
+
+        with contextlib.suppress(OSError):
+            write_file(self._made_spare(), manifest)
+
+    def _store_in(self, folder: Path) -> None:
+        if folder == self.path.parent and not self._made:
+            make_folder(folder)
+            self._made = True
+        append_lines(folder / self.path.name, b"".join(self._left))
+        self._left = []
+
+    def _made_spare(self) -> Path:
+        if self._spare is None:
+            from .spare import make_spare
+
+            self._spare = make_spare(self.path.parent)
+        return self._spare
+
+    def _append_elsewhere(self) -> str:
+        """Append what is left to a file in the folder for temporary files; return a text that says where it is.
+
+        What a simulation has cost is lost only if there is no room there, nor anywhere until the run ends.
         """
         try:
-            if self._fallback is None:
-                self._fallback = Path(tempfile.mkdtemp(prefix="tau-simulations-")) / self.path.name
-            with self._fallback.open("ab", buffering=0) as file:
-                _append(file, line.encode())
+            self._store_in(self._made_spare())
         except OSError as error:
-            where = self._fallback or tempfile.gettempdir()
-            return f"nor in {where}: {error.strerror}; the conversations are lost, the verdicts are shown above"
-        return f"they are in {self._fallback}, which tau merge can join with other files"
+            where = self._spare or "a folder for temporary files"
+            lost = "the conversations are lost unless there is room before the run ends, the verdicts are shown above"
+            return f"nor in {where}: {error.strerror}; {lost}"
+        file = self._made_spare() / self.path.name
+        return f"they are in {file}, which tau merge can join with other files, and which --tau-resume takes from there"
 
 
 class ResultWriter:
@@ -95,14 +120,20 @@ class ResultWriter:
 
     def _write_manifest(self, session: pytest.Session, run: RunConfig) -> None:
         if self._file is not None:
-            folder = self._file.path.parent
+            manifest = build_manifest(session, run, self._paths, self._counts)
             # If this fails, writing the simulation fails too, and reports it.
-            with contextlib.suppress(OSError):
-                make_folder(folder)
+            try:
                 self._paths.use()
-                manifest = build_manifest(session, run, self._paths, self._counts)
-                write_manifest(folder, manifest, resumes=self._paths.resumes)
+                write_manifest(self._file.path.parent, manifest, resumes=self._paths.resumes)
+            except OSError:
+                self._file.keep_manifest(manifest)
+            with contextlib.suppress(OSError):
                 store_plan(self._paths, manifest, self._counts)
+
+    def close(self) -> None:
+        """Store what could not be stored before, if that is possible now."""
+        if self._file is not None:
+            self._file.close()
 
     def write(self, test: str, spec: TaskSpec, simulation: Simulation) -> str | None:
         """Store a simulation; return why that failed, if it did.
@@ -149,22 +180,6 @@ class BufferedResultWriter(ResultWriter):
         if manifest is not None:
             found |= {"run": manifest, "whole": {each: tuple(group) for each, group in self._counts.whole.items()}}
         return found
-
-
-def _append(file: Any, line: bytes) -> None:
-    """Write a line without a buffer, all of it or nothing, so that a killed process leaves no part of it.
-
-    Raises:
-        OSError: The disk is full, or the file cannot be written.
-    """
-    start = file.seek(0, os.SEEK_END)
-    try:
-        # An almost full disk accepts a part, and fails only for the rest.
-        while line:
-            line = line[file.write(line) :]
-    except OSError:
-        file.truncate(start)  # else the next line would be appended to a part of this one
-        raise
 
 
 def _line(test: str, spec: TaskSpec, simulation: Simulation) -> str:
