@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ast
 import codecs
-import json
 import re
 import sys
 import warnings
 import zlib
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Final
+
+from .plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

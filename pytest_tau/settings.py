@@ -6,11 +6,12 @@ Every run of pytest imports this module, which imports nothing heavy.
 from __future__ import annotations
 
 import functools
-import json
 import re
 from dataclasses import Field, dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from .plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

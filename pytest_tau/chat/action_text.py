@@ -5,13 +5,13 @@ Source: τ-bench (2024), strategies ``act`` and ``react``; the texts are our own
 
 from __future__ import annotations
 
-import json
 import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, parse_json
 from ..errors import ParticipantError
+from ..plain import json
 from .answers import shown
 from .text_tools import schemas_as_text, value_at
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..documents import DocumentError, parse_json
+from ..plain import json
 from .requests import text_of
 
 if TYPE_CHECKING:

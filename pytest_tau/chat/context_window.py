@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import json
 import os
 import threading
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, ContextWindowError, install_extra
 from ..models import strings_in
+from ..plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
+from ..plain import json
 from ..text import plural, printable
 from .options import add_options
 from .settings import RECORDS_HELP, Printer, open_page, print_json

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import configparser
 import fnmatch
-import json
 import os
 import re
 import shlex
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import read_toml
 from ..errors import ConfigurationError
+from ..plain import json
 from .options import add_options
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import json
 import os
 import sys
 import threading
@@ -14,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
+from ..plain import json
 from ..text import one_line, printable
 
 if TYPE_CHECKING:

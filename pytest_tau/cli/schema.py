@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from ..files import atomic_write
+from ..plain import json
 from ..runs.layout import MANIFEST, SIMULATIONS
 from .options import add_options
 from .project import add_project_options, options_schema, project_of

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from ..plain import json
 from ..text import printable, visible
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ first call after the last state within reach: what was undone and repaired befor
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..evaluation.component_reports import BY_USER
 from ..evaluation.components.db import check_db, same_state
 from ..evaluation.components.env_assertion import check_env_assertions
 from ..models import Action, Difference, EnvAssertion, call_as_text
+from ..plain import json
 from ..text import listed, shorten
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ A client posts JSON-RPC messages; the state of the connection is that of the tri
 from __future__ import annotations
 
 import importlib.metadata
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, parse_json
+from ..plain import json
 from .session import mask_tokens
 from .wire import WireReply
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
 from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
+from ..plain import json
 from . import mcp
 from .formats import FORMATS, UnservableRequest
 from .formats.common import CREATED, EVENT_STREAM

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ModelError, ReplayError, TauError
+from ..plain import json
 from .formats import ResponseStore, chat_completions
 from .session import mask_tokens
 

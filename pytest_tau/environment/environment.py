@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..documents import DocumentError, parse_json
 from ..errors import DomainError, PlainErrors, TaskFormatError, ToolError, ToolServerError
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
+from ..plain import json
 from .results import result_text, stored_calls
 from .schemas import with_members
 

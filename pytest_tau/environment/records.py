@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import deque
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
@@ -13,6 +12,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
+
+from ..plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import json
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from ..models import REWARD_TYPES, Task
+from ..plain import json
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ All of it is presentation: no verdict depends on it.
 from __future__ import annotations
 
 import abc
-import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..documents import DocumentError, parse_json
 from ..environment.records import json_default
 from ..models import not_json
+from ..plain import json
 from ..text import shorten, shorten_both
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
 from ..errors import UnusableReplyError
 from ..models import writable
+from ..plain import json
 from ..protocol import fill, placeholders
 from ..text import shorten
 from .judge import Verdict

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import importlib.util
-import json
 import sys
 import threading
 import time
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..chat import ChatReply
 from ..errors import ConfigurationError, ModelError, install_extra
+from ..plain import json
 from .default_model import check_model, has_litellm
 
 if TYPE_CHECKING:

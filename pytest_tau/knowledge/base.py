@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, unknown_name
 from ..files import digest
+from ..plain import json
 from .indexes.cache import Indexes
 from .measure import measure
 from .searching import Choice, Searcher

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..documents import DocumentError, file_text, parse_json
 from ..errors import ConfigurationError
 from ..files import digest
+from ..plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

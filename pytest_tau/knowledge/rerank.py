@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 from ..chat import ChatRequest
 from ..documents import json_or_none
 from ..errors import ModelError
+from ..plain import json
 from .indexes import Hit
 
 if TYPE_CHECKING:

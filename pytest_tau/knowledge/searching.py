@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..chat import ChatRequest
 from ..chat.requests import public_arguments
 from ..errors import TauError, ToolError, ToolServerError
+from ..plain import json
 from ..text import shorten
 from .indexes import Hit, IndexFactory
 from .indexes.bm25 import BM25Index

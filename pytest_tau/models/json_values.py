@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, TypeAdapter
+
+from ..plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,6 @@ Unknown fields are dropped: other producers add audio, streaming and provider fi
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -16,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from ..plain import json
 from .json_values import not_json, writable
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from ..errors import unknown_name
+from ..plain import json
 from ..text import shorten
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage
+from ..plain import json
 
 if TYPE_CHECKING:
     from ..models import Message

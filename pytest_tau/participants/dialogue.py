@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..chat.context_window import fit, token_counter
@@ -11,6 +10,7 @@ from ..chat.text_tools import TextTools
 from ..documents import json_or_none
 from ..errors import ConfigurationError, ContextWindowError, ParticipantError, UnusableReplyError
 from ..models import json_copy, not_json
+from ..plain import json
 from ..text import shorten
 from .chat_format import chat_messages
 from .replies import as_message

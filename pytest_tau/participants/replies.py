@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from enum import Enum
@@ -16,6 +15,7 @@ from ..chat.requests import refusal_of, text_of_parts
 from ..documents import DocumentError, parse_json
 from ..errors import ParticipantError
 from ..models import AssistantMessage, ToolCall, UserMessage, json_copy, not_json, writable
+from ..plain import json
 from ..text import shorten
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import unknown_name
 from ..evaluation.component_reports import short_json
+from ..plain import json
 from ..text import plural, shorten
 
 if TYPE_CHECKING:

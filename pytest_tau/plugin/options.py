@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ..capability import bundled_options
+from ..plain import json
 from ..run_settings.types import difficulty, json_object, model_arguments, persona, provider_limits
 from ..settings import flag, options_of
 from .compat import hide_ini_keys, ini_keys, native_ini

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from operator import attrgetter
@@ -11,6 +10,7 @@ from typing import Any
 from ..chat.masking import is_secret
 from ..chat.requests import shown_arguments, without_login
 from ..documents import parse_json
+from ..plain import json
 from ..run_settings.types import json_object, model_arguments
 from .items import is_of_domain
 from .options import run_options

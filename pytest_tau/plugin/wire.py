@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, fields, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from ..files import atomic_write
+from ..plain import json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
 from ..files import atomic_write, digest
 from ..models.problems import first_problem
+from ..plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..evaluation import components_of
+from ..plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

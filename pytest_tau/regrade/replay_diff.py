@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import json_or_none
 from ..environment import same_result
 from ..environment.results import is_error
 from ..models import calls_in
+from ..plain import json
 from ..text import shorten, shorten_both
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 import unicodedata
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
 from ..analysis.columns import with_facts
 from ..models import writable
+from ..plain import json
 from ..runs.groups import Group
 from ..runs.make_record import make_record
 from ..runs.results.files import works_alone

@@ -5,7 +5,6 @@ Source: τ²-bench v1.0.1, metrics. What pytest-tau adds has no field there.
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -13,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..analysis.metrics import pass_hat_k
 from ..models import any_review
+from ..plain import json
 from .export import LOST, is_lost
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import shutil
 from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from ..documents import is_gzipped
 from ..errors import ConfigurationError
 from ..files import atomic_open
+from ..plain import json
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX
 from ..runs.results.entries import entry_name
 from ..runs.results.files import ResultFile

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError, TauError
 from ..files import atomic_write
+from ..plain import json
 from .layout import BASELINE, BLESSED, LOCK, MANIFEST, RECORDS, has_simulations, ignore_in_git, simulation_files
 from .manifest import read_manifest, write_manifest
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import sys
 from collections import Counter
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..evaluation import GRADING_RULES
 from ..files import digest
+from ..plain import json
 from .jsonl import task_text
 from .manifest import join_hashes
 

@@ -6,13 +6,13 @@ Lines are copied as they are, and never parsed as a whole: one may be a long con
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import parse_json
 from ..files import atomic_open
 from ..models import ERROR_KIND, INTERRUPTED
+from ..plain import json
 from .layout import SIMULATIONS, TEST_PREFIX, WORKER_FILES
 
 if TYPE_CHECKING:

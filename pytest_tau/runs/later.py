@@ -7,7 +7,6 @@ reading a run merges the facts into them.
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 import tempfile
 import time
@@ -18,6 +17,7 @@ from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
 from ..files import atomic_open, digest
 from ..models import AssistantMessage, UserMessage
+from ..plain import json
 from .jsonl import read_lines, repair_tail
 from .layout import LATER_FACTS
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,6 +10,7 @@ from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
 from ..files import atomic_write
 from ..models import ModelUsage  # noqa: TC001 - pydantic reads the annotation
+from ..plain import json
 from ..run_settings import settings_that_affect
 from ..text import plural, shorten, shown_setting
 from .layout import MANIFEST

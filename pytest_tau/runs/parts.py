@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
+from ..plain import json
 from ..text import plural
 from .layout import PLAN
 from .manifest import (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from ..analysis.comparability import comparability
 from ..capability import submitted_runs
 from ..errors import ConfigurationError
 from ..files import atomic_write
+from ..plain import json
 from ..reports.export import survey
 from ..reports.export_tau2 import Tau2Options, check_content, write_tau2, write_tau2_folder
 from ..reports.tau2_fields import tau2_header

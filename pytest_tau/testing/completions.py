@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..endpoint.formats import FORMATS, chat_completions
 from ..endpoint.formats.common import CREATED, EVENT_STREAM, Tokens
 from ..files import digest
+from ..plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from ..endpoint.formats.chat_completions import stream
 from ..endpoint.formats.common import event
 from ..errors import ConfigurationError
+from ..plain import json
 from .completions import Reply, completion, refusal, stream_reply
 
 if TYPE_CHECKING:

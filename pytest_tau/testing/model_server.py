@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from typing import TYPE_CHECKING, Any
 
 from ..documents import json_or_none, parse_json
 from ..endpoint.formats import FORMATS, ResponseStore, UnservableRequest
 from ..endpoint.formats.common import CREATED
+from ..plain import json
 from .completions import CHAT, Reply, completion, refusal, reply_of, written
 from .faults import Fault, Unauthorized
 from .listener import Listener

@@ -18,11 +18,12 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
 #: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
-#: ``documents``, ``garbage``, ``background``, ``carried``, ``proxies``, ``terminal``.
+#: ``documents``, ``garbage``, ``background``, ``carried``, ``plain``, ``proxies``, ``terminal``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
 _GROUND = {
-    *("errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "proxies", "settings")
+    *("errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "plain", "proxies"),
+    "settings",
 }
 _LAYERS = {
     *_GROUND,
@@ -45,12 +46,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "text": set(),
     "terminal": {"text"},
     "files": set(),
-    "documents": set(),
+    "plain": set(),
+    "documents": {"plain"},
     "garbage": set(),
     "background": set(),
     "carried": set(),
     "proxies": set(),
-    "settings": {"text"},
+    "settings": {"text", "plain"},
     "models": _GROUND,
     "environment": {*_GROUND, "models"},
     # What a capability is, not which there are: the core loops over them.

@@ -41,3 +41,17 @@ def test_a_worker_s_file_is_among_the_files_of_the_run(tmp_path: Path) -> None:
     (tmp_path / f"{layout.SIMULATIONS}.7.draft").touch()
     assert [file.name for file in layout.simulation_files(tmp_path)] == ["simulations-gw0.jsonl", layout.SIMULATIONS]
     assert [file.name for file in tmp_path.glob(layout.WORKER_FILES)] == ["simulations-gw0.jsonl"]
+
+
+def test_every_module_uses_the_json_of_this_package() -> None:
+    """A project may replace the functions of Python's; the script runs in a process of its own."""
+    allowed = {"plain/json.py", "knowledge/indexes/pattern_worker.py"}
+    package = ROOT / "pytest_tau"
+    found = [
+        f"{file.relative_to(ROOT)}:{node.lineno}: write 'from ..plain import json'"
+        for file in sorted(package.rglob("*.py"))
+        if file.relative_to(package).as_posix() not in allowed
+        for node in nodes_of(file)
+        if isinstance(node, ast.Import) and any(each.name == "json" for each in node.names)
+    ]
+    assert not found, "\n".join(found)

@@ -17,6 +17,8 @@ IMPORTED = [
     "pytest_tau.capabilities",
     *sorted([*(f"pytest_tau.capabilities.{name}" for name in BUNDLED), "pytest_tau.capabilities.snapshots.fixtures"]),
     "pytest_tau.capability",
+    "pytest_tau.plain",
+    "pytest_tau.plain.json",
     "pytest_tau.plugin",
     "pytest_tau.plugin.capabilities",
     "pytest_tau.plugin.compat",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...documents import DocumentError, parse_json
+from ...plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from ...models import AssistantMessage, ToolCall, call_as_text, calls_in, strings_in
+from ...plain import json
 from ...text import shorten
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 from ...capability.views import TrialStages
@@ -11,6 +10,7 @@ from ...errors import CapabilityError, ConfigurationError
 from ...models import clone, writable
 from ...participants import BlockingCaller
 from ...participants.containment import describe
+from ...plain import json
 from .attack import TIMEOUT, AttackContext
 from .facts import AttackFacts
 from .fields import with_payload

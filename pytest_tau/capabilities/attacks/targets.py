@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import TauError
 from ...models import ToolCall, clone
+from ...plain import json
 from .fields import Field, is_free_text, texts_in
 from .goals import ForbiddenWrite, Leak, squeezed
 from .reads import reads_of

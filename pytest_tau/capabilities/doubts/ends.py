@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
@@ -12,6 +11,7 @@ from ...errors import TauError
 from ...evaluation import components_of
 from ...evaluation.component_reports import difference_texts
 from ...files import digest
+from ...plain import json
 from ...policy import check_policy, load_rules
 from ...text import one_line
 

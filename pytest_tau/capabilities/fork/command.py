@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...cli.options import add_options
 from ...cli.settings import RUN_HELP
 from ...errors import ConfigurationError, unknown_name
+from ...plain import json
 from ...run_settings import settings_that_affect
 
 if TYPE_CHECKING:

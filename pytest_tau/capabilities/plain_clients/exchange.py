@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from ...documents import json_or_none
 from ...endpoint.session import TOKEN_PREFIX
 from ...endpoint.wire import problem_of, reply_to
 from ...errors import ConfigurationError, ModelError, TauError
+from ...plain import json
 from ...proxies import describe_proxy
 
 if TYPE_CHECKING:

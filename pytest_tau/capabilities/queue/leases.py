@@ -12,7 +12,6 @@ all; then there are two results, and the first counts.
 
 from __future__ import annotations
 
-import json
 import random
 import secrets
 import time
@@ -20,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...documents import parse_json
+from ...plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -235,7 +235,7 @@ class Leases:
 
 
 def _read_sign(content: bytes, size: int) -> tuple[int, set[int]] | None:
-    """Return the count of a worker and what it has done; None for an object that is no sign of life.
+    """Return the count of a worker and what it has done; None if the object is of something else.
 
     Args:
         content: The content of the object.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from ...chat.answers import entry
 from ...evaluation.llm_judge import entries_of
+from ...plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, parse_json
 from ...endpoint.wire import WireReply
+from ...plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from ...errors import install_extra
 from ...files import ambiguous_names
+from ...plain import json
 from ...plugin.context.run_state import require_context
 from ...plugin.items import get_item_state, is_task_item, item_state, spec_of
 from ...plugin.options import OptionValues

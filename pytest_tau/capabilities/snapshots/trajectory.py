@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from ...documents import parse_json
 from ...environment import canonical
 from ...files import digest
 from ...models import AssistantMessage, UserMessage, writable
+from ...plain import json
 from .volatile import Volatile
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ other kinds change the result of a tool that was. Grading replays the calls that
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections import Counter
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from ...capability.views import TrialStages
 from ...documents import DocumentError, parse_json
 from ...errors import unknown_name
 from ...models import ToolMessage, calls_in
+from ...plain import json
 from ...text import shorten
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ Source: τ²-bench v1.0.1, interaction metrics 1.0 and voice submissions.
 
 from __future__ import annotations
 
-import json
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from ...capability.views import SubmittedRuns
 from ...errors import ConfigurationError
+from ...plain import json
 from .facts import VoiceFacts
 from .measure.metrics import VERSION, WINDOWS, overall, panel
 from .ticks import TICK_SECONDS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
 from ...models import json_copy
+from ...plain import json
 from ..requests import ChatReply, Role, public_arguments
 from .json_stream import decode_multiline, encode_multiline
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...plain import json
 from ...text import plural, visible
 from .codec import canonical
 

@@ -6,11 +6,11 @@ errors have no line.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
 from ...documents import describe, nested_too_deep
+from ...plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

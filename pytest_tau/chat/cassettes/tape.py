@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import itertools
-import json
 import os
 from collections import Counter
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ConfigurationError, ContextWindowError, ModelError, ReplayError
 from ...models import RecordingEnded, json_copy
+from ...plain import json
 from ...text import plural
 from ..requests import ChatReply
 from .codec import Call, RequestInterner, Unanswered

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _json(found: dict[str, Any]) -> str:
-    import json
+    from ...plain import json
 
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 

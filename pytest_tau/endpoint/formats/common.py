@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

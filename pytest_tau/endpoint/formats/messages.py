@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from ...documents import json_or_none
+from ...plain import json
 from .common import (
     EndpointRequest,
     Tokens,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, parse_json
+from ...plain import json
 from .common import (
     CREATED,
     EndpointRequest,

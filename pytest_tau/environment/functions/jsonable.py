@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections import deque
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from ...plain import json
 from ..records import value_text
 
 if TYPE_CHECKING:

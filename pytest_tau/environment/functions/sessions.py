@@ -9,7 +9,6 @@ from __future__ import annotations
 import abc
 import contextlib
 import hashlib
-import json
 import threading
 import weakref
 from collections import OrderedDict
@@ -20,6 +19,7 @@ from pydantic import PrivateAttr
 from ...errors import ConfigurationError, DomainError, PlainErrors, ToolError, ToolServerError, hides_frames
 from ...models import clone, json_copy
 from ...models.problems import problem_text
+from ...plain import json
 from ..changes import Change, place_text, value_changes
 from ..database import Database
 from ..records import canonical

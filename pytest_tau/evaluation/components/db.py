@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...environment import Environment, canonical, check_comparable
 from ...models import DBCheck, Difference
+from ...plain import json
 from ...text import plural
 from ..component import RewardComponent
 from ..component_reports import Check, Line, difference_texts, more_line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 from ...chat import ChatRequest, current_attribution
 from ...chat.call_arguments import refuse_arguments
 from ...errors import ConfigurationError
+from ...plain import json
 from .client import submit
 from .model import shared
 

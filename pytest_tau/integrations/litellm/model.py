@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
 from typing import TYPE_CHECKING, Any
 
 from ...chat import LLM, ChatReply, Usage
@@ -15,6 +14,7 @@ from ...chat.prices import OWN_PRICES
 from ...chat.refusals import broken_off
 from ...chat.requests import as_sent, filled_message, read_usage
 from ...models import clone
+from ...plain import json
 from .client import LOOP, load, mcp_workaround_args
 from .credentials import connection_arguments, provider_of, speaks_openai
 from .errors import missing_package, to_model_error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, parse_json
 from ...errors import ToolError
+from ...plain import json
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

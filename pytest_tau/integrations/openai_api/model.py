@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...background import BackgroundLoop
@@ -16,6 +15,7 @@ from ...chat.refusals import broken_off, fault_of, read_refusal
 from ...chat.requests import filled_message, read_usage
 from ...documents import json_or_none
 from ...errors import ConfigurationError
+from ...plain import json
 from ...proxies import describe_proxy, proxy_of
 from .route import WITHOUT_CLIENT, Route, describe_key, lacks_key, listed_price, route
 

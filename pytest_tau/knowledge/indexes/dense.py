@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import threading
 from array import array
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ...chat import ChatReply, ChatRequest, Usage
 from ...documents import DocumentError, parse_json
 from ...errors import ModelError
+from ...plain import json
 from ...text import shorten
 from . import Hit
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import ToolError, ToolServerError
+from ...plain import json
 from ...text import duration
 from . import Hit
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...documents import DocumentError, parse_json
 from ...errors import EpisodeError, ParticipantError
 from ...models import AssistantMessage, ToolCall, UserMessage, writable
+from ...plain import json
 from ...text import shorten
 from ..agents.gold import DONE
 from ..replies import as_message, short_repr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 from ...documents import DocumentError, json_or_none, read_text
 from ...errors import ConfigurationError
 from ...models import AssistantMessage, ToolMessage, UserMessage, parse_messages
+from ...plain import json
 from ...text import listed, plural
 
 if TYPE_CHECKING:

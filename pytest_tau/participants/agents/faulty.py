@@ -7,13 +7,13 @@ Evaluators are tested with them: each should be caught, by the check that is mea
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...documents import DocumentError, json_or_none, parse_json
 from ...models import AssistantMessage, MultiToolMessage, ToolCall, ToolMessage, UserMessage
+from ...plain import json
 from ..base import BuiltIn
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...environment.arguments import misfits
 from ...errors import unknown_name
 from ...models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, call_as_text
+from ...plain import json
 from ...terminal import has_colours, print_paged, screen_lines, terminal_width
 from ..actions import ActionReader
 from .completion import completions, line_editing

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...errors import ConfigurationError, TauError
+from ...plain import json
 from ...runs.layout import MANIFEST
 from ...text import plural, printable, relative_path
 from ..context.run_state import run_state

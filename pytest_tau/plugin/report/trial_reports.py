@@ -6,12 +6,12 @@ As reports arrive in the process that reports, the facts are passed to the hooks
 from __future__ import annotations
 
 import copy
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...plain import json
 from ...text import printable
 from ..context.run_state import require_context, run_state
 from ..items import get_item_state, is_task_item, item_state, spec_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from ...chat import Identity, Player, Recorder, TrialModels
 from ...errors import ReplayError
 from ...files import ambiguous_names, digest, file_name_of
 from ...participants import calls_no_model
+from ...plain import json
 from ...runner import item_id
 from ..context.run_state import require_context
 from ..items import home_of, is_of_domain, is_task_item, item_state, set_properties

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import queue
 import threading
 import time
@@ -19,6 +18,7 @@ from ...errors import BudgetError, ConfigurationError
 from ...models import FOREIGN_AGENT, SILENT_AGENT, STOPS, AssistantMessage
 from ...participants.clients import imported_clients
 from ...participants.containment import participant_traceback
+from ...plain import json
 from ...runner import Trial, TrialSetup
 from ...runs.groups import INPUTS
 from ...runs.manifest import diff_values

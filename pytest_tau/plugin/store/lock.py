@@ -10,7 +10,6 @@ that names the process, and the rest is a call of ``fcntl.flock`` or ``msvcrt.lo
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import sys
@@ -18,6 +17,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, read_json
+from ...plain import json
 from ...runs.layout import LOCK, WORKER_LOCKS
 
 if TYPE_CHECKING:

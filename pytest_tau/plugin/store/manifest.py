@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...files import atomic_write
+from ...plain import json
 from ...runs.layout import MANIFEST, PLAN
 from ...settings import changed_values
 from ..items import spec_of

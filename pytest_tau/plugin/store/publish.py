@@ -8,7 +8,6 @@ at most what is on its way. What a store has refused is sent again, and is in th
 from __future__ import annotations
 
 import contextlib
-import json
 import queue
 import threading
 import time
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...documents import parse_json
+from ...plain import json
 from ...runs.layout import MANIFEST, PLAN, worker_file
 from ...runs.store import TimedStore
 from ..seams import SummaryLine

@@ -67,7 +67,7 @@ def _located(error: OSError, spare: Path, run: Path) -> OSError:
 
 
 def _mark(home: Path) -> str:
-    """Return what tells runs of one name in different folders apart."""
+    """Return what distinguishes runs of one name in different folders."""
     return digest(str(home.resolve()))
 
 
@@ -78,7 +78,7 @@ def _spares(pattern: str) -> list[Path]:
 
 
 def _is_own(folder: Path) -> bool:
-    """Return whether nobody else can have made a folder, or written into it."""
+    """Return whether no other user can have made a folder, or written into it."""
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):
         return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...analysis.usage import format_tokens
 from ...files import atomic_write, file_name_of
+from ...plain import json
 from ...text import one_line
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from ...environment import Record, Table
 from ...errors import ConfigurationError
 from ...models import call_as_text
+from ...plain import json
 from ...runs.make_record import groups_of
 from .examples import example_calls
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html
-import json
 from collections import Counter
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from ...plain import json
 from ...text import plural, visible
 from ..html.page import content_policy
 

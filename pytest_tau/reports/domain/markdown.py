@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from ...plain import json
 from ...text import plural, printable
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any
 
 from ...capability.calls import page_blocks
@@ -11,6 +10,7 @@ from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL, components_of
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
+from ...plain import json
 from ...regrade.recognition import worked_alone
 from ...text import without_keys
 from .alignment import align

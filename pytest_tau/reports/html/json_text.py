@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from json.encoder import encode_basestring
 from typing import Any
 
 from ...models.json_values import json_bytes
+from ...plain import json
 
 #: Made once, for the many small values of a conversation.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from pydantic import ValidationError
 
 from ...documents import parse_json, parse_literal
 from ...models import json_copy, parse_messages, writable
+from ...plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,11 +6,11 @@ of more than 64 bits and control characters in texts, which result files have, a
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...documents import DocumentError, describe, nested_too_deep, parse_json, unpacked
+from ...plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from ....cli.options import add_options
 from ....errors import ConfigurationError
+from ....plain import json
 from ....plugin.store.lock import FolderInUseError, RunLock
 from ....runs.layout import RUNS, SIMULATIONS, ignore_in_git
 from ....text import plural, printable

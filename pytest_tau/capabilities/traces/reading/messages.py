@@ -5,11 +5,11 @@ A message is recognised by its shape, not by who wrote it: products store what t
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ....documents import DocumentError, parse_json, parse_literal
+from ....plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,12 +7,12 @@ conversations (``conventions.KEYS``), shared traces, and links join calls into g
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ....files import digest
+from ....plain import json
 from .conventions import KEYS, Step, role_of, step_of
 from .messages import Call, Said
 from .spans import UNSURE, Span

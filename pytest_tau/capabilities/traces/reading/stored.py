@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, get_args
@@ -19,6 +18,7 @@ from ....models import (
     ToolMessage,
     UserMessage,
 )
+from ....plain import json
 from ....runs.jsonl import model_text
 from ..facts import SourceFile, TraceFacts
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import runpy
 import shlex
@@ -15,6 +14,7 @@ from ....cli.options import add_options
 from ....cli.project import Project, add_project_options, project_of
 from ....errors import ConfigurationError
 from ....files import atomic_write, digest
+from ....plain import json
 from ....text import plural, printable, shorten
 from ..facts import stored_facts
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import json
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ....documents import read_json
 from ....errors import DomainError, ToolServerError
 from ....models import call_as_text
+from ....plain import json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import keyword
 import re
 import textwrap
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ....environment.results import is_error
 from ....errors import ConfigurationError
 from ....files import digest
+from ....plain import json
 from ..facts import stored_facts
 from ..reading.messages import decoded
 from .recorded import Recorded, canonical

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-import json
 import re
 import secrets
 from hashlib import sha256
@@ -17,6 +16,7 @@ from urllib.parse import quote
 from ....documents import DocumentError, parse_json
 from ....errors import ConfigurationError
 from ....models import Simulation
+from ....plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +11,7 @@ from ....environment.results import is_error
 from ....errors import TauError
 from ....models import InitialState, Task, UserScenario, call_as_text, calls_in
 from ....models.tasks import FunctionCall, InitializationData
+from ....plain import json
 from ....text import shorten_both
 
 if TYPE_CHECKING:

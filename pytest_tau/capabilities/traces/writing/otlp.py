@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import version
 from typing import IO, TYPE_CHECKING, Any
 
 from ....models import writable
+from ....plain import json
 from .spans import spans_of, trace_id_of
 
 if TYPE_CHECKING:

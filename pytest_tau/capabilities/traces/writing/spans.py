@@ -6,7 +6,6 @@ The same trial has the same ids in every export.
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ....environment.results import is_error
 from ....evaluation import components_of
 from ....models import AssistantMessage, UserMessage, calls_in
+from ....plain import json
 from ..facts import stored_facts
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 import threading
 import wave
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ....documents import read_json
 from ....errors import ConfigurationError, install_extra
 from ....files import atomic_write, digest
+from ....plain import json
 from .spelling import spoken_form, written_form
 
 if TYPE_CHECKING:

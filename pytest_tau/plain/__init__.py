@@ -1,0 +1,1 @@
+"""Modules of Python as Python has them, whatever a project has put in their places."""
