@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from ...documents import DocumentError, parse_json
 from ...environment.functions.sessions import Session
 from ...errors import ConfigurationError, ToolError, ToolServerError
-from ...plain import json
 from .connection import Connection, require_sdk
 from .results import result_text, result_value
 
