@@ -61,7 +61,8 @@ class DomainSpec:
     Attributes:
         name: The name for ``--tau-domain``.
         folder: The folder of its databases and policies.
-        tasks: The folder of ``split_tasks.json`` and its task files (``*.json`` or ``tasks/*.json``), or one task file.
+        tasks: The folder of ``split_tasks.json`` and its task files (``*.json`` or ``tasks/*.json``; of these
+            only ``*.tau.json`` if there are any), or one task file.
         agent_db: Type of the agent-side database, in ``db.json`` or ``db.toml``.
         agent_tools: The agent's toolkit.
         user_db: Type of the user-side database, in ``user_db.json`` or ``user_db.toml``; None if the user's tools work

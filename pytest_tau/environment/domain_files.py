@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __tracebackhide__ = hides_frames
 
 
+#: How the names of files end that have tasks and nothing else.
+TASK_SUFFIX = ".tau.json"
 #: After each of so many trials of a process, databases are compared with what was read from files; after each later
 #: trial only databases of so many bytes of JSON, as a byte takes 5 ns. Larger ones are compared less often.
 _FIRST_TRIALS, _EACH_TRIAL = 8, 10_000
@@ -120,14 +122,16 @@ def _task_files(place: Path) -> list[Path]:
     """Return the task files of a domain, in order: a file, or those in a folder.
 
     A folder ``tasks`` in it has all tasks. Official data has one with a file for each task, next to a ``tasks.json``
-    that is out of date. Without it, ``tasks.json`` has all tasks, and other files are subsets of it.
+    that is out of date. Without it, ``tasks.json`` has all tasks, and other files are subsets of it. Where files are
+    named ``*.tau.json``, others are something else, such as the record of recorded tools.
     """
     if place.is_file():
         return [place]
     files = sorted(file for file in (place / "tasks").glob("*.json") if file.name != SPLITS)
     if not files and (place / "tasks.json").is_file():
         return [place / "tasks.json"]
-    return files or sorted(file for file in place.glob("*.json") if file.name != SPLITS)
+    files = files or sorted(file for file in place.glob("*.json") if file.name != SPLITS)
+    return [file for file in files if file.name.endswith(TASK_SUFFIX)] or files
 
 
 def load_database(folder: Path, stem: str, model: type[Database], *, unique_keys: bool = True) -> Database:

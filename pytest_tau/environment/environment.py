@@ -383,6 +383,8 @@ def _own_attributes(toolkit: Toolkit[Any]) -> dict[str, Any]:
 def _run(toolkit: Toolkit[Any], name: str, arguments: dict[str, Any]) -> Any:
     """Call a toolkit's function with a copy of the arguments, as it may keep and change them."""
     with PlainErrors():
+        if name in toolkit.tau_named:
+            return toolkit.tau_named[name](toolkit, **json_copy(arguments))
         return getattr(toolkit, name)(**with_members(getattr(type(toolkit), name), json_copy(arguments)))
 
 

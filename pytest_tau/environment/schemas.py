@@ -27,7 +27,8 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
     """Return a tool's description and the JSON schema of its parameters.
 
     Args:
-        function: An undecorated method; the schema is without ``self``.
+        function: An undecorated method; the schema is without ``self``. A schema of its own (``tau_parameters``) is
+            taken with the whole docstring.
 
     Returns:
         The docstring's summary and body, and an object schema with a description for each parameter.
@@ -35,6 +36,9 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
     Raises:
         ConfigurationError: A ``Literal`` of members of an ``Enum``, which a call cannot pass.
     """
+    own = getattr(function, "tau_parameters", None)
+    if own is not None:
+        return inspect.cleandoc(function.__doc__ or ""), own
     doc = _parsed(function.__doc__ or "")
     descriptions = {parameter.arg_name: parameter.description for parameter in doc.params}
     hints = get_type_hints(function, include_extras=True)

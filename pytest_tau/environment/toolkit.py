@@ -84,7 +84,8 @@ def _check_declaration(method: Callable[..., Any], kind: str) -> None:
                 f"parameter {parameter.name!r} has no type annotation: add one, for example '{parameter.name}: str'"
             )
             raise ConfigurationError(f"{name}: {problem}")
-    check_docstring(method)
+    if not hasattr(method, "tau_parameters"):
+        check_docstring(method)
 
 
 def _check_self(method: Callable[..., Any]) -> None:
@@ -168,12 +169,15 @@ class Toolkit(Generic[D]):
     """
 
     tool_infos: ClassVar[dict[str, ToolInfo]] = {}
+    #: Functions by names that no attribute could have, such as ``db`` or ``get-order``.
+    tau_named: ClassVar[Mapping[str, Callable[..., Any]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own = {name: method.tau_tool for name, method in vars(cls).items() if hasattr(method, "tau_tool")}
+        members = {**vars(cls), **vars(cls).get("tau_named", {})}
+        own = {name: method.tau_tool for name, method in members.items() if hasattr(method, "tau_tool")}
         for name in own:
-            _check_self(vars(cls)[name])
+            _check_self(members[name])
         for name, member in vars(cls).items():
             if not name.startswith("_") and inspect.iscoroutinefunction(member):
                 _refuse_async(member)
@@ -222,12 +226,14 @@ class Toolkit(Generic[D]):
     @classmethod
     def _described(cls, *, hidden: bool) -> dict[str, Tool]:
         infos = {name: info for name, info in cls.tool_infos.items() if info.hidden == hidden}
-        described = {name: describe(getattr(cls, name)) for name in infos}
+        described = {name: describe(cls.tau_named.get(name) or getattr(cls, name)) for name in infos}
         return {name: Tool(name, *described[name], info.kind, info.mutates) for name, info in infos.items()}
 
     @classmethod
     def function(cls, name: str) -> Callable[..., Any] | None:
         """Return a public method of the toolkit by name, tool or not; None if there is none."""
+        if name in cls.tau_named:
+            return cls.tau_named[name]
         method = getattr(cls, name, None)
         inherited = name in vars(Toolkit)
         return None if name.startswith("_") or inherited or not callable(method) else method

@@ -348,5 +348,6 @@ def _check_function(spec: DomainSpec, call: FunctionCall, fail: Any, field: str)
 
 def _arguments(toolkit: type[Toolkit[Any]], name: str) -> dict[str, Any]:
     """Return the schema of the arguments of a tool, or of another function of a toolkit."""
-    function, declared = getattr(toolkit, name), toolkit.tool_named(name)
+    function: Any = toolkit.function(name)
+    declared = toolkit.tool_named(name)
     return declared.parameters if declared else getattr(function, "tau_parameters", None) or arguments_of(function)

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _WORD = re.compile(r"[^\W_]+")
-#: What may be the id of something: a word with a digit, an underscore or an at sign, or in capitals.
-_ID = re.compile(r"#?[\w@.+-]*[\d@_][\w@.+-]*|\b[A-Z]{5,}\b")
+#: What may be the id of something, or has one: a word with a digit, an underscore or an at sign is, else its capitals.
+_PART = re.compile(r"#?[\w@.+-]+")
+_MARK = re.compile(r"[\d@_]")
+_CAPITALS = re.compile(r"\b[A-Z]{5,}\b")
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 _ISO = re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)")
 _NUMBERS = re.compile(r"\b(?P<month>\d\d?)/(?P<day>\d\d?)\b")
@@ -32,7 +34,7 @@ class _Parsed:
     def __init__(self, text: str) -> None:
         self._text = text
         self.folded = _folded(text)
-        self.ids = tuple(dict.fromkeys(found.rstrip(".") for found in _ID.findall(text)))
+        self.ids = tuple(dict.fromkeys(found.rstrip(".") for found in _ids(text)))
 
     @functools.cached_property
     def words(self) -> frozenset[str]:
@@ -102,6 +104,11 @@ class Known:
             return False
         near = [wanted + timedelta(days) for days in range(-_NEAR, _NEAR + 1)]
         return any((one.month, one.day) in parsed.days for parsed in self._texts.values() for one in near)
+
+
+def _ids(text: str) -> Iterator[str]:
+    for part in _PART.findall(text):
+        yield from [part] if _MARK.search(part) else _CAPITALS.findall(part)
 
 
 def _days(folded: str) -> Iterator[tuple[int, int]]:

@@ -137,7 +137,10 @@ def _tool_sources(environment: Environment) -> Iterator[tuple[str, str]]:
     for toolkit in environment.toolkits:
         for name in toolkit.tool_infos:
             try:
-                yield name, inspect.getsource(inspect.unwrap(getattr(type(toolkit), name)))
+                yield (
+                    name,
+                    inspect.getsource(inspect.unwrap(type(toolkit).function(name) or getattr(type(toolkit), name))),
+                )
             except (OSError, TypeError, AttributeError):
                 continue  # a tool of a server, or of a function that was made at run time
 

@@ -155,7 +155,9 @@ class Run:
         content = ResultFile.scan(file)
         self.info, self.kind = self.info or content.header, content.kind
         self.problems += [f"{file.name}: {problem.entry}: {problem.reason}" for problem in content.problems]
-        domain = content.domain or (self.recognise(content.called) if self.recognise else None)
+        # The domain of one entry is not that of others, which name none.
+        named = None if content.unnamed else content.domain
+        domain = named or (self.recognise(content.called) if self.recognise else None)
         for other in content.simulations(range(read, content.size)):
             yield other if isinstance(other, Unreadable) else other._replace(domain=other.domain or domain)
 

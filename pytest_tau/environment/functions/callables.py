@@ -36,6 +36,11 @@ def check_tool_name(domain: str, name: str) -> None:
         raise ConfigurationError(f"domain {domain!r}: a tool cannot be called {name!r}: give it another name")
 
 
+def has_own_schema(function: Callable[..., Any]) -> bool:
+    """Return whether a function has a schema, and takes any arguments under any names, also such as ``self``."""
+    return "tau_parameters" in getattr(function, "__dict__", {})
+
+
 def by_name(
     domain: str, functions: Sequence[Callable[..., Any]], make: Callable[[], Any] | None
 ) -> dict[str, Callable[..., Any]]:
@@ -51,7 +56,8 @@ def by_name(
             shown, advice = shorten(repr(given), _LONGEST), _where_function(given)
             raise ConfigurationError(f"domain {domain!r}: tools: expected functions, got {shown}{advice}")
         name = given.__name__
-        check_tool_name(domain, name)
+        if not has_own_schema(given):
+            check_tool_name(domain, name)
         if inspect.isasyncgenfunction(given):
             raise ConfigurationError(f"tool {given.__qualname__} {GENERATOR}")
         if name in named:

@@ -11,7 +11,7 @@ from ...errors import ConfigurationError, hides_frames, unknown_name
 from ..domain import DomainSpec
 from ..domain_files import PolicyFiles
 from ..toolkit import Toolkit, tool
-from .callables import by_name
+from .callables import by_name, has_own_schema
 from .calling import FunctionCaller
 from .jsonable import tool_text
 from .sessions import FirstState, SessionState
@@ -158,11 +158,13 @@ def _toolkit(
     offered: Collection[str],
     bound: bool,
 ) -> type[Toolkit[Any]]:
-    members = {
+    methods = {
         name: _method(function, kinds[name], offered=name in offered, bound=bound)
         for name, function in functions.items()
     }
-    return type(f"Tools of {domain}", (Toolkit,), members)
+    own = {name: method for name, method in methods.items() if has_own_schema(functions[name])}
+    members = {name: method for name, method in methods.items() if name not in own}
+    return type(f"Tools of {domain}", (Toolkit,), {**members, "tau_named": own})
 
 
 def _method(function: Callable[..., Any], kind: ToolKind, *, offered: bool, bound: bool) -> Callable[..., Any]:
@@ -170,12 +172,12 @@ def _method(function: Callable[..., Any], kind: ToolKind, *, offered: bool, boun
     name, mutates = function.__name__, kind == "write"
 
     @functools.wraps(function)
-    def method(self: Toolkit[Any], **arguments: Any) -> Any:
+    def method(self: Toolkit[Any], /, **arguments: Any) -> Any:
         result = self.db.call(name, arguments, mutates=mutates)
         return tool_text(result) if offered else result
 
     parameters = list(inspect.signature(function).parameters.values())[1 if bound else 0 :]
-    if offered and any(each.kind in _NOT_BY_NAME for each in parameters):
+    if offered and any(each.kind in _NOT_BY_NAME for each in parameters) and not has_own_schema(function):
         raise ConfigurationError(
             f"tool {function.__qualname__}: each parameter must be passed by its name: wrap it in a function"
         )

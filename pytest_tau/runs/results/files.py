@@ -40,7 +40,8 @@ class ResultFile:
     Attributes:
         path: The file, or the folder.
         kind: Whose format it has, in words.
-        domain: The domain that it names; None if it names none.
+        domain: The domain that it names, or its first entry that names one; None if nothing does.
+        unnamed: Whether an entry names no domain, and the file none for all of them.
         solo: Whether it says that its agent worked alone.
         info: The header of a τ²-bench file.
         tasks: Its tasks by id, or why one cannot be read.
@@ -53,6 +54,7 @@ class ResultFile:
     path: Path
     kind: str = "simulations"
     domain: str | None = None
+    unnamed: bool = False
     solo: bool = False
     info: dict[str, Any] = field(default_factory=dict)
     tasks: dict[str, Task | str] = field(default_factory=dict)
@@ -185,6 +187,7 @@ class ResultFile:
         if test and isinstance(test, str):
             self.last[test] = self.entries - 1
         self.domain = self.domain or (named if isinstance(named, str) else None)
+        self.unnamed = self.unnamed or not named
 
     def _add_task(self, piece: Piece) -> None:
         raw, problem = piece.value, piece.problem
@@ -202,10 +205,11 @@ class ResultFile:
         info = document.get("info")
         if isinstance(info, dict) and "messages" not in document:
             self.kind, self.info = "τ²-bench", info
-            self.domain = _text(info, "environment_info", "domain_name") or self.domain
+            of_all = _text(info, "environment_info", "domain_name")
+            self.domain, self.unnamed = of_all or self.domain, self.unnamed and of_all is None
             self.solo = works_alone(info)
         elif isinstance(document.get("domain"), str):
-            self.domain = document["domain"]
+            self.domain, self.unnamed = document["domain"], False
 
     def _find_files(self, folder: Path, index: Any) -> None:
         """Find the files of a folder: those of the index in its order, then those that it lacks."""

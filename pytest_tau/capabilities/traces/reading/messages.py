@@ -35,6 +35,9 @@ PARTS: Final = {
     **dict.fromkeys(("server_tool_call", "server_tool_call_response", "server_tool_use", "web_search_call"), "none"),
     "compaction": "compaction",
 }
+#: The members of a part without a type, at the most, and those of which an object is around messages, and no part.
+_MOST_OF_PART: Final = 2
+_INSIDE: Final = ("message", "messages", "toolCalls", "tool_calls", "choices", "candidates", "generations", "kwargs")
 #: The role of parts that have one of their own.
 _PART_ROLES: Final = {"system-prompt": "system", "user-prompt": "user"}
 #: Where parts have the id of their call, the name of the tool, arguments, results.
@@ -280,10 +283,12 @@ def _typed(part: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
     if isinstance(named, str) and named:
         kind = PARTS.get(named) or ("" if named in ("message", "function") or named.lower() in ROLES else "other")
         return kind, named, part
-    for key, value in part.items():
-        if key in PARTS and isinstance(value, dict | str) and len(part) <= 2:
-            return PARTS[key], key, value if isinstance(value, dict) else {"text": value}
-    return "", "", part
+    keys = [key for key, value in part.items() if key in PARTS and isinstance(value, dict | str)]
+    if not keys or len(part) > _MOST_OF_PART or any(isinstance(part.get(key), dict | list) for key in _INSIDE):
+        return "", "", part
+    key = max(keys, key=lambda each: PARTS[each] != "text")  # a call counts before a text, which is empty then
+    value = part[key]
+    return PARTS[key], key, value if isinstance(value, dict) else {"text": value}
 
 
 def _of_parts(role: str, parts: Iterable[Any]) -> list[Said]:

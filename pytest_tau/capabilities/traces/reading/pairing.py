@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,8 +19,16 @@ if TYPE_CHECKING:
 #: How ids of OpenAI's Responses begin that are of an entry of the history, not of the call in it.
 _ITEM: Final = "fc_"
 #: Results that frameworks give to calls that hand a conversation over to another agent.
-_HANDED_OVER: Final = ("transferred to ", "successfully transferred to ", "transferring to ", "handed off to ")
-_HANDOFFS: Final = ("transfer_to_", "handoff_to_", "transfer_back_to_", "delegate_to_")
+_HANDED_OVER: Final = (
+    *("transferred to ", "successfully transferred to ", "transferring to "),
+    *("handed off to ", "handing off to ", "handoff to "),
+)
+_RECEIVERS: Final = ("assistant", "agent", "handoff_to", "transferred_to")
+_HANDOFFS: Final = ("transfer_to_", "handoff_to_", "hand_off_to_", "transfer_back_to_", "delegate_to_")
+#: The tool of Google's ADK, whose result is nothing.
+_TO_AGENT: Final = "transfer_to_agent"
+#: Who is no agent of a framework: to hand over to one is what the agent has done for the user.
+_PEOPLE: Final = re.compile(r"human|person|people|representative|operator|live|staff|support_team")
 
 
 @dataclass
@@ -191,10 +200,12 @@ def _take(results: list[Said], call: Call) -> Said | None:
 
 def _hands_over(call: Call, result: Said) -> bool:
     """Return whether a call hands the conversation over to another agent, and is not a call of a tool of the domain."""
+    if not call.name.startswith(_HANDOFFS) or _PEOPLE.search(call.name):
+        return False
     text = (result.text or "").strip()
     value = decoded(text)
-    said = text.lower().startswith(_HANDED_OVER) or (isinstance(value, dict) and list(value) == ["assistant"])
-    return call.name.startswith(_HANDOFFS) and said
+    named = isinstance(value, dict) and len(value) == 1 and next(iter(value)) in _RECEIVERS
+    return call.name == _TO_AGENT or named or text.lower().startswith(_HANDED_OVER)
 
 
 def with_calls_of_agents(messages: list[Said], steps: list[Step], pool: Results) -> Iterator[Said]:

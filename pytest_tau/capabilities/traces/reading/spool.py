@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ....files import digest
 from ....plain import json
-from .conventions import KEYS, Step, role_of, step_of
+from .conventions import KEYS, Step, role_of
 from .messages import Call, Said
 from .spans import UNSURE, Span
+from .steps import steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,8 +33,6 @@ CREATE TABLE steps (
 _ADD_STEP: Final = "INSERT INTO steps (trace, role, start, end, key, asked, ends, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 #: Bytes of a hash.
 _WIDTH: Final = 16
-#: Ancestors of a span that are looked at; a cycle of parents would have no end.
-_DEEPEST: Final = 1000
 
 
 class Group(NamedTuple):
@@ -144,38 +143,6 @@ class Spool:
         self._database.execute("CREATE INDEX steps_of ON steps (conversation)")
 
 
-def steps_of(spans: Iterable[Span]) -> list[Step]:
-    """Return the steps of a trace that are part of a conversation, each with the key and the agent of its trace.
-
-    What is under a tool or a guard is aside, unless nothing else is there. Of calls of models that are instrumented
-    twice, one inside the other, the outer one counts if it has messages. Agents count where models say nothing.
-    """
-    steps = {step.id: step for step in map(step_of, spans)}
-    above = {step.id: _above(step, steps) for step in steps.values()}
-    whole = [step for step in steps.values() if "simulation" in step.own and _is_history(step)]
-    _spread(list(steps.values()), above)
-    models = [step for step in steps.values() if step.role == "model"]
-    if whole:  # our own export, which has all messages once
-        models = _with_usage_of(models, whole[:1])
-    aside = {s.id for s in steps.values() if any(each.role in ("tool", "aside") for each in above[s.id])}
-    if all(step.id in aside for step in models):
-        aside = set()
-    models = [step for step in _without_twins(models, above) if step.id not in aside]
-    if not any(step.has_messages for step in models):
-        agents = [step for step in steps.values() if _is_history(step)]
-        outer = [step for step in agents if not any(each in agents for each in above[step.id])]
-        for step in outer:
-            step.role, step.answers = "model", step.answers[:1]
-        models = outer or models
-    last = max(models, key=lambda step: step.start, default=None)
-    if last is not None and last.has_messages and not last.answers and last.error is None:
-        last.answers = next((each.answers[:1] for each in above[last.id] if each.role == "agent" and each.answers), [])
-    tools = [step for step in steps.values() if step.role == "tool" and step.id not in aside]
-    for step in tools:
-        step.within = next((each.id for each in above[step.id] if each in models), "")
-    return [*models, *tools]
-
-
 def prefixes(messages: Iterable[Said], before: bytes = b"") -> Iterator[bytes]:
     """Yield a hash of each beginning of messages, without those of the system.
 
@@ -191,59 +158,6 @@ def prefixes(messages: Iterable[Said], before: bytes = b"") -> Iterator[bytes]:
         text = json.dumps(mark, sort_keys=True, default=str)
         before = hashlib.blake2b(before + text.encode("utf-8", "backslashreplace"), digest_size=_WIDTH).digest()
         yield before
-
-
-def _above(step: Step, steps: dict[str, Step]) -> list[Step]:
-    """Return the steps around a step, the nearest first."""
-    found, at = list[Step](), steps.get(step.parent)
-    while at is not None and at not in found and at is not step and len(found) < _DEEPEST:
-        found.append(at)
-        at = steps.get(at.parent)
-    return found
-
-
-def _spread(steps: list[Step], above: dict[str, list[Step]]) -> None:
-    """Give each step the key of its trace and the name of the agent around it; instrumentation sets them on some."""
-    best = min((step.rank for step in steps), default=0)
-    keys = {step.key for step in steps if step.rank == best and step.key}
-    own: dict[str, Any] = {}
-    for step in steps:
-        own |= {name: value for name, value in step.own.items() if name not in ("role", "history")}
-    user = next((step.user for step in steps if step.user), "")
-    for step in steps:
-        inherited = next((each.key for each in (step, *above[step.id]) if each.key and each.rank == best), "")
-        step.key = next(iter(keys)) if len(keys) == 1 else inherited or step.key
-        step.agent = step.agent or next((each.agent for each in above[step.id] if each.agent), "")
-        step.own, step.user = {**own, **step.own}, step.user or user
-
-
-def _without_twins(models: list[Step], above: dict[str, list[Step]]) -> list[Step]:
-    dropped: set[str] = set()
-    for step in models:
-        outer = next((each for each in above[step.id] if each.role == "model"), None)
-        if outer is not None:
-            dropped.add(step.id if outer.has_messages else outer.id)
-            if outer.has_messages:
-                outer.usage = outer.usage or step.usage
-    return [step for step in models if step.id not in dropped]
-
-
-def _with_usage_of(models: list[Step], whole: list[Step]) -> list[Step]:
-    """Return the span of a trial as the only call of a model, with what those of the agent took."""
-    of_agent = [step for step in models if step.own.get("role") != "user"]
-    for step in whole:
-        totals = Counter[str]()
-        for each in of_agent:
-            totals.update(each.usage)
-        step.role, step.usage = "model", {**totals, "calls": len(of_agent)}
-        step.model = next((each.model for each in of_agent), "")
-    return whole
-
-
-def _is_history(step: Step) -> bool:
-    """Return whether an agent's span has a message of the user and one of the agent."""
-    roles = {each.role for each in (*step.asked, *(one for answer in step.answers for one in answer))}
-    return step.role == "agent" and {"user", "assistant"} <= roles
 
 
 def _ends(step: Step, whole: bytes) -> Iterator[bytes]:

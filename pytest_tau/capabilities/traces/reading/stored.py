@@ -18,7 +18,7 @@ from ....models import (
     ToolMessage,
     UserMessage,
 )
-from ....plain import json
+from ....models.json_values import writable
 from ....runs.jsonl import model_text
 from ..facts import SourceFile, TraceFacts
 
@@ -100,14 +100,29 @@ def _message(said: Said, number: int) -> Message:
     at: dict[str, Any] = {"turn_idx": number, "timestamp": _time(said.time)}
     if said.role == "tool":
         requestor: Requestor = "user" if said.by_user else "assistant"
-        return ToolMessage(id=said.call_id, content=said.text, error=said.error, requestor=requestor, **at)
+        return ToolMessage(id=said.call_id, content=_writable(said.text), error=said.error, requestor=requestor, **at)
     side: Requestor = "user" if said.role == "user" else "assistant"
     calls = [
-        ToolCall(id=each.id, name=each.name, arguments=each.arguments, malformed=each.malformed, requestor=side)
+        ToolCall(
+            id=each.id,
+            name=writable(each.name),
+            arguments=_writable(each.arguments),
+            malformed=_writable(each.malformed),
+            requestor=side,
+        )
         for each in said.calls
     ]
     made = AssistantMessage if said.role == "assistant" else UserMessage
-    return made(content=said.text, tool_calls=calls or None, **at)
+    return made(content=_writable(said.text), tool_calls=calls or None, **at)
+
+
+def _writable(value: Any) -> Any:
+    """Return a JSON value with lone surrogates escaped, as tools' results and tasks have them."""
+    if isinstance(value, dict):
+        return {writable(name): _writable(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_writable(each) for each in value]
+    return writable(value) if isinstance(value, str) else value
 
 
 def _usage(found: dict[str, Any]) -> ModelUsage:

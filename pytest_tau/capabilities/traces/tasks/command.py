@@ -55,6 +55,11 @@ def add_parser(commands: Any) -> None:
         help="the domain on which the calls are made (default: the one that the run names, else one of recorded "
         "tools, which is written next to the tasks)",
     )
+    parser.add_argument(
+        "--no-domain",
+        action="store_true",
+        help="make the calls on recorded tools, also of conversations for which the run names a domain",
+    )
     choices = parser.add_argument_group("task")
     choices.add_argument(
         "--wrong",
@@ -90,9 +95,11 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
+    if args.domain and args.no_domain:
+        raise ConfigurationError("--domain and --no-domain exclude each other; give one of them")
     target = _target(args)
     project = project_of(args)
-    trials, replaced = _redacted(list(_conversations(args.runs)), args, project)
+    trials, replaced = _redacted(list(_conversations(args)), args, project)
     nameless = [] if args.domain else [each.simulation for each in trials if not each.domain]
     with tempfile.TemporaryDirectory() as draft:
         own = _recorded(nameless, target, Path(draft)) if nameless else None
@@ -154,7 +161,8 @@ def _recorded(simulations: list[Simulation], target: Path, draft: Path) -> _Own:
     trial = draft / module.name
     trial.write_text(made.python, encoding="utf-8")
     trial.with_suffix(".json").write_text(made.record, encoding="utf-8")
-    (draft / target.name).write_text("[]", encoding="utf-8") if target.suffix == ".json" else None
+    tasks = draft / (target.name if target.suffix == ".json" else "none.tau.json")
+    tasks.write_text("[]", encoding="utf-8")
     (spec,) = runpy.run_path(str(trial))["pytest_tau_domains"]()
     return _Own([(module, made.python), (module.with_suffix(".json"), made.record)], spec.load())
 
@@ -196,10 +204,11 @@ def _all_made(
         yield found
 
 
-def _conversations(specs: Sequence[str]) -> Iterator[StoredTrial]:
+def _conversations(args: argparse.Namespace) -> Iterator[StoredTrial]:
     from ....runs.reader import open_run
+    from .handoffs import without_handoffs
 
-    for spec in specs:
+    for spec in args.runs:
         name, _, wanted = spec.partition("#")
         if Path(spec).exists() and not Path(name).exists():
             name, wanted = spec, ""
@@ -208,7 +217,8 @@ def _conversations(specs: Sequence[str]) -> Iterator[StoredTrial]:
             simulation = trial.simulation
             if simulation.id.startswith(wanted) or simulation.task_id.startswith(wanted):
                 number += 1
-                yield trial
+                domain = "" if args.no_domain else trial.domain
+                yield trial._replace(domain=domain, simulation=without_handoffs(simulation))
         if not number:
             raise ConfigurationError("\n  ".join([f"{spec}: no conversation with this id", *opened.problems[:3]]))
 

@@ -11,6 +11,7 @@ from ....models import call_as_text
 from ....plain import json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 #: Values of arguments that are ids or the like: so long at least.
@@ -23,7 +24,7 @@ class Recorded(NamedTuple):
     Attributes:
         conversation: The id of its conversation.
         tool: The tool.
-        arguments: Its arguments, in canonical form.
+        arguments: Its arguments in canonical form, without those that are free text.
         after: The writes that had succeeded before it in its conversation, in canonical form.
         writes: Whether it has changed the state.
         result: Its result.
@@ -40,15 +41,31 @@ class Recorded(NamedTuple):
 
 
 class RecordedTools:
-    """The base of a class with recorded tools, whose state is the writes that were made."""
+    """The base of a class with recorded tools, whose state is the writes that were made.
+
+    Attributes:
+        file: The record.
+        free: The arguments of each tool that are free text, which is not compared; ``ticket.note`` is one in an object.
+        declared: The names of tools and the JSON schemas of their arguments, by method, where neither could be that of
+            a method: ``get-order``, an argument ``self``, a list of choices.
+    """
 
     file: ClassVar[Path]
+    free: ClassVar[Mapping[str, Sequence[str]]] = {}
+    declared: ClassVar[Mapping[str, tuple[str, dict[str, Any]]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for method, (name, parameters) in cls.declared.items():
+            function = getattr(cls, method)
+            function.__name__ = name
+            vars(function)["tau_parameters"] = parameters
 
     def __init__(self) -> None:
         self.conversation, self.writes = "", list[str]()
 
-    def recorded(self, tool: str, **arguments: Any) -> str:
-        """Return the recorded result of a call; arguments that are None count as not given.
+    def recorded(self, tool: str, /, **arguments: Any) -> str:
+        """Return the recorded result of a call; arguments that are None count as not given, and free text is free.
 
         The state of a call is the set of writes before it. A call that was recorded in another state is answered if
         none of the writes between the two has anything to do with it. Of equal calls in one state, the last one counts.
@@ -57,26 +74,27 @@ class RecordedTools:
             RuntimeError: The recorded result is an error; its text.
             ToolServerError: The call is off the record: the trial has no verdict.
         """
-        given = canonical({name: value for name, value in arguments.items() if value is not None})
-        known = [each for each in record_of(self.file) if (each.tool, each.arguments) == (tool, given)]
+        given = canonical(_compared(arguments, self.free.get(tool, ())))
+        free = tuple((name, tuple(names)) for name, names in self.free.items())
+        known = record_of(self.file, free).get((tool, given), [])
         fits = [each for each in known if self._is_in_state(each)]
         own = [each for each in fits if each.conversation == self.conversation] or fits
         if not own:
             where = "in this state" if known else "with these arguments"
-            call = call_as_text(tool, json.loads(given))
+            call = call_as_text(tool, {name: value for name, value in arguments.items() if value is not None})
             raise ToolServerError(f"off the record: {call} was not recorded {where}; the trial has no verdict")
         found = max(own, key=lambda each: set(each.after) == set(self.writes))
         found = [each for each in own if each.after == found.after][-1]
         if found.error:
             raise RuntimeError(found.result.removeprefix("Error: "))
         if found.writes:
-            self.writes = sorted([*self.writes, canonical({"tool": tool, **json.loads(given)})])
+            self.writes = sorted([*self.writes, write_text(tool, json.loads(given))])
         return found.result
 
     def _is_in_state(self, call: Recorded) -> bool:
         between = set(call.after) ^ set(self.writes)
         own = f"{call.arguments} {call.result}"
-        return not any(value in own for write in between for value in _ids(json.loads(write)))
+        return not any(value in own for write in between for value in _ids(json.loads(write)["arguments"]))
 
     def state(self) -> dict[str, Any]:
         """Return the state: the conversation that was recorded, and the writes so far."""
@@ -88,17 +106,45 @@ class RecordedTools:
 
 
 @functools.lru_cache(maxsize=8)
-def record_of(file: Path) -> tuple[Recorded, ...]:
-    """Return the calls in the file of a record.
+def record_of(file: Path, free: tuple[tuple[str, tuple[str, ...]], ...] = ()) -> dict[tuple[str, str], list[Recorded]]:
+    """Return the calls in the file of a record, in order, by tool and arguments.
+
+    Args:
+        file: The file.
+        free: The arguments of each tool that are not compared.
 
     Raises:
         DomainError: It cannot be read.
     """
     try:
-        calls = read_json(file)["calls"]
-        return tuple(Recorded(**{**each, "after": tuple(each["after"])}) for each in calls)
+        calls = [Recorded(**{**each, "after": tuple(each["after"])}) for each in read_json(file)["calls"]]
+        names, found = dict(free), dict[tuple[str, str], list[Recorded]]()
+        for each in calls:
+            arguments = canonical(_compared(json.loads(each.arguments), names.get(each.tool, ())))
+            after = (json.loads(write) for write in each.after)
+            done = (write_text(w["tool"], _compared(w["arguments"], names.get(w["tool"], ()))) for w in after)
+            plain = each._replace(arguments=arguments, after=tuple(sorted(done)))
+            found.setdefault((each.tool, arguments), []).append(plain)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise DomainError(f"{file}: no record of calls: {error}") from None
+    return found
+
+
+def write_text(tool: str, arguments: dict[str, Any]) -> str:
+    """Return a call that has changed the state, as the state has it."""
+    return canonical({"tool": tool, "arguments": arguments})
+
+
+def _compared(arguments: dict[str, Any], free: Sequence[str]) -> dict[str, Any]:
+    """Return arguments without those that are not given or free; the name of one in an object follows a point."""
+    kept = {name: value for name, value in arguments.items() if value is not None and name not in free}
+    for name in free:
+        head, _, rest = name.partition(".")
+        if rest and isinstance(kept.get(head), dict):
+            kept[head] = _compared(kept[head], [rest])
+        elif rest and isinstance(kept.get(head), list):
+            kept[head] = [_compared(each, [rest]) if isinstance(each, dict) else each for each in kept[head]]
+    return kept
 
 
 def canonical(value: Any) -> str:

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import ast
-import keyword
+import pprint
 import re
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....environment.results import is_error
-from ....errors import ConfigurationError
 from ....files import digest
+from ....models.json_values import writable
 from ....plain import json
 from ..facts import stored_facts
 from ..reading.messages import decoded
-from .recorded import Recorded, canonical
+from .naming import (
+    folded,
+    is_free_text,
+    is_own_wording,
+    is_plain_argument,
+    is_plain_tool,
+    kind_of,
+    method_name,
+    said_values,
+)
+from .recorded import Recorded, canonical, write_text
+from .schemas import plain_schema
 from .state import playable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from ....models import Simulation
 
-_WRITES = re.compile(
-    r"^(?:add|book|cancel|change|close|confirm|create|delete|disable|enable|exchange|insert|make|modify|open|pay|place"
-    r"|post|put|refund|remove|reset|return|save|schedule|send|set|submit|suspend|update|upgrade|write)(?:_|$|[A-Z])"
-)
-_GENERIC = re.compile(r"transfer|escalat|hand_?off", re.IGNORECASE)
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list[Any]"}
+#: A heading in a description that a reader of docstrings would take for one of its own.
+_SECTION = re.compile(r"^[^\S\n]*\w[\w ]{0,30}:[^\S\n]*$", re.MULTILINE)
 _OF_VALUES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 _HEAD = '''"""{title}
 
@@ -49,7 +57,9 @@ class Tools(RecordedTools):
     """The tools of the recorded conversations."""
 
     file = Path(__file__).with_suffix(".json")
-'''
+    # Arguments that are free text, which is not compared.
+    free = {free}
+{declared}'''
 _TAIL = '''
 
 def pytest_tau_domains():
@@ -85,6 +95,17 @@ class _Tool(NamedTuple):
     properties: dict[str, Any]
     required: list[str]
 
+    def chooses(self, path: str, value: str, policy: str) -> bool:
+        """Return whether a value is one of those that the schema or the policy, folded, states for an argument."""
+        schema: Any = {"properties": self.properties}
+        for name in path.split("."):
+            schema = schema.get("items", schema).get("properties", {}).get(name, {})
+        if schema.get("enum"):
+            return True
+        stated = rf"(?<!\w){re.escape(folded([value]))}(?!\w)"
+        described = folded((str(schema.get("description", "")), self.description))
+        return any(re.search(stated, text) for text in (described, policy))
+
 
 def recording_of(simulations: Sequence[Simulation], name: str, module: Path, tasks: str) -> Recording:
     """Return a domain of the tools that conversations have called or were offered.
@@ -94,35 +115,43 @@ def recording_of(simulations: Sequence[Simulation], name: str, module: Path, tas
         name: The name of the domain.
         module: The Python file that it is for.
         tasks: The name of the file of its tasks.
-
-    Raises:
-        ConfigurationError: A name of a tool or an argument is none in Python.
     """
     tools = _tools(simulations)
-    writes = {each.name for each in tools if _WRITES.match(each.name)}
-    generic = {each.name for each in tools if _GENERIC.search(each.name)} - writes
+    kinds = {each.name: kind_of(each.name) for each in tools}
+    known = {tool for tool, kind in kinds.items() if kind in ("write", "generic")}
     for each in simulations:
-        writes |= _changing(each, writes | generic)
-    reads = {each.name for each in tools} - writes - generic
+        known |= (changing := _changing(each, known))
+        kinds |= dict.fromkeys(changing, "write")
+    writes = {tool for tool, kind in kinds.items() if kind == "write"}
+    generic = {tool for tool, kind in kinds.items() if kind == "generic"}
     calls = [call for each in simulations for call in _calls(each, writes)]
     systems = [stored_facts(each).get("system") for each in simulations]
     policy = next((str(each) for each in systems if each), "")
+    free = _free(tools, simulations, writes | generic, folded([policy]))
+    methods = dict[str, str]()
+    for tool in tools:
+        methods[tool.name] = method_name(tool.name, methods.values())
+    plain = {tool.name for tool in tools if _is_plain(tool)}
     head = _HEAD.format(
-        title=f"The tools of {name}, as they were recorded.", data=f"{module.stem}.json", module=module.stem
+        title=f"The tools of {name}, as they were recorded.",
+        data=f"{module.stem}.json",
+        module=module.stem,
+        free=_python(free, 4),
+        declared=_declared({methods[each.name]: each for each in tools if each.name not in plain}),
     )
     tail = _TAIL.format(
         name=name,
-        tools=", ".join(f"Tools.{each.name}" for each in tools),
-        reads=sorted(reads),
+        tools=", ".join(f"Tools.{each}" for each in methods.values()),
+        reads=sorted(kinds.keys() - writes - generic),
         generic=sorted(generic),
         policy=_literal(policy, 12),
         tasks=tasks,
     )
-    python = head + "".join(map(_method, tools)) + tail
+    made = (_method(each) if each.name in plain else _declared_method(each, methods[each.name]) for each in tools)
+    python = head + "".join(made) + tail
     ast.parse(python)
-    return Recording(
-        python, json.dumps({"calls": [each._asdict() for each in calls]}, indent=1, ensure_ascii=False) + "\n"
-    )
+    record = json.dumps({"calls": [each._asdict() for each in calls]}, indent=1, ensure_ascii=False) + "\n"
+    return Recording(writable(python), writable(record))
 
 
 def conversation_of(simulation: Simulation) -> str:
@@ -139,23 +168,53 @@ def _tools(simulations: Sequence[Simulation]) -> list[_Tool]:
             if made.call.requestor == "assistant" and made.call.malformed is None:
                 called.setdefault(made.call.name, []).append(made.call.arguments)
     for name, arguments in called.items():
-        types = {key: {"type": _OF_VALUES.get(type(value), "")} for each in arguments for key, value in each.items()}
+        types = _types(arguments)
         known = found.get(name, _Tool(name, "", {}, [key for key in types if all(key in each for each in arguments)]))
         found[name] = known._replace(properties={**types, **known.properties})
-    for tool in found.values():
-        for each in (tool.name, *tool.properties):
-            if not each.isidentifier() or keyword.iskeyword(each) or each.startswith("__"):
-                raise ConfigurationError(f"tool {tool.name!r}: {each!r} is not a name in Python; add --domain NAME")
     return list(found.values())
+
+
+def _types(calls: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the schemas of arguments of which only values are known: with a type if all values have one."""
+    kinds = dict[str, set[str]]()
+    for arguments in calls:
+        for name, value in arguments.items():
+            kinds.setdefault(name, set()).update({_OF_VALUES[type(value)]} if value is not None else ())
+    for name, found in kinds.items():
+        kinds[name] = {"number"} if found == {"integer", "number"} else found
+    return {name: {"type": next(iter(found))} if len(found) == 1 else {} for name, found in kinds.items()}
 
 
 def _defined(simulation: Simulation) -> Iterator[_Tool]:
     for each in stored_facts(simulation).get("tools") or ():
         if isinstance(each, dict) and isinstance(each.get("name"), str):
-            schema = decoded(each.get("parameters") or each.get("inputSchema"))  # OpenLLMetry stores a text
-            schema = schema if isinstance(schema, dict) else {}
-            properties, required = schema.get("properties") or {}, schema.get("required") or []
-            yield _Tool(each["name"], str(each.get("description") or ""), properties, required)
+            # OpenLLMetry stores a text.
+            schema = plain_schema(decoded(each.get("parameters") or each.get("inputSchema")))
+            description = each.get("description") or ""
+            properties = schema.get("properties", {})
+            yield _Tool(each["name"], str(description), properties, schema.get("required", []))
+
+
+def _free(
+    tools: Sequence[_Tool], simulations: Sequence[Simulation], changing: Collection[str], policy: str
+) -> dict[str, list[str]]:
+    """Return the arguments of each tool that are free text: no choice that the policy or the schema states."""
+    schemas = {tool.name: tool for tool in tools}
+    found = dict[str, dict[str, bool]]()
+    for simulation in simulations:
+        said = folded(m.content or "" for m in simulation.messages if m.role != "assistant")
+        for call in (each.call for each in simulation.calls if each.call.malformed is None):
+            tool, of_tool = schemas.get(call.name), found.setdefault(call.name, {})
+            for path, value in said_values(call.arguments):
+                writes = call.name in changing
+                own = isinstance(value, str) and writes and is_own_wording(value, said)
+                if isinstance(value, str) and (own or is_free_text(path.rpartition(".")[2], writes=writes)):
+                    is_choice = tool is not None and tool.chooses(path, value, policy)
+                    of_tool[path] = of_tool.get(path, True) and not is_choice
+                elif value is not None:
+                    of_tool[path] = False
+    free = {name: sorted(path for path, is_free in paths.items() if is_free) for name, paths in found.items()}
+    return {name: paths for name, paths in sorted(free.items()) if paths}
 
 
 def _calls(simulation: Simulation, writes: set[str]) -> list[Recorded]:
@@ -179,7 +238,7 @@ def _calls(simulation: Simulation, writes: set[str]) -> list[Recorded]:
             )
         )
         if changes:
-            done = sorted([*done, canonical({"tool": call.name, **call.arguments})])
+            done = sorted([*done, write_text(call.name, call.arguments)])
     return found
 
 
@@ -187,19 +246,26 @@ def _changing(simulation: Simulation, known: set[str]) -> set[str]:
     """Return the tools between two equal calls with different results that alone can have made the difference."""
     made = [(each.call.name, canonical(each.call.arguments), each.result) for each in playable(simulation.messages)]
     calls = [(name, given, result.content) for name, given, result in made if result and not is_error(result)]
-    between = [
-        {name for name, _, _ in calls[first + 1 : second]}
-        for second, (tool, given, text) in enumerate(calls)
-        for first in range(second)
-        if calls[first][:2] == (tool, given) and calls[first][2] != text and tool not in known
-    ]
-    differing = {
-        name
-        for second, (name, given, text) in enumerate(calls)
-        if any(one[:2] == (name, given) and one[2] != text for one in calls[:second])
-    }
+    last = dict[tuple[str, str], int]()
+    between, differing = list[set[str]](), set[str]()
+    for number, (tool, given, text) in enumerate(calls):
+        before = last.get((tool, given))
+        if before is not None and calls[before][2] != text:
+            differing.add(tool)
+            between += [{name for name, _, _ in calls[before + 1 : number]}] if tool not in known else []
+        last[tool, given] = number
     causes = [names - differing for names in between if not names & known]
     return {name for names in causes if len(names) == 1 for name in names}
+
+
+def _is_plain(tool: _Tool) -> bool:
+    """Return whether a tool can be a method with a parameter for each argument, which a docstring describes."""
+    return (
+        is_plain_tool(tool.name)
+        and all(map(is_plain_argument, tool.properties))
+        and not _SECTION.search(tool.description)
+        and all("enum" not in schema and "items" not in schema for schema in tool.properties.values())
+    )
 
 
 def _method(tool: _Tool) -> str:
@@ -210,30 +276,62 @@ def _method(tool: _Tool) -> str:
         for name in names
     ]
     passed = ", ".join([repr(tool.name), *(f"{name}={name}" for name in names)])
-    lines = [tool.description.strip() or f"Call {tool.name}."]
-    described = {
-        name: tool.properties[name].get("description") for name in names if isinstance(tool.properties[name], dict)
-    }
+    lines = [_described(tool)]
+    described = {name: tool.properties[name].get("description") for name in names}
     if any(described.values()):
         lines += ["", "Args:", *(f"    {name}: {text}" for name, text in described.items() if text)]
-    doc = _escaped("\n".join(lines))
-    doc = textwrap.indent(f'"""{doc}"""' if "\n" not in doc else f'"""{doc}\n"""', " " * 8).lstrip()
     return (
-        f"\n    def {tool.name}({', '.join(['self', *parameters])}) -> str:\n        {doc}\n"
+        f"\n    def {tool.name}({', '.join(['self', *parameters])}) -> str:\n        {_docstring(lines)}\n"
         f"        return self.recorded({passed})\n"
     )
 
 
-def _type(schema: Any) -> str:
-    kind = schema.get("type") if isinstance(schema, dict) else None
+def _declared_method(tool: _Tool, method: str) -> str:
+    """Return a method of a tool whose name and schema are declared."""
+    return (
+        f"\n    def {method}(self, /, **arguments: Any) -> str:\n        {_docstring([_described(tool)])}\n"
+        f"        return self.recorded({tool.name!r}, **arguments)\n"
+    )
+
+
+def _declared(tools: dict[str, _Tool]) -> str:
+    """Return the table of the tools whose names and schemas methods could not have."""
+    if not tools:
+        return ""
+    schemas = {
+        method: (tool.name, {"type": "object", "properties": tool.properties, "required": tool.required})
+        for method, tool in tools.items()
+    }
+    return f"    # Names and schemas of tools that a method could not have.\n    declared = {_python(schemas, 4)}\n"
+
+
+def _described(tool: _Tool) -> str:
+    return _printable(tool.description).strip() or f"Call {tool.name}."
+
+
+def _docstring(lines: list[str]) -> str:
+    doc = _escaped("\n".join(lines))
+    return textwrap.indent(f'"""{doc}"""' if "\n" not in doc else f'"""{doc}\n"""', " " * 8).lstrip()
+
+
+def _python(value: Any, indent: int) -> str:
+    """Return a JSON value as a Python literal."""
+    return textwrap.indent(pprint.pformat(value, width=100, sort_dicts=False), " " * indent).lstrip()
+
+
+def _type(schema: dict[str, Any]) -> str:
+    kind = schema.get("type")
     kind = next((each for each in kind if each != "null"), None) if isinstance(kind, list) else kind
     return "dict[str, Any]" if kind == "object" else _TYPES.get(str(kind), "Any")
 
 
 def _escaped(text: str) -> str:
     """Return a text as a part of a docstring, with no way out of it."""
-    text = "".join(each for each in text if each == "\n" or each.isprintable())
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return _printable(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _printable(text: str) -> str:
+    return "".join(each for each in text if each == "\n" or each.isprintable())
 
 
 def _literal(text: str, indent: int) -> str:
