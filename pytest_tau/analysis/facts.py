@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ..capability import installed
-from ..capability.calls import measured_by
+from ..capability.calls import measured_by, recorded_in
 from ..capability.views import Compared
 from ..settings import as_text
 
@@ -77,8 +77,9 @@ def rates_name(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 def changed_settings(info: Mapping[str, Any]) -> dict[str, str]:
     """Return the settings of capabilities that verdicts depend on, as text, by label."""
-    capabilities, settings = info.get("capabilities"), info.get("settings")
-    if not isinstance(capabilities, dict) or not isinstance(settings, dict):
+    settings = info.get("settings")
+    if not isinstance(settings, dict):
         return {}
-    stored = {key: value for each in capabilities.values() for key, value in each["settings"].items()}
+    found = [each.get("settings") for each in recorded_in(info).values()]
+    stored = {key: value for each in found if isinstance(each, dict) for key, value in each.items()}
     return {key.replace("_", " "): as_text(value) for key, value in stored.items() if key in settings}

@@ -106,7 +106,8 @@ def summary_lines(
             shown = (line for line in each.summary(measured) if detailed or _is_shown(line, brief=brief))
             texts = (line.make() if isinstance(line, LateDetail) else line for line in shown)
             yield from ((each.label, text) for text in texts if text and (terminal or not text.startswith(" ")))
-        problems = [found[PROBLEM] for record in having if PROBLEM in (found := record.facts[each.name] or {})]
+        stored = (record.facts[each.name] for record in having)
+        problems = [found[PROBLEM] for found in stored if isinstance(found, dict) and PROBLEM in found]
         if problems and (not brief or each.name in asked):
             yield each.label, f"no facts of {len(problems)} of {len(records)} trials: {problems[0]}"
 
@@ -136,7 +137,7 @@ def failure_lines(
             for line in each.failure(facts, simulation):
                 if each.name in asked or not isinstance(line, Detail):
                     yield f"{each.label}: {line}"
-        elif PROBLEM in (found := simulation.facts.get(each.name) or {}):
+        elif isinstance(found := simulation.facts.get(each.name), dict) and PROBLEM in found:
             yield f"{each.label}: {found[PROBLEM]}"
 
 
@@ -215,9 +216,27 @@ def columns_of(capabilities: Iterable[Capability]) -> list[NamedColumn]:
 
 def columns_in(info: Mapping[str, Any]) -> list[NamedColumn]:
     """Return the columns that a stored run has recorded, whether or not their capabilities are there."""
-    found = info.get("capabilities")
+    columns = ((name, stored.get("columns")) for name, stored in recorded_in(info).items())
     return [
-        NamedColumn(name, FactColumn(**column))
-        for name, stored in (found.items() if isinstance(found, dict) else ())
-        for column in stored["columns"]
+        NamedColumn(name, column)
+        for name, found in columns
+        for each in (found if isinstance(found, list) else ())
+        if (column := _column(each)) is not None
     ]
+
+
+_COLUMN = frozenset(FactColumn._fields)
+
+
+def recorded_in(info: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what a stored run has recorded of capabilities, by name; others may have written the file."""
+    found = info.get("capabilities")
+    stored = found.items() if isinstance(found, dict) else ()
+    return {name: each for name, each in stored if isinstance(each, dict)}
+
+
+def _column(stored: Any) -> FactColumn | None:
+    """Return a stored column; None if it is of another version."""
+    if not isinstance(stored, dict) or not isinstance(stored.get("name"), str) or not stored.keys() <= _COLUMN:
+        return None
+    return FactColumn(**stored)

@@ -313,15 +313,7 @@ def test_forms_are_recognised_in_texts(text: str, left: str) -> None:
     assert left not in (message.content or "")
 
 
-def test_names_that_are_none_in_python_and_files_that_exist_are_refused(tau: Tau, tmp_path: Path) -> None:
-    odd = [
-        {**each, "tool_calls": [{**each["tool_calls"][0], "name": "x(); import os"}]} if "tool_calls" in each else each
-        for each in CONVERSATION
-    ]
-    store(tmp_path / "odd", conversation(odd))
-    ran = tau("task-from", "odd")
-    assert ran.status == 2
-    assert "is not a name in Python; add --domain NAME" in ran.err
+def test_a_file_that_exists_is_not_replaced(tau: Tau, tmp_path: Path) -> None:
     store(tmp_path / "run", conversation())
     (tmp_path / "recorded_shop.py").touch()
     assert "recorded_shop.py already exists" in tau("task-from", "run", "-o", "shop.tau.json").err

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ...capability.calls import recorded_in
 from ...cli.options import add_options
 from ...cli.settings import RUN_HELP
 from ...errors import ConfigurationError, unknown_name
@@ -138,7 +139,7 @@ def _selected(trial: StoredTrial) -> list[str]:
 def _settings(stored: Mapping[str, Any], args: argparse.Namespace) -> Iterator[str]:
     """Yield the options for the settings of the stored run, or for what replaces them."""
     used = {*settings_that_affect("verdict"), "data", "texts"}.difference(_NAMED_ONLY)
-    used.update(name for each in stored.get("capabilities", {}).values() for name in each["settings"])
+    used.update(name for each in recorded_in(stored).values() for name in each.get("settings") or ())
     recorded = {name: value for name, value in stored.get("settings", {}).items() if name in used}
     own = {name: value for name in _OWN if (value := getattr(args, name, None)) is not None}
     given = {each.partition("=")[0] for each in args.pytest}

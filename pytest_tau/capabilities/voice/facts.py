@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, SerializerFunctionWrapHandler, model_serializer
 
 from ...analysis.statistics import percentile
 from ...text import listed, shorten
@@ -51,6 +51,10 @@ _COMPARED = (
 _KINDS = {"address": "addresses", "id": "ids", "amount": "amounts", "number": "numbers", "name": "names"}
 
 
+#: A number that can be computed with: stored facts are JSON, whose integers have no end.
+Count = Annotated[int, Field(ge=0, lt=2**53)]
+
+
 class Fault(BaseModel):
     """Something that the agent did wrong.
 
@@ -62,8 +66,8 @@ class Fault(BaseModel):
     """
 
     kind: str
-    at: float
-    seconds: float | None = None
+    at: FiniteFloat
+    seconds: FiniteFloat | None = None
 
     @property
     def text(self) -> str:
@@ -96,19 +100,19 @@ class VoiceFacts(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    tick_seconds: float
-    ticks: int
+    tick_seconds: FiniteFloat
+    ticks: Count
     complexity: str | None = None
-    events: dict[str, tuple[int, int]] = {}
-    response_latencies: list[float] = []
-    after_calls: list[int] = []
-    yield_latencies: list[float] = []
-    agent_interruptions: int = 0
-    user_turns: int = 0
-    agent_turns: int = 0
-    longest_unanswered: int = 0
+    events: dict[str, tuple[Count, Count]] = {}
+    response_latencies: list[FiniteFloat] = []
+    after_calls: list[Count] = []
+    yield_latencies: list[FiniteFloat] = []
+    agent_interruptions: Count = 0
+    user_turns: Count = 0
+    agent_turns: Count = 0
+    longest_unanswered: Count = 0
     faults: list[Fault] = []
-    entities: dict[str, tuple[int, int]] = {}
+    entities: dict[str, tuple[Count, Count]] = {}
     with_sound: bool = False
     sound: str | None = None
     timeline: Timeline | None = None

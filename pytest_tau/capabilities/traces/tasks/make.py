@@ -10,7 +10,10 @@ from ....errors import TauError
 from ....files import digest
 from ....models import Description, EvaluationCriteria, Task, UserScenario, call_as_text
 from ....policy.check import check_policy
+from ....text import shorten
 from ..facts import stored_facts
+from .handoffs import number_in_run
+from .objections import objections
 from .proof import Check, prove
 from .reference import Reference, reference_of
 from .state import Inferred, infer_state, playable, problem_of, replayed
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 _LITTLE = re.compile(
     r"an?|and|can|could|for|i|in|is|it|like|me|my|of|on|please|that|the|this|to|want|with|would|you", re.IGNORECASE
 )
-_WORDS_OF_ID, _MOST_LISTED = 5, 5
+_WORDS_OF_ID, _MOST_LISTED, _LONGEST_SAID = 5, 5, 80
 
 
 class Choices(NamedTuple):
@@ -118,10 +121,18 @@ def _made(
     inferred: Inferred,
 ) -> Made:
     messages = conversation.messages
+    writes = [each.message_idx for each in calls if _changes(each, domain)]
+    objected = list(objections(messages, writes))
     bare = Task(id=_id_of(conversation), user_scenario=UserScenario(instructions=""), initial_state=inferred.state)
-    reference = reference_of(domain, bare, messages, calls)
+    reference = reference_of(domain, bare, messages, calls, objected)
     decided = choices.decided
-    scenario = decided.user_scenario if decided else scenario_of(domain, bare, messages, calls, domain.name)
+    if reference.objected and not choices.wrong and decided is None:
+        said = reference.objected
+        place = number_in_run(conversation, said.number)
+        problem = f"the person objects to what was done (message {place}: {shorten(said.text, _LONGEST_SAID)!r})"
+        return Made(conversation.id, refused=f"{problem}: --wrong makes a draft of it")
+    scenario = decided and decided.user_scenario
+    scenario = scenario or scenario_of(domain, bare, messages, calls, domain.name, {each.number for each in objected})
     draft = choices.wrong and decided is None
     criteria = decided.criteria if decided else reference.criteria(communicate=choices.communicate)
     broken = _broken_rules(conversation, bare, domain)
@@ -130,14 +141,15 @@ def _made(
             "user_scenario": scenario,
             "evaluation_criteria": _to_be_decided(criteria) if draft else criteria,
             "description": _description(conversation, choices, broken),
-            "annotations": _annotations(inferred, reference, origin, broken, draft=draft),
+            "annotations": _annotations(inferred, reference, origin, broken, draft=draft)
+            | ({"objections": [each.text for each in objected]} if objected else {}),
         }
     )
     likeness = (
         tuple((each.name, str(sorted(each.arguments.items()))) for each in criteria.actions or ()),
         " ".join(sorted(re.findall(r"\w+", scenario.script.requests[0].say.lower()))) if scenario.script else "",
     )
-    notes = tuple(f"message {each.message_idx}: {each.text}" for each in inferred.differences)
+    notes = tuple(f"message {number_in_run(conversation, n.message_idx)}: {n.text}" for n in inferred.differences)
     if draft:
         return Made(conversation.id, task, notes=notes, draft=True, likeness=likeness)
     proof = tuple(prove(task, domain, conversation, wrong=choices.wrong))
@@ -147,6 +159,11 @@ def _made(
     proved = {**task.annotations, "proof": {each.name: each.text for each in proof}}
     task = task.model_copy(update={"annotations": proved})
     return Made(conversation.id, task, proof=proof, notes=notes, likeness=likeness)
+
+
+def _changes(made: Call, domain: Domain) -> bool:
+    done = made.result is not None and not is_error(made.result)
+    return done and domain.environment().mutates(made.call.name, made.call.requestor)
 
 
 def _id_of(conversation: Simulation) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel
 
+from ....environment import Toolkit
 from .recorded import RecordedTools
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ _WHY: Final = _set("cause justification motive rationale reason reasoning though
 #: A text of so many words, without a digit, that nobody has said before is the caller's own.
 _LONG: Final = 4
 _LONGEST_NAME: Final = 60
-_TAKEN: Final = _set("Any Path RecordedTools Tools pytest_tau pytest_tau_domains self").union(
-    dir(builtins), dir(RecordedTools), vars(RecordedTools())
+_TAKEN: Final = _set("Any Path RecordedTools Tools db file pytest_tau pytest_tau_domains self").union(
+    dir(builtins), dir(Toolkit), dir(RecordedTools), vars(RecordedTools())
 )
 
 
@@ -64,7 +65,7 @@ def kind_of(name: str) -> Literal["read", "write", "generic"] | None:
     """Return what a tool does by its name: ``generic`` hands the conversation over; None if the name does not say."""
     if hands_over(name):
         return "generic"
-    words = _words(_PREFIXES.split(name)[-1]) or _words(name)
+    words = name_words(_PREFIXES.split(name)[-1]) or name_words(name)
     for place, word in enumerate(words):
         if word in _WRITES or (word in _OFTEN_NOUNS and place in (0, len(words) - 1)):
             return "write"
@@ -75,7 +76,7 @@ def kind_of(name: str) -> Literal["read", "write", "generic"] | None:
 
 def hands_over(name: str) -> bool:
     """Return whether a tool hands the conversation over, by its name."""
-    words = set(_words(name))
+    words = set(name_words(name))
     if _HANDS_OVER.search(name):
         return True
     if not words & _PASSES_ON or words & _MONEY:
@@ -90,7 +91,7 @@ def is_free_text(argument: str, *, writes: bool) -> bool:
         argument: The name of the argument.
         writes: The tool is no reading: what a reading is given decides its result, unless it only says why.
     """
-    words = set(_words(argument))
+    words = set(name_words(argument))
     return bool(words & (_WHY | _OWN_WORDS if writes else _WHY)) and "id" not in words
 
 
@@ -133,7 +134,8 @@ def _is_identifier(name: str) -> bool:
     return plain and not name.startswith("_") and not keyword.iskeyword(name) and len(name) <= _LONGEST_NAME
 
 
-def _words(name: str) -> list[str]:
+def name_words(name: str) -> list[str]:
+    """Return the words of a name, in lower case."""
     return [word.lower() for word in _WORDS.findall(_HUMPS.sub("_", name))]
 
 

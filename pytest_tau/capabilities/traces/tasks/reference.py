@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....environment.results import is_error
 from ....models import Action, EvaluationCriteria
+from .answers import asked_values
+from .naming import hands_over, is_free_text
 from .state import is_key, play, text_of
 
 if TYPE_CHECKING:
@@ -16,14 +18,14 @@ if TYPE_CHECKING:
     from ....models import Message, Task
     from ....models.simulations import Call
     from ....models.tasks import EnvAssertion
+    from .objections import Objection
 
 #: Values that a user could have asked for: amounts, dates, ids and numbers.
 _VALUES = re.compile(
-    r"\$?\d[\d,]*\.\d\d\b|\b\d{4}-\d\d-\d\d\b|#?\b(?=\w*\d)[A-Z0-9][A-Za-z0-9_-]{4,}\b|\$\d[\d,]*|\b\d{1,6}\b"
+    r"(?<!\d)(?<!\d,)\$?\d[\d,]*\.\d\d\b|\b\d{4}-\d\d-\d\d\b|#?\b(?=\w*\d)[A-Z0-9][A-Za-z0-9_-]{4,}\b|\$\d[\d,]*+|\b\d{1,6}\b"
 )
 #: Phrases that are looked for in what the agent said, at the most.
 _MOST_PHRASES = 3
-_HANDS_OVER = re.compile(r"transfer|escalat|hand_?off|hand_?over", re.IGNORECASE)
 
 
 class Reference(NamedTuple):
@@ -38,6 +40,8 @@ class Reference(NamedTuple):
         last_read: What either side has looked up last before that; None if nothing was.
         assertions: What is true at the end, of what the tasks of a domain assert that are not graded by the database.
         said: Values of results that the agent said and the user had not, the likeliest answers first.
+        asked: Those that the user has asked for, in their shortest forms.
+        objected: What the person objects to, if it has changed the state; None if nothing is.
     """
 
     actions: list[Action]
@@ -47,17 +51,21 @@ class Reference(NamedTuple):
     last_read: Action | None
     assertions: list[EnvAssertion]
     said: list[str]
+    asked: list[str]
+    objected: Objection | None
 
     def criteria(self, *, communicate: bool) -> EvaluationCriteria:
-        """Return the criteria; what the agent said is checked only if asked for, or if nothing was changed."""
+        """Return the criteria; what the user has asked for is checked if nothing was changed, or all if told so."""
         silent = not self.writes and self.handed_over is None
-        phrases = self.said[:_MOST_PHRASES] if communicate or silent else []
+        phrases = self.asked[:_MOST_PHRASES] if communicate or silent else []
         actions = list(self.actions)
         if self.handed_over:
-            # Each action is compared then: of what was looked up only the tool. What either side has looked up last is
-            # among them, as an agent that hands over at once knows nothing.
+            # Each action is compared then: of what was looked up only the tool, without free text. What either side has
+            # looked up last is among them, as an agent that hands over at once knows nothing.
             before = actions if self.writes else []
-            loose = [a if a in self.writes else a.model_copy(update={"compare_args": []}) for a in before]
+            loose = [
+                _without_free_text(a) if a in self.writes else a.model_copy(update={"compare_args": []}) for a in before
+            ]
             last = [self.last_read] if self.last_read and self.last_read not in before else []
             actions = [*loose, *last, self.handed_over]
         basis = ["ENV_ASSERTION"] if self.assertions else ["DB", "COMMUNICATE"]
@@ -71,7 +79,9 @@ class Reference(NamedTuple):
         )
 
 
-def reference_of(domain: Domain, task: Task, messages: Sequence[Message], calls: Sequence[Call]) -> Reference:
+def reference_of(
+    domain: Domain, task: Task, messages: Sequence[Message], calls: Sequence[Call], objected: Sequence[Objection] = ()
+) -> Reference:
     """Return the reference of a conversation on a domain.
 
     Args:
@@ -79,16 +89,19 @@ def reference_of(domain: Domain, task: Task, messages: Sequence[Message], calls:
         task: The task with its initial state and without criteria.
         messages: The conversation, oldest first.
         calls: Its calls with their results.
+        objected: What the person objects to.
     """
     environment = domain.environment(task)
     made = [each for each in calls if each.result is not None and not is_error(each.result)]
     actions, writes, handed, last_read = list[Action](), list[Action](), None, None
+    places = list[int]()
     for each in made:
         action = _action(each, len(actions))
         if environment.mutates(action.name, action.requestor):
             writes.append(action)
+            places.append(each.message_idx)
             actions.append(action)
-        elif _HANDS_OVER.search(action.name) and action.requestor == "assistant":
+        elif hands_over(action.name) and action.requestor == "assistant":
             handed = action.model_copy(update={"action_id": "handed_over", "compare_args": []})
         elif environment.has_tool(action.name, action.requestor):
             last_read = action if handed is None else last_read
@@ -101,7 +114,17 @@ def reference_of(domain: Domain, task: Task, messages: Sequence[Message], calls:
     dropped = [each for each in writes if each not in needed]
     kept = [each for each in actions if each not in dropped]
     last = max((place for place, each in enumerate(kept, 1) if each in needed), default=len(kept))
-    return Reference(kept[:last], needed, dropped, handed, last_read, assertions, list(_said(messages, calls)))
+    kept_places = [place for write, place in zip(writes, places, strict=True) if write in needed]
+    about = (each for each in objected if any(each.since < place < each.number for place in kept_places))
+    disputed = [message for n, message in enumerate(messages) if not any(o.since < n < o.number for o in objected)]
+    asked = list(asked_values(disputed, calls))
+    said = list(_said(messages, calls))
+    return Reference(kept[:last], needed, dropped, handed, last_read, assertions, said, asked, next(about, None))
+
+
+def _without_free_text(action: Action) -> Action:
+    compared = [name for name in action.arguments if not is_free_text(name, writes=True)]
+    return action if len(compared) == len(action.arguments) else action.model_copy(update={"compare_args": compared})
 
 
 def _action(each: Call, number: int) -> Action:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ....errors import ConfigurationError
 from ....models import Answer, Goal, Request, UserScript
 from ....participants.scripted.parser import parse
 from ....participants.scripted.vocabulary import FACTS, facts_in, identifies_user, words
@@ -190,7 +191,13 @@ class ScriptDraft:
         return self._requests[max(position, 0)] if self._requests else {}
 
     def script(self, goals: list[Goal]) -> UserScript:
-        """Return the script so far."""
+        """Return the script so far.
+
+        Raises:
+            ConfigurationError: The person has asked for nothing.
+        """
+        if not self._requests:
+            raise ConfigurationError("the person asks for nothing: no text of the user is a request")
         requests = [
             Request.model_validate({**each, "answers": [Answer.model_validate(a) for a in each["answers"]]})
             for each in self._requests

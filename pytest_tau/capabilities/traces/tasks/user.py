@@ -13,7 +13,7 @@ from ....participants.scripted.vocabulary import words
 from .script import GREETS, NO, THANKS, YES, ScriptDraft, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from ....environment import Domain
     from ....models import Message, Task
@@ -26,7 +26,12 @@ _NOTHING = re.compile(r"\s*(?:null|\[\s*\]|\{\s*\}|\{\s*\"error\".*)?\s*", re.DO
 
 
 def scenario_of(
-    domain: Domain, task: Task, messages: Sequence[Message], calls: Sequence[Call], domain_name: str | None = None
+    domain: Domain,
+    task: Task,
+    messages: Sequence[Message],
+    calls: Sequence[Call],
+    domain_name: str | None = None,
+    objected: Collection[int] = (),
 ) -> UserScenario:
     """Return a user that says what the person said, in the same order of disclosure.
 
@@ -36,8 +41,9 @@ def scenario_of(
         messages: The conversation, oldest first.
         calls: Its calls with their results.
         domain_name: The name of the domain for the prose; None to omit it.
+        objected: The numbers of messages that object to what the recorded agent did, and no other one may hear.
     """
-    turns = _turns(messages)
+    turns = [turn for turn in _turns(messages) if turn.number not in objected]
     draft = ScriptDraft(_arguments(calls), _failed(calls), tuple(_spoken(domain)))
     for turn in turns:
         draft.hear(turn)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from ..ticks import TICK_SECONDS, Chunk, SpeechEffects, SpeechInsert, Tick, TurnTakingAction
 
@@ -61,6 +61,10 @@ class CallTime(_Span):
     message_idx: int | None = None
 
 
+#: Ticks of a conversation of some weeks: each takes memory.
+_MOST_TICKS = 10**7
+
+
 class Timeline(BaseModel):
     """A conversation in ticks.
 
@@ -75,8 +79,8 @@ class Timeline(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    ticks: int = 0
-    tick_seconds: float = TICK_SECONDS
+    ticks: Annotated[int, Field(ge=0, le=_MOST_TICKS)] = 0
+    tick_seconds: FiniteFloat = TICK_SECONDS
     utterances: list[Utterance] = []
     sounds: list[Sound] = []
     calls: list[CallTime] = []

@@ -1,0 +1,90 @@
+"""What the person objected to: nothing of it was right."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ....models import Message
+
+#: What somebody says of what was done, whenever that was.
+_OBJECTS: Final = re.compile(
+    r"\bnot what i\b|\bi (?:never|did ?n[o']t|have ?n[o']t|had ?n[o']t) (?:ask|want|say|said|agree|authori[sz]|approv"
+    r"|request|confirm|order|tell|told)|\bwhy (?:did|have|would|are) you\b|\bhow could you\b|\bwho (?:told|asked) you\b"
+    r"|\byou (?:should ?n[o']t|should not|were ?n[o']t supposed|were not supposed|must ?n[o']t) |\bagainst my\b"
+    r"|\byou(?:'ve| have)? (?:just )?(?:cancel+ed|refunded|changed|booked|ordered|deleted|removed|sent|charged|closed"
+    r"|updated|picked|chose|used|took|did|made|got)\b[^.?!]*\b(?:wrong|mistake|without)\b"
+    r"|\bi (?:only|just) (?:wanted|asked for)\b"
+    r"|\bi (?:only |just |clearly |specifically )*(?:wanted|asked you|asked|told you|said) (?:to (?!ask|know|check|see"
+    r"|thank|make sure|confirm|let)|not to|only|just|for|i )|\b(?:that|this|it)(?:'s| is| was)(?: all)? (?:wrong"
+    r"|not right|not correct|incorrect|not what|a mistake|unacceptable|not ok)"
+    r"|\b(?:undo|revert|reverse) (?:it|that|this)\b"
+    r"|\bput (?:it|that|them) back\b|\byour mistake\b|\byou misunderst|\bunacceptable\b",
+    re.IGNORECASE,
+)
+#: How somebody begins who objects to what the agent has just said that it did.
+_BEGINS: Final = re.compile(r"(?:oh,? )?(?:what|no|nooo*|wait|stop|hold on|hey|huh|excuse me)\b\W*", re.IGNORECASE)
+#: What follows "no" if it declines more.
+_DECLINES: Final = re.compile(
+    r"(?:no[ ,.!]*)*(?:\W*(?:thanks?|thank you|that(?:'s| is| was| will be|'ll be)? (?:all|it|everything|fine|good|ok)"
+    r"|nothing|not (?:now|really|today|at the moment)|i(?:'m| am) (?:good|fine|all set|done|ok)|all good|bye|good"
+    r"|everything(?:'s| is| was)|have a|i do ?n[o']t (?:need|have)|we(?:'re| are)|it(?:'s| is) (?:fine|ok|all|good)"
+    r"|you(?:'ve| have) been)\b.*)?\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+#: A question or a request that begins with one of these words.
+_ASKS: Final = re.compile(
+    r"what(?:'s| is| are| about| if| time| do| does| will| would| can| kind)\b|wait,? (?:is|can|could|what|does|do)\b"
+    r"|hey,? (?:can|could|what|is)\b|excuse me,? (?:can|could)\b|no (?:problem|worries)\b",
+    re.IGNORECASE,
+)
+
+
+_CHANGED_MIND: Final = re.compile(r"\bchanged my mind\b|\bon second thought", re.IGNORECASE)
+
+
+class Objection(NamedTuple):
+    """A text in which the person objects.
+
+    Attributes:
+        number: The number of its message.
+        since: The number of the message after which what it is about was done or said.
+        text: The text.
+    """
+
+    number: int
+    since: int
+    text: str
+
+
+def objections(messages: Sequence[Message], writes: Sequence[int]) -> Iterator[Objection]:
+    """Yield the texts in which the person objects to what the agent has done, or to its last answer.
+
+    Args:
+        messages: The conversation, oldest first.
+        writes: The numbers of the messages that have changed something.
+    """
+    before = -1
+    for number, message in enumerate(messages):
+        if message.role != "user" or not message.content:
+            continue
+        answered = any(m.role == "assistant" for m in messages[before + 1 : number])
+        done = any(before < write < number for write in writes)
+        if answered and objects(message.content, done=done):
+            # What was complained of plainly may be of any time before, a mere "no" is about what was just done.
+            plainly = _OBJECTS.search(message.content) is not None and not done
+            yield Objection(number, -1 if plainly else before, message.content)
+        before = number
+
+
+def objects(text: str, *, done: bool) -> bool:
+    """Return whether a text objects to something; ``done`` if it follows what has changed something."""
+    text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").strip()
+    if _CHANGED_MIND.search(text):
+        return False
+    if _OBJECTS.search(text):
+        return True
+    return bool(done and _BEGINS.match(text) and not _ASKS.match(text) and not _DECLINES.fullmatch(text))
