@@ -141,9 +141,7 @@ def test_lone_surrogates_are_escaped(tau: Tau, tmp_path: Path, place: str) -> No
     listed = [{"key": key, "value": {"stringValue": json.dumps(each)}} for key, each in attributes.items()]
     listed[0]["value"] = {"stringValue": "chat"}
     span = {"traceId": "1" * 32, "spanId": "2" * 16, "name": "chat", "startTimeUnixNano": "1", "attributes": listed}
-    document = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).replace(
-        "\\\\\\\\ud800", "\\\\ud800"
-    )
+    document = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
     (tmp_path / "t.json").write_text(document, encoding="utf-8")
     assert tau("import", "t.json", "-o", "run").status == 0
     made = tau("task-from", "run", "-o", "shop.tau.json", "--no-redact")

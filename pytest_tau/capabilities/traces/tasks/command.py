@@ -73,7 +73,9 @@ def add_parser(commands: Any) -> None:
         help="the draft of the one conversation, in which the reference was decided and the user may be corrected",
     )
     choices.add_argument(
-        "--communicate", action="store_true", help="also check that the agent says the values that it has said"
+        "--communicate",
+        action="store_true",
+        help="also check that the agent says the values that the person has asked for",
     )
     choices.add_argument(
         "--no-redact",
