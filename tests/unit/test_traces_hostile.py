@@ -83,7 +83,18 @@ def test_parents_in_a_circle_end() -> None:
     assert {name: step.id for name, step in around.items()} == {"a": "b"}
 
 
-@pytest.mark.parametrize("text", ["x" * 300_000, "x-" * 150_000, "AB" * 150_000, "1," * 150_000, "1" * 300_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no" + "!" * 300_000 + "x",
+        "you did " * 40_000,
+        "x" * 300_000,
+        "x-" * 150_000,
+        "AB" * 150_000,
+        "1," * 150_000,
+        "1" * 300_000,
+    ],
+)
 def test_long_words_are_read_in_one_go(text: str) -> None:
     """A pattern that tries each beginning of the word anew would take hours."""
     Known([text])

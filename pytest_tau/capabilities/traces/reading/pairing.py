@@ -27,7 +27,7 @@ _RECEIVERS: Final = ("assistant", "agent", "handoff_to", "transferred_to")
 _HANDOFFS: Final = ("transfer_to_", "handoff_to_", "hand_off_to_", "transfer_back_to_", "delegate_to_")
 #: The tool of Google's ADK, whose result is nothing.
 _TO_AGENT: Final = "transfer_to_agent"
-#: Who is no agent of a framework: to hand over to one is what the agent has done for the user.
+#: Words for people: to hand over to one of them is work for the user, and not of a framework.
 _PEOPLE: Final = re.compile(r"human|person|people|representative|operator|live|staff|support_team")
 
 

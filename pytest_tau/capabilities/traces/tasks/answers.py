@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SENTENCES: Final = re.compile(r"(?<=[.!?\n])\s+")
 _QUESTION: Final = re.compile(
-    r"\?|^\W*(?:what|where|when|which|who|how|is|are|has|have|did|do|does|can you (?:tell|check|look)|tell me"
+    r"\?|^\W*(?:what|where|when|which|who|how|is|are|has|have|did|do|does|can you (?:t[e]ll|check|look)|t[e]ll me"
     r"|let me know|check|i(?:'d| would)? (?:want|need|like) to know|i wonder|status)\b",
     re.IGNORECASE,
 )

@@ -45,15 +45,15 @@ _PEOPLE: Final = _set(
     "agent call caller chat colleague conversation department desk human manager operator people person representative "
     "specialist staff supervisor support team"
 )
-#: What is transferred and is no conversation.
+#: What is transferred and is not a conversation.
 _MONEY: Final = _set("account amount balance fund funds money payment savings wallet")
-#: Words in the names of arguments that are texts in the caller's own words, and of those that change no result.
+#: Words in the names of arguments: texts in the caller's own words, and reasons, which change no result.
 _OWN_WORDS: Final = _set(
     "body comment comments content description details explanation feedback justification message note notes remark "
     "remarks subject summary text"
 )
 _WHY: Final = _set("cause justification motive rationale reason reasoning thought thoughts why")
-#: A text of so many words, without a digit, that nobody has said before is the caller's own.
+#: A text of so many words, without a digit, that occurs nowhere else is the caller's own.
 _LONG: Final = 4
 _LONGEST_NAME: Final = 60
 _TAKEN: Final = _set("Any Path RecordedTools Tools db file pytest_tau pytest_tau_domains self").union(
@@ -89,7 +89,7 @@ def is_free_text(argument: str, *, writes: bool) -> bool:
 
     Args:
         argument: The name of the argument.
-        writes: The tool is no reading: what a reading is given decides its result, unless it only says why.
+        writes: The tool is not a reading: what a reading is given decides its result, unless it only says why.
     """
     words = set(name_words(argument))
     return bool(words & (_WHY | _OWN_WORDS if writes else _WHY)) and "id" not in words

@@ -96,7 +96,7 @@ class _Tool(NamedTuple):
     required: list[str]
 
     def chooses(self, path: str, value: str, policy: str) -> bool:
-        """Return whether a value is one of those that the schema or the policy, folded, states for an argument."""
+        """Return whether the schema of an argument, or the policy, which is folded, states a value as a choice."""
         schema: Any = {"properties": self.properties}
         for name in path.split("."):
             schema = schema.get("items", schema).get("properties", {}).get(name, {})

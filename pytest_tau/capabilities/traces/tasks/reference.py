@@ -55,7 +55,7 @@ class Reference(NamedTuple):
     objected: Objection | None
 
     def criteria(self, *, communicate: bool) -> EvaluationCriteria:
-        """Return the criteria; what the user has asked for is checked if nothing was changed, or all if told so."""
+        """Return the criteria; what the user has asked for is checked if nothing was changed, or always."""
         silent = not self.writes and self.handed_over is None
         phrases = self.asked[:_MOST_PHRASES] if communicate or silent else []
         actions = list(self.actions)

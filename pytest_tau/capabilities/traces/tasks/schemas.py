@@ -1,4 +1,4 @@
-"""The part of a recorded JSON schema that tools' schemas use; whatever else was recorded is left out."""
+"""The part of a recorded JSON schema that tools' schemas use; nothing else is read."""
 
 from __future__ import annotations
 
