@@ -21,7 +21,8 @@ _OBJECTS: Final = re.compile(
     r"|\bi (?:only|just) (?:wanted|asked for)\b"
     r"|\bi (?:only |just |clearly |specifically )*(?:wanted|asked you|asked|t[o]ld you|said) "
     r"(?:to (?!ask|know|check|see|thank|make sure|confirm|let)|not to|only|just|for|i )"
-    r"|\b(?:that|this|it)(?:'s| is| was)(?: all)? (?:wrong|not right|not correct|incorrect|not what|a mistake|unacceptable|not ok)"
+    r"|\b(?:that|this|it)(?:'s| is| was)(?: all)? (?:wrong|not right|not correct|incorrect"
+    r"|not what|a mistake|unacceptable|not ok)"
     r"|\b(?:undo|revert|reverse) (?:it|that|this)\b"
     r"|\bput (?:it|that|them) back\b|\byour mistake\b|\byou misunderst|\bunacceptable\b",
     re.IGNORECASE,
