@@ -19,6 +19,7 @@ from ....models import (
     UserMessage,
 )
 from ....models.json_values import writable
+from ....plain import json
 from ....runs.jsonl import model_text
 from ..facts import SourceFile, TraceFacts
 
