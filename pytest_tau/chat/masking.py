@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 #: A key in a text, also if a provider has masked a part of it.
-_KEY_LIKE = re.compile(
-    r"\bsk-[\w*.…-]{4,}|\bAIza[\w-]{8,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\b(?:hf|gsk)_\w{8,}|\bxai-[\w-]{8,}"
-    r"|\beyJ[\w-]+\.[\w-]+\.[\w-]*|\b(?i:bearer)\s+[^\s,;'\"]+|(?<=//)[^/@\s]+(?=@)"
+KEY_LIKE = re.compile(
+    r"\b(?:sk|rk|pk)-[\w*.…-]{4,}|\b(?:sk|rk|pk|whsec)_(?:(?:live|test)_)?\w{16,}|\bAIza[\w-]{8,}"
+    r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\b(?:hf|gsk|r8|npm|dop_v1|gh[pousr])_\w{8,}|\bgithub_pat_\w{8,}"
+    r"|\b(?:xai|glpat|gldt|glrt|pypi|lsv2|pplx|key|tvly|nvapi)-[\w-]{12,}|\bxox[abeprs]-[\w-]{8,}|\bSG\.[\w-]{16,}\.[\w-]{16,}"
+    r"|\bya29\.[\w-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*|\b(?i:bearer)\s+[^\s,;'\"]+|(?<=//)[^/@\s]+(?=@)"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?"
     # Organizations and projects as OpenAI names them in its errors.
     r"|\borg-\w{8,}|\bproj_\w{8,}"
 )
@@ -37,7 +40,7 @@ def mask_secrets(text: str, args: Mapping[str, Any]) -> str:
     # Shorter values are switches and names; masking them would mask ordinary words.
     for secret in sorted((one for one in secrets if len(one) >= 8), key=len, reverse=True):
         text = text.replace(secret, "***")
-    return without_login(_KEY_LIKE.sub("***", text))
+    return without_login(KEY_LIKE.sub("***", text))
 
 
 def is_secret(name: str) -> bool:

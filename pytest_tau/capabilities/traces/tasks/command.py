@@ -14,7 +14,7 @@ from ....cli.options import add_options
 from ....cli.project import Project, add_project_options, project_of
 from ....errors import ConfigurationError
 from ....files import atomic_write, digest
-from ....plain import json
+from ....runs.reader import open_run
 from ....text import plural, printable, shorten
 from ..facts import stored_facts
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Results that differ from the recorded ones, of which so many are shown.
 _MOST_NOTES = 3
+#: Values that are kept and may be personal, of which so many are shown.
+_MOST_KEPT = 20
 _WIDTH = 48
 
 
@@ -101,7 +103,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError("--domain and --no-domain exclude each other; give one of them")
     target = _target(args)
     project = project_of(args)
-    trials, replaced = _redacted(list(_conversations(args)), args, project)
+    redacted = _redacted(list(_conversations(args)), args, project)
+    trials = redacted.trials
     nameless = [] if args.domain else [each.simulation for each in trials if not each.domain]
     with tempfile.TemporaryDirectory() as draft:
         own = _recorded(nameless, target, Path(draft)) if nameless else None
@@ -121,8 +124,10 @@ def run(args: argparse.Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(path, json.dumps(tasks, indent=1, ensure_ascii=False) + "\n")
     _print(f"{target}: {plural(len(written), 'draft' if found[0].draft else 'task')}")
-    if replaced:
-        _print(f"{plural(replaced, 'personal value')} replaced (--no-redact keeps them)")
+    if redacted.values:
+        _print(f"{plural(redacted.values, 'personal value')} replaced (--no-redact keeps them)")
+    for line in redacted.lines:
+        _print(line)
     if own:
         _print(f"{own.files[0][0]}: the domain {own.domain.name}; import pytest_tau_domains from it in conftest.py")
     names = {args.domain or each.domain or (own.domain.name if own else "") for each in trials}
@@ -131,16 +136,44 @@ def run(args: argparse.Namespace) -> int:
     return int(bool(refused))
 
 
-def _redacted(trials: list[StoredTrial], args: argparse.Namespace, project: Project) -> tuple[list[StoredTrial], int]:
-    """Return the conversations without personal data, and how many values were replaced."""
-    from .redact import Redactor
+class _Redacted(NamedTuple):
+    """Conversations without personal data.
+
+    Attributes:
+        trials: The conversations.
+        values: How many values were replaced.
+        lines: What is kept although it may be personal, and what is not recognised.
+    """
+
+    trials: list[StoredTrial]
+    values: int = 0
+    lines: tuple[str, ...] = ()
+
+
+def _redacted(trials: list[StoredTrial], args: argparse.Namespace, project: Project) -> _Redacted:
+    """Return the conversations without personal data."""
+    from ..redaction import Redactor
+    from ..redaction.key import key_of
+    from ..redaction.libraries import unseen
 
     if args.no_redact:
-        return trials, 0
+        return _Redacted(trials)
     names = {args.domain or each.domain for each in trials} - {""}
-    kept = json.dumps([project.load(name).environment().dump() for name in sorted(names)], ensure_ascii=False)
-    redactor = Redactor((each.simulation for each in trials), kept)
-    return [each._replace(simulation=redactor.redacted(each.simulation)) for each in trials], redactor.values
+    database = json.dumps([project.load(name).environment().dump() for name in sorted(names)], ensure_ascii=False)
+    # All conversations of the runs, so that one that is chosen has the same replacements as all of them.
+    runs = [open_run(name or None) for name in dict.fromkeys(map(_name_of, args.runs))]
+    whole = [trial.simulation for run in runs for trial in run.trials()]
+    key, note = key_of(runs[0].path)
+    redactor = Redactor(whole, database, key=key)
+    redacted = [each._replace(simulation=redactor.redacted(each.simulation)) for each in trials]
+    kept = [
+        f"{kept.text!r} ({each.simulation.id}, {kept.place})"
+        for each in redacted
+        for kept in redactor.kept_in(each.simulation)
+    ]
+    lines = [f"kept, and may be personal: {text}" for text in kept[:_MOST_KEPT]]
+    more = [f"and {len(kept) - _MOST_KEPT} more that may be personal"] if len(kept) > _MOST_KEPT else []
+    return _Redacted(redacted, redactor.values, (*filter(None, [note]), *lines, *more, *unseen()))
 
 
 class _Own(NamedTuple):
@@ -207,13 +240,11 @@ def _all_made(
 
 
 def _conversations(args: argparse.Namespace) -> Iterator[StoredTrial]:
-    from ....runs.reader import open_run
     from .handoffs import without_handoffs
 
     for spec in args.runs:
-        name, _, wanted = spec.partition("#")
-        if Path(spec).exists() and not Path(name).exists():
-            name, wanted = spec, ""
+        name = _name_of(spec)
+        wanted = spec.removeprefix(name).removeprefix("#")
         opened, number = open_run(name or None), 0
         for trial in opened.trials():
             simulation = trial.simulation
@@ -223,6 +254,12 @@ def _conversations(args: argparse.Namespace) -> Iterator[StoredTrial]:
                 yield trial._replace(domain=domain, simulation=without_handoffs(simulation))
         if not number:
             raise ConfigurationError("\n  ".join([f"{spec}: no conversation with this id", *opened.problems[:3]]))
+
+
+def _name_of(spec: str) -> str:
+    """Return the run of ``RUN#ID``."""
+    name = spec.partition("#")[0]
+    return spec if Path(spec).exists() and not Path(name).exists() else name
 
 
 def _decided(path: Path) -> Any:
