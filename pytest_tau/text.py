@@ -13,17 +13,6 @@ if TYPE_CHECKING:
 #: What a CI service takes for a command. GitHub: ``::error::`` at the start of a line, also after blanks, and
 #: ``##[error]`` anywhere in it. Azure: ``##vso[…]``, TeamCity: ``##teamcity[…]``, which are guarded anywhere.
 _COMMAND = re.compile(r"^(?P<blanks> *)::|#(?=#\w*\[)", re.MULTILINE)
-#: What looks like a key, where an error's text quotes a request or an answer to one.
-_KEY = re.compile(
-    r"(?P<kept>://)[^/@\s]+(?=@)"
-    r"|(?P<word>\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}"
-    r"|\b(?:sk|rk|pk|xai|gsk|key|ghp|hf)[-_][\w-]{12,}"
-    r"|(?P<name>\b(?:api[-_ ]?key|access[-_ ]?token|secret|password|authorization)[\"']?\s*[:=]\s*[\"']?)"
-    r"[^\s\"',;&}]{6,}",
-    re.IGNORECASE,
-)
-#: The query of an address.
-_QUERY = re.compile(r"(?<=\S)\?\S*")
 
 
 def plural(number: int, noun: str) -> str:
@@ -143,13 +132,3 @@ def error_line(error: str) -> str:
     """Return the line that names an error: the first, or the last of a traceback; empty for no text."""
     lines = error.strip().splitlines()
     return lines[-1 if has_traceback(error) else 0] if lines else ""
-
-
-def without_keys(text: str) -> str:
-    """Return a text that is not part of a conversation, without what looks like a key or a login."""
-    return _KEY.sub(lambda found: (found["kept"] or found["word"] or found["name"] or "") + "***", text)
-
-
-def shown_setting(value: str) -> str:
-    """Return a setting as it is shown: without keys, and an address without its query."""
-    return without_keys(_QUERY.sub("", value))

@@ -1,7 +1,7 @@
 """Chat models: requests and replies, the models of a trial, and recording and replaying their calls."""
 
 from .cassettes import Identity, Player, Recorder
-from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_login, without_secrets
+from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_secrets
 from .trial_models import LLM, Tape, TrialModel, TrialModels, attribute_calls, current_attribution
 
 __all__ = [
@@ -20,6 +20,5 @@ __all__ = [
     "Usage",
     "attribute_calls",
     "current_attribution",
-    "without_login",
     "without_secrets",
 ]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ContextWindowError, ModelError
-from .masking import mask_secrets
+from ..masking import mask_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

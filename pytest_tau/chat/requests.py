@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from ..masking import identifies_account, is_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,20 +16,6 @@ if TYPE_CHECKING:
 #: review of the conversation after its verdict.
 Role: TypeAlias = Literal["agent", "user", "judge", "retrieval", "reviewer"]
 
-_PRIVATE = re.compile(
-    r"(^|_)(key|apikey|(?<!per_)token|secret|passwd|password|cookies?|credentials?|headers?|auth|authorization)($|_)"
-)
-_LOGIN = re.compile(r"://[^/@\s]+@")
-#: Parameters of a URL that are credentials.
-_CREDENTIAL = re.compile(
-    r"([?&](?:code|sig|[^=&#\s]*(?:key|token|secret|password|signature))=)[^&#\s'\"]+", re.IGNORECASE
-)
-#: Arguments by which providers know who calls: an account, a project, a person.
-_ACCOUNT = re.compile(
-    r"(^|_)(organi[sz]ation|org|project|tenant|subscription|account|username|email|arn)($|_)"
-    r"|^(end_)?user(_id)?$|^(safety|customer)_identifier$|^(client|space|workspace)_id$"
-    r"|^aws_(role|session|profile)_name$|^aws_external_id$"
-)
 #: Arguments that describe data, in which such names mean something else.
 _SCHEMAS = frozenset({"response_format", "tools", "functions"})
 _MODEL_ARGUMENTS = "_llm_args"
@@ -82,21 +69,11 @@ def without_secrets(value: Any) -> Any:
     The arguments of model calls among them, such as ``agent_llm_args``, also have nothing that identifies an account.
     """
     if isinstance(value, dict):
-        shown = {name: without_secrets(value[name]) for name in value if not _is_secret(str(name))}
+        shown = {name: without_secrets(value[name]) for name in value if not is_secret(str(name))}
         return {
             name: _without_account(one) if str(name).endswith(_MODEL_ARGUMENTS) else one for name, one in shown.items()
         }
     return [without_secrets(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def without_login(text: str) -> str:
-    """Return a text without the credentials of URLs in it."""
-    return _CREDENTIAL.sub(r"\1***", _LOGIN.sub("://***@", text))
-
-
-def identifies_account(argument: str) -> bool:
-    """Return whether a model argument of this name identifies an account, a project or a person."""
-    return _ACCOUNT.search(_in_words(argument)) is not None
 
 
 def _without_account(value: Any) -> Any:
@@ -114,15 +91,6 @@ class ModelArguments(dict[str, Any]):
 
     def __repr__(self) -> str:
         return repr(shown_arguments(dict(self)))
-
-
-def _is_secret(name: str) -> bool:
-    """Return whether an argument of this name is a secret, such as ``api_key``, ``apiKey`` and ``X-Api-Key``."""
-    return _PRIVATE.search(_in_words(name)) is not None
-
-
-def _in_words(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_").lower()
 
 
 class Usage(BaseModel):

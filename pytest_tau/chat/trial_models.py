@@ -198,6 +198,11 @@ class TrialModels:
         """The roles that have a model."""
         return list(self._llms)
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the calls, by role; they may have keys."""
+        return {role: dict(llm.args) for role, llm in self._llms.items()}
+
     def get(self, role: Role) -> TrialModel | None:
         """Return the model of a role; None if it has none."""
         llm = self._llms.get(role)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..documents import DocumentError, parse_json
 from ..errors import DomainError, PlainErrors, TaskFormatError, ToolError, ToolServerError
+from ..masking import mask_secrets
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from ..plain import json
 from .results import result_text, stored_calls
@@ -222,7 +223,7 @@ class Environment:
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
             if isinstance(error, ToolServerError) and not self.abandoned:
                 self.fault = self.fault or str(error)
-            return writable(f"Error: {error}"), True, None
+            return writable(f"Error: {mask_secrets(str(error))}"), True, None
 
     def execute(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
         """Run a tool without syncing and return a copy of what it returns.

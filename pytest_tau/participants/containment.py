@@ -12,13 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..chat.masking import mask_secrets
 from ..errors import ConfigurationError, TaskFormatError, is_interrupt
+from ..masking import mask_secrets
 from ..models import writable
 from ..text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Iterator, Mapping
     from types import TracebackType
 
 #: Characters that are kept of the text of an exception, and of a traceback, half of which from its beginning.
@@ -40,22 +40,22 @@ class ForeignError(Exception):
 
 
 def describe(error: BaseException, *, place: bool = False) -> str:
-    """Return the class and the text of an exception.
+    """Return the class and the text of an exception, in which keys are masked.
 
     Args:
         error: The exception.
         place: Add the line of the participant's own code that raised it.
     """
     raised = raised_by(error)
-    text = shorten(str(raised), _LONGEST)
+    text = shorten(mask_secrets(str(raised)), _LONGEST)
     line = _place_of(raised) if place else None
     return writable(f"{type(raised).__name__}: {text}{f' ({line})' if line else ''}")
 
 
-def participant_traceback(error: BaseException) -> str | None:
+def participant_traceback(error: BaseException, args: Mapping[str, Any] | None = None) -> str | None:
     """Return the traceback of an exception from the participant's own code on; None if it has none of its frames.
 
-    Keys are masked: lines of code and texts of exceptions may have one.
+    Keys are masked, those of the arguments of model calls too: lines of code and texts of exceptions may have one.
     """
     raised = raised_by(error)
     start = _first(raised.__traceback__, own=True) or _first(raised.__traceback__, own=False)
@@ -67,7 +67,7 @@ def participant_traceback(error: BaseException) -> str | None:
         text = "".join(traceback.format_tb(start)) + type(raised).__name__
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]}\n…\n{text[-_LONGEST // 2 :]}"
-    return writable(mask_secrets(text.rstrip(), {}))
+    return writable(mask_secrets(text.rstrip(), args))
 
 
 def _place_of(raised: BaseException) -> str | None:

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ..chat import without_login
 from ..endpoint.listener import load
 from ..errors import ConfigurationError, is_interrupt, similar_names, suggestion, unknown_name
 from ..files import digest
+from ..masking import without_login
 from .adapters import adapt, built_class, check_form, name_of, takes_model
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .base import BuiltIn

@@ -107,8 +107,12 @@ def get_item_state(item: pytest.Item) -> ItemState | None:
 
 def set_properties(item: pytest.Item, **properties: object) -> None:
     """Set the documented user properties of an item, replacing their previous values; None removes one."""
+    from ..masking import mask_secrets
+
     item.user_properties[:] = [each for each in item.user_properties if each[0] not in properties]
-    shown = {name: visible(value) if isinstance(value, str) else value for name, value in properties.items()}
+    shown = {
+        name: visible(mask_secrets(value)) if isinstance(value, str) else value for name, value in properties.items()
+    }
     item.user_properties += [(name, value) for name, value in shown.items() if value is not None]
 
 

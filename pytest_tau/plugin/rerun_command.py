@@ -7,9 +7,9 @@ import shlex
 from operator import attrgetter
 from typing import Any
 
-from ..chat.masking import is_secret
-from ..chat.requests import shown_arguments, without_login
+from ..chat.requests import shown_arguments
 from ..documents import parse_json
+from ..masking import is_secret, mask_secrets, masked
 from ..plain import json
 from ..run_settings.types import json_object, model_arguments
 from .items import is_of_domain
@@ -41,7 +41,7 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
             parts.append(name)
         elif value not in (None, False, []):
             for one in value if isinstance(value, list) else [value]:
-                shown = _public(one) if option.type in (model_arguments, json_object) else without_login(str(one))
+                shown = _public(one) if option.type in (model_arguments, json_object) else mask_secrets(str(one))
                 # Written apart, pytest takes a path for one of tests.
                 parts += [f"{name}={shown}"] if option.path else [name, shown]
     if record is not None:
@@ -63,11 +63,11 @@ def _public_setting(setting: str) -> str:
     name, _, value = setting.partition("=")
     option = OPTIONS.get(name.removeprefix("tau_"))
     is_json = option is not None and option.type in (model_arguments, json_object)
-    return f"{name}={_public(value)}" if is_json else without_login(setting)
+    return f"{name}={_public(value)}" if is_json else mask_secrets(setting)
 
 
 def _public(args: str) -> str:
     """Return the arguments of model calls as reports show the command: without an account, a key to be filled in."""
     given = parse_json(args)
     keys = {name: "***" for name, value in given.items() if is_secret(name) and isinstance(value, str)}
-    return without_login(json.dumps(shown_arguments(given) | keys))
+    return json.dumps(masked(shown_arguments(given)) | keys)

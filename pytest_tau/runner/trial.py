@@ -26,6 +26,7 @@ from ..errors import (
 )
 from ..evaluation import LazyJudge
 from ..evaluation.outside import StateBefore
+from ..masking import mask_secrets, masked
 from ..models import FAULTS, GREETING, INTERRUPTED, AssistantMessage, Simulation, clone, simulation_id
 from ..models.copying import assign
 from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by, reason_of
@@ -105,6 +106,7 @@ class Trial:
         simulation.conditions = conditions_of(self.setup, agent, user, self.persona)
         if tape:
             _end_recording(tape, self.models, simulation, clock)
+        _mask(simulation, self.models.arguments)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
         self.environment.agent_db.put_back()
         return simulation
@@ -399,6 +401,13 @@ class Trial:
         found = await grade_trial(self.setup, simulation, before)
         self._unusable = isinstance(found, UnusableReplyError)
         self.fault = self.fault if found is None or self._unusable else found
+
+
+def _mask(simulation: Simulation, arguments: Mapping[str, Any]) -> None:
+    """Mask the keys in what is said of a trial, before anything is shown or stored; its messages are the agent's."""
+    simulation.error = simulation.error and mask_secrets(simulation.error, arguments)
+    simulation.replay_differences = masked(simulation.replay_differences, arguments)
+    simulation.info = masked(simulation.info, arguments)
 
 
 def _end_recording(tape: Tape, models: TrialModels, simulation: Simulation, clock: Clock) -> None:

@@ -109,6 +109,15 @@ def _start_in(manifest: Path) -> float:
     return max(each.replace(tzinfo=each.tzinfo or UTC).timestamp() for each in starts)
 
 
+def ignore_all_in_git(folder: Path) -> None:
+    """Keep a folder out of git, wherever it lies: it has conversations of real people.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
 def ignore_in_git(home: Path) -> None:
     """Keep a folder out of git if it is the project's ``.tau``.
 

@@ -9,10 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
 from ..files import atomic_write
+from ..masking import shown_setting
 from ..models import ModelUsage  # noqa: TC001 - pydantic reads the annotation
 from ..plain import json
 from ..run_settings import settings_that_affect
-from ..text import plural, shorten, shown_setting
+from ..text import plural, shorten
 from .layout import MANIFEST
 
 if TYPE_CHECKING:

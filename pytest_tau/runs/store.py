@@ -290,7 +290,7 @@ class _RemoteStore:
 
     def _problem(self, error: Exception, url: str | None = None) -> str:
         """Return the text of an error without credentials."""
-        from ..chat.requests import without_login
+        from ..masking import without_login
 
         text = str(error).splitlines()[0] if str(error) else ""
         for secret in self._secrets if url is None else _secrets(url):

@@ -18,11 +18,13 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
 #: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
-#: ``documents``, ``garbage``, ``background``, ``carried``, ``plain``, ``proxies``, ``terminal``.
+#: ``documents``, ``garbage``, ``background``, ``carried``, ``masking``, ``plain``, ``proxies``,
+#: ``terminal``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
 _GROUND = {
-    *("errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "plain", "proxies"),
+    *("errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "masking", "plain"),
+    "proxies",
     "settings",
 }
 _LAYERS = {
@@ -51,6 +53,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "garbage": set(),
     "background": set(),
     "carried": set(),
+    "masking": set(),
     "proxies": set(),
     "settings": {"text", "plain"},
     "models": _GROUND,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.capabilities.traces.redaction import Redactor
 from pytest_tau.capabilities.traces.tasks.proof import prove
-from pytest_tau.capabilities.traces.tasks.redact import Redactor
 from pytest_tau.models import Simulation
 from pytest_tau.models.task_files import load_task_file
 from pytest_tau.testing import scripted_replies

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ...chat.call_arguments import refuse_arguments, refuse_name, thinks
-from ...chat.masking import is_secret, mask_secrets
 from ...chat.prices import Price, refuse_unpriced
 from ...errors import ConfigurationError, similar_names, suggestion, unknown_name
+from ...masking import is_secret, mask_secrets
 from .client import load
 from .prices import will_be_priced
 

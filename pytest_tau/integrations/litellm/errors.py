@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...chat.faults import build_model_error, chain_of
-from ...chat.masking import mask_secrets
 from ...chat.refusals import fault_of, read_refusal
 from ...errors import ConfigurationError, install_extra
+from ...masking import mask_secrets
 from ...proxies import describe_proxy
 from .credentials import describe_key
 

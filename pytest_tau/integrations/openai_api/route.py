@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ...chat.call_arguments import refuse_arguments, refuse_name
-from ...chat.masking import is_secret
 from ...chat.prices import OWN_PRICES, PRICES_OF_LITELLM, Price, refuse_unpriced
 from ...documents import DocumentError, read_json
 from ...errors import ConfigurationError, install_extra
+from ...masking import is_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

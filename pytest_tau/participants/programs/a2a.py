@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ...carried import carried
-from ...chat import without_login
-from ...chat.masking import mask_secrets
 from ...documents import DocumentError, parse_json
 from ...endpoint.listener import body_of
 from ...errors import ConfigurationError, ModelError, ParticipantError
+from ...masking import mask_secrets, without_login
 from ...text import one_line
 from .a2a_protocol import (
     ANSWERED,

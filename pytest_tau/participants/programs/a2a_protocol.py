@@ -6,8 +6,8 @@ import uuid
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from ...chat import without_login
 from ...errors import ConfigurationError
+from ...masking import without_login
 
 PREFIX = "a2a:"
 _CARD_PATH = ".well-known/agent-card.json"

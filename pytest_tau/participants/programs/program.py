@@ -12,9 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...chat import without_login
-from ...chat.masking import mask_secrets
 from ...errors import ConfigurationError, ParticipantError
+from ...masking import mask_secrets, without_login
 from ...text import plural, shorten, visible
 from ..threads import BlockingCaller
 from .process import MOST_OUTPUT, Finished, ProcessGroup

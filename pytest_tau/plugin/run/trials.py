@@ -320,7 +320,7 @@ class TrialFuture:
 
     def _end_log(self, simulation: Simulation | None, error: BaseException | None = None) -> None:
         if self._log is not None:
-            text = None if self._fault is None else participant_traceback(self._fault)
+            text = None if self._fault is None else participant_traceback(self._fault, self.inputs.models.arguments)
             self._log.end(simulation, error, text)
 
     def _note_foreign(self, simulation: Simulation, agent: ParticipantSource) -> None:
@@ -376,7 +376,7 @@ class TrialFuture:
     def _set_fault(self, simulation: Simulation) -> None:
         """Set what the report and the debugger show of an exception of a participant."""
         state, fault = item_state(self._item), self._fault
-        text = None if fault is None else participant_traceback(fault)
+        text = None if fault is None else participant_traceback(fault, self.inputs.models.arguments)
         side = _BY_PARTICIPANT.get(simulation.termination_reason)
         state.traceback = None if text is None else (f"Traceback of the {side}", text)
         # Its frames keep what the participant has in memory alive.

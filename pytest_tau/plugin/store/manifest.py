@@ -148,7 +148,8 @@ def write_remote_manifest(
 
 def recorded_settings(run: RunConfig) -> dict[str, Any]:
     """Return the settings that are not their defaults, and those that are always shown, without secrets."""
-    from ...chat.requests import without_login, without_secrets
+    from ...chat.requests import without_secrets
+    from ...masking import masked
 
     simulation = run.simulation
     core = (run, simulation, simulation.limits, run.models, *run.written)
@@ -159,7 +160,7 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
     found |= _resolved(run) | _of_models(run)
     # Not by equality alone: a seed of 0 equals False.
     given = {name: value for name, value in found.items() if value not in (None, [], {}) and value is not False}
-    public: dict[str, Any] = without_secrets(json.loads(without_login(json.dumps(given, default=repr))))
+    public: dict[str, Any] = masked(without_secrets(json.loads(json.dumps(given, default=repr))))
     return public
 
 
@@ -229,11 +230,11 @@ def _participants(items: Iterable[pytest.Item], run: RunConfig) -> dict[str, dic
 
     It is not a setting: a run is resumed by its settings before anything is collected.
     """
-    from ...chat.requests import without_login
+    from ...masking import mask_secrets
 
     trials = [item for item in items if spec_of(item) is not None]
-    found = {side: sorted({without_login(participant_of(side, item)) for item in trials}) for side in SIDES}
-    named = {"agent": [without_login(str(run.agent_spec))], "user": [without_login(str(run.user_spec))]}
+    found = {side: sorted({mask_secrets(participant_of(side, item)) for item in trials}) for side in SIDES}
+    named = {"agent": [mask_secrets(str(run.agent_spec))], "user": [mask_secrets(str(run.user_spec))]}
     return {"participants": found} if trials and found != named else {}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...analysis.usage import format_tokens
 from ...files import atomic_write, file_name_of
+from ...masking import mask_secrets
 from ...plain import json
 from ...text import one_line
 
@@ -65,7 +66,7 @@ class TrialLog:
             self._calls += 1
             name = f"{self._calls:04d}-{role}.json"
         asked = request.model_dump(mode="json", exclude={"args"}) | {"args": request.public_args}
-        failure = None if error is None else f"{type(error).__name__}: {error}"
+        failure = None if error is None else mask_secrets(f"{type(error).__name__}: {error}")
         answer = reply.model_dump(mode="json") if reply else None
         self._write(f"calls/{name}", {"role": role, "request": asked, "reply": answer, "error": failure})
         self._add(f"{role} model {request.model}, {name}: {failure or _facts(reply)}")
@@ -81,7 +82,7 @@ class TrialLog:
             traceback: The traceback of the exception of a participant that has ended the conversation.
         """
         if simulation is None:
-            status: dict[str, Any] = {"outcome": "not run", "error": f"{type(error).__name__}: {error}"}
+            status: dict[str, Any] = {"outcome": "not run", "error": mask_secrets(f"{type(error).__name__}: {error}")}
         else:
             fields = {"task_id", "trial", "seed", "termination_reason", "error", "duration", "model_usage"}
             status = {"outcome": simulation.outcome, "reward": simulation.reward}
@@ -97,7 +98,7 @@ class TrialLog:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
             with self._lock, (self._folder / "trial.log").open("a", encoding="utf-8", errors="backslashreplace") as log:
-                log.write(f"{now} {one_line(text, _LONGEST)}\n")
+                log.write(f"{now} {one_line(mask_secrets(text), _LONGEST)}\n")
         except OSError as error:
             self._note(error)
 

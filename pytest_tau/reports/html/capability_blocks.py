@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ...text import without_keys
+from ...masking import mask_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,16 +25,16 @@ def shown_blocks(found: Iterable[tuple[str, PageBlock]], folder: Path) -> list[d
     return [
         {
             "name": name,
-            "title": without_keys(block.title),
-            "note": without_keys(block.note),
-            "text": without_keys(block.text),
-            "rows": [[label, without_keys(value)] for label, value in block.rows],
+            "title": mask_secrets(block.title),
+            "note": mask_secrets(block.note),
+            "text": mask_secrets(block.text),
+            "rows": [[label, mask_secrets(value)] for label, value in block.rows],
             "items": [
                 {
                     **each._asdict(),
-                    "text": without_keys(each.text),
-                    "head": without_keys(each.head),
-                    "note": without_keys(each.note),
+                    "text": mask_secrets(each.text),
+                    "head": mask_secrets(each.head),
+                    "note": mask_secrets(each.note),
                 }
                 for each in block.items
             ],
@@ -62,12 +62,12 @@ def block_checks(found: Iterable[tuple[str, PageBlock]]) -> list[dict[str, Any]]
     return [
         {
             "kind": block.title,
-            "text": without_keys(": ".join(filter(None, [each.head, each.text]))),
+            "text": mask_secrets(": ".join(filter(None, [each.head, each.text]))),
             "met": bool(each.met),
             "gates": False,
             "message_idx": each.message_idx,
             "call": None,
-            "note": without_keys(each.note),
+            "note": mask_secrets(each.note),
             "ofCall": False,
         }
         for _, block in found

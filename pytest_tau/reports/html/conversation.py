@@ -10,9 +10,9 @@ from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL, components_of
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
+from ...masking import mask_secrets
 from ...plain import json
 from ...regrade.recognition import worked_alone
-from ...text import without_keys
 from .alignment import align
 from .capability_blocks import block_checks, shown_blocks
 from .json_text import value_text
@@ -114,7 +114,7 @@ def conversation(
         "usage": [{"role": role, **used.model_dump()} for role, used in simulation.model_usage.items()],
         "blame": _blame((simulation.info or {}).get("blame")),
         "turning_point": _turning_point((simulation.info or {}).get("turning_point")),
-        "error": without_keys(simulation.error) if simulation.error else None,
+        "error": mask_secrets(simulation.error) if simulation.error else None,
         "replay": simulation.replay_differences,
         "note": history.note,
     }
@@ -278,7 +278,7 @@ def _blame(found: Any) -> dict[str, Any] | None:
     """Return whose fault it looks like; the evidence may be an error's text."""
     if not isinstance(found, dict):
         return None
-    texts = {name: without_keys(str(found.get(name) or "")) for name in ("party", "reason", "evidence")}
+    texts = {name: mask_secrets(str(found.get(name) or "")) for name in ("party", "reason", "evidence")}
     return {**texts, "message_idx": _number(found)}
 
 
@@ -289,7 +289,7 @@ def _turning_point(found: Any) -> dict[str, Any] | None:
     return {
         "message_idx": _number(found),
         "kind": str(found.get("kind")),
-        "text": without_keys(str(found.get("text") or "")),
+        "text": mask_secrets(str(found.get("text") or "")),
     }
 
 

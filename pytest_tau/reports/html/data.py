@@ -7,9 +7,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ...analysis.columns import with_facts
 from ...errors import ConfigurationError
+from ...masking import mask_secrets
 from ...runs.groups import distinguish, find_variants, match_groups
 from ...runs.manifest import agent_name
-from ...text import without_keys
 from .blocks import BLOCK, ConversationBlocks
 from .conversation import first_difference
 from .gathering import Facts, Gatherer
@@ -61,7 +61,7 @@ def gather(
                 "comparisons": comparisons(records),
                 "kept": kept,
                 "rows": [tables.row(one, names) for one in facts],
-                "problems": [without_keys(problem) for problem in run.problems],
+                "problems": [mask_secrets(problem) for problem in run.problems],
             }
         )
         gathered.append(facts)

@@ -12,10 +12,10 @@ from ...analysis.scores import Scores, outcomes_by_group
 from ...analysis.unseen import unseen_agents, unseen_line
 from ...analysis.variants import Variants, records_by_variant
 from ...capability.calls import summary_lines
+from ...masking import shown_setting
 from ...runs.groups import count_tasks
 from ...runs.manifest import NO_REASON, named_participants
 from ...runs.results.files import works_alone
-from ...text import shown_setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

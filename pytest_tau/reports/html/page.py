@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ...capability import installed
 from ...files import atomic_open
-from ...text import without_keys
+from ...masking import mask_secrets
 from .data import gather
 from .json_text import document
 
@@ -58,7 +58,7 @@ def write_report(
     known = installed() if capabilities is None else capabilities
     with tempfile.TemporaryFile() as spool:
         found = gather(runs, domains, spool, known, file.parent)
-        found["decisions"] = [(without_keys(line), met) for line, met in decisions]
+        found["decisions"] = [(mask_secrets(line), met) for line, met in decisions]
         spool.seek(0)
         with atomic_open(file) as page:
             _write(page, found, spool, [each.script for each in known if each.script])

@@ -15,7 +15,7 @@ from ....cli.options import add_options
 from ....errors import ConfigurationError
 from ....plain import json
 from ....plugin.store.lock import FolderInUseError, RunLock
-from ....runs.layout import RUNS, SIMULATIONS, ignore_in_git
+from ....runs.layout import RUNS, SIMULATIONS, ignore_all_in_git, ignore_in_git
 from ....text import plural, printable
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def _store(files: list[Path], out: Path | None, domain: str | None) -> int:
             raise ConfigurationError("\n  ".join(["no conversation was read; nothing is stored", *listed]))
         made = draft / "run"
         made.mkdir()
+        ignore_all_in_git(made)
         simulations.rename(made / SIMULATIONS)
         made.rename(target)
     _print(f"{target}: {plural(number, 'conversation')}")

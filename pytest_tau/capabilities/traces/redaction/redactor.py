@@ -66,7 +66,7 @@ class Redactor:
                 parts = [part for part in re.findall(r"[^\W\d_]+", text) if len(part) >= _SHORTEST]
                 made |= {part: replacements.name(part) for part in parts if part not in made}
         ordinary = {word for document in documents for word in document.ordinary()}
-        self._made = {to.lower() for to in made.values()}
+        self._made = {word for to in made.values() for word in re.findall(r"[^\W_]+", to.lower())}
         self._substitution = Substitution(made, {text for text in made if text.lower() in ordinary and text.isalpha()})
         self._is_needed = bool(made)
 
@@ -112,8 +112,7 @@ class Redactor:
                     yield Kept(text, f"message {number}")
 
     def _is_made(self, text: str) -> bool:
-        words = re.findall(r"[^\W_]+", text.lower())
-        return text.lower() in self._made or all(word in self._made or word.isdigit() for word in words if word)
+        return any(word in self._made for word in re.findall(r"[^\W_]+", text.lower()))
 
 
 #: Fields of a simulation that may say something of a person, besides its messages.

@@ -154,7 +154,8 @@ def _is_other(entry: _Entry, found: str, text: str, start: int) -> bool:
 
 
 def _in_form(entry: _Entry, found: str) -> str:
-    if found == entry.original or not any(map(str.isalpha, found)):
+    is_name = all(map(str.isalpha, _WORD.findall(entry.original)))
+    if (found == entry.original and not is_name) or not any(map(str.isalpha, found)):
         return entry.made
     return in_case_of(found, entry.made)
 

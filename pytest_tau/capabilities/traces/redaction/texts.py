@@ -7,7 +7,7 @@ from functools import cache
 from ipaddress import IPv6Address
 from typing import TYPE_CHECKING, Final
 
-from ....chat.masking import KEY_LIKE
+from ....masking import KEY_LIKE
 from .fields import Personal
 from .labels import PHRASES
 from .names import names_said
