@@ -27,6 +27,7 @@ _ORDINARY: Final = frozenset(
 _PARTICLES: Final = frozenset(
     "de da do dos del della di van von vom zu zum der den la le el al bin ibn ben y e ter ten af av".split()
 )
+_HEXADECIMAL: Final = re.compile(r"(?=.*\d)(?:[\da-f-]{8,}|[\dA-F-]{8,})")
 _ATTEMPTS: Final = 400
 #: Attempts after which a number gets another digit.
 _WIDEN: Final = 24
@@ -54,7 +55,7 @@ class Replacements:
         make = _MAKERS.get(kind, _code)
         if kind in ("name", "place"):
             return re.sub(r"[^\W\d_]+", lambda part: self.name(part[0]), text)
-        if kind in ("id", "street", "handle"):
+        if kind in ("id", "street", "handle") and _HEXADECIMAL.fullmatch(text) is None:
             text = re.sub(r"[^\W\d_]{3,}", lambda part: self._unless_ordinary(part[0]), text)
         for attempt in range(_ATTEMPTS):
             made = make(text, self._number(f"{kind} {text} {attempt}"), attempt)
@@ -78,9 +79,7 @@ class Replacements:
         return known
 
     def _unless_ordinary(self, word: str) -> str:
-        if word.lower() in _ORDINARY or (re.fullmatch("[a-f]+", word) and len(word) < 6):
-            return word
-        return in_case_of(word, self.name(word))
+        return word if word.lower() in _ORDINARY else in_case_of(word, self.name(word))
 
     def _is_free(self, made: str) -> bool:
         words = {made.lower(), "".join(re.findall(r"[^\W_]+", made.lower()))}
