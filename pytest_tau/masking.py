@@ -75,7 +75,7 @@ def mask_secrets(text: str, args: Mapping[str, Any] | None = None) -> str:
     }
     for secret in sorted((one for one in secrets if len(one) >= _SHORTEST), key=len, reverse=True):
         text = text.replace(secret, MASK)
-    return without_login(KEY_LIKE.sub(MASK, _NAMED.sub(_without_value, text)))
+    return _without_login(KEY_LIKE.sub(MASK, _NAMED.sub(_without_value, text)))
 
 
 def masked(value: Any, args: Mapping[str, Any] | None = None) -> Any:
@@ -92,7 +92,7 @@ def shown_setting(value: str) -> str:
     return mask_secrets(_QUERY.sub("", value))
 
 
-def without_login(text: str) -> str:
+def _without_login(text: str) -> str:
     """Return a text without the credentials of URLs in it."""
     return _CREDENTIAL.sub(rf"\1{MASK}", _LOGIN.sub(f"://{MASK}@", text))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from ..endpoint.listener import load
 from ..errors import ConfigurationError, is_interrupt, similar_names, suggestion, unknown_name
 from ..files import digest
-from ..masking import without_login
+from ..masking import mask_secrets
 from .adapters import adapt, built_class, check_form, name_of, takes_model
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .base import BuiltIn
@@ -191,7 +191,7 @@ def _of_form(name: str, target: Any, side: Side) -> ParticipantSource:
 
 def _outside(spec: str, side: Side, folder: Path) -> ParticipantSource:
     """Return the source of an agent that is outside of this process: a server or a program."""
-    name = without_login(spec)
+    name = mask_secrets(spec)
     if is_program(spec):
         if side == "user":
             raise ConfigurationError(f"user {name!r}: only an agent can be a program or a server; use module:attribute")

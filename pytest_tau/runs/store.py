@@ -290,12 +290,12 @@ class _RemoteStore:
 
     def _problem(self, error: Exception, url: str | None = None) -> str:
         """Return the text of an error without credentials."""
-        from ..masking import without_login
+        from ..masking import mask_secrets
 
         text = str(error).splitlines()[0] if str(error) else ""
         for secret in self._secrets if url is None else _secrets(url):
             text = text.replace(secret, "***")
-        return f"{type(error).__name__}: {without_login(text)}".rstrip(": ")
+        return f"{type(error).__name__}: {mask_secrets(text)}".rstrip(": ")
 
 
 def _exists(error: Exception) -> bool:

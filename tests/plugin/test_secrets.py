@@ -186,3 +186,102 @@ def test_names_in_a_schema_are_no_accounts():
     schema = {"type": "json_schema", "json_schema": {"properties": {"user": {}, "project": {}, "organization": {}}}}
     request = ChatRequest(model="m", messages=[], args={"response_format": schema, "user": "x", "max_tokens": 5})
     assert request.public_args == {"max_tokens": 5, "response_format": schema}
+
+
+#: What an exception may quote of a request, with a value that is nowhere else.
+QUOTED = {
+    "key": "Incorrect API key provided: sk-quotedAAkey01",
+    "login": "https://login:quotedBB@host.example/v1 refused",
+    "query": "https://host.example/v1?sig=quotedCC%2Bpart&api-version=2",
+    "bearer": "sent Authorization: Bearer quotedDD.0123",
+    "basic": "headers {'Authorization': 'Basic quotedEE=='}",
+    "cookie": "Cookie: session=quotedFF; theme=quotedGG",
+    "pairs": "[(b'x-api-key', b'quotedHH0123')]",
+    "json": '{"client_secret": "quotedII 0123", "model": "m"}',
+    "assigned": "password=quotedJJ0123 for user",
+    "token": "glpat-quotedKK0123456789",
+    "pem": "-----BEGIN PRIVATE KEY-----quotedLL-----END PRIVATE KEY-----",
+    "of the environment": "using quotedMM-of-the-environment",
+    "of the arguments": "asked with quotedNN-of-the-query",
+}
+MARKS = [f"quoted{letter * 2}" for letter in "ABCDEFGHIJKLMN"]
+RAISING = f"""
+import logging
+TEXT = " | ".join({list(QUOTED.values())!r})
+
+class it:
+
+    def respond(self, message):
+        logging.getLogger("client").warning(TEXT)
+        raise RuntimeError(TEXT)
+"""
+
+
+def marks_in(text: str) -> list[str]:
+    return [mark for mark in MARKS if mark in text]
+
+
+def marked_files(project) -> dict[str, list[str]]:
+    files = (path for path in project.path.rglob("*") if path.is_file() and path.suffix not in (".pyc", ".py"))
+    found = {path.name: marks_in(path.read_bytes().decode("utf-8", "replace")) for path in files}
+    return {name: marks for name, marks in found.items() if marks}
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "workers"])
+def test_keys_in_the_text_of_an_agents_exception_leave_no_trial(project, a_task, monkeypatch, workers):
+    monkeypatch.setenv("OWN_API_TOKEN", "quotedMM-of-the-environment")
+    project.tasks("mock/t.tau.json", [a_task()])
+    project.write("parts.py", RAISING)
+    args = json.dumps({"extra_query": {"sig": "quotedNN-of-the-query"}})
+    options = ["--tau-agent", "parts.py:it", "--tau-user", "gold", "--tau-logs=logs", "--tau-agent-llm", "openai/m"]
+    options += ["--tau-agent-llm-args", args, *REPORTS, "-vv", "-rA", "-o", "junit_logging=all", *workers]
+    run = project.run(*options)
+    run.outcomes(failed=1)
+    run.line("RuntimeError: Incorrect API key provided: ***")
+    assert marks_in(run.text) == []
+    assert marked_files(project) == {}
+
+
+def test_keys_in_the_error_of_a_tool_reach_neither_the_agent_nor_a_file(shelf):
+    source = (shelf.path / "conftest.py").read_text(encoding="utf-8")
+    text = " | ".join(value for name, value in QUOTED.items() if not name.startswith("of "))
+    shelf.write("conftest.py", source.replace('raise ToolError(f"no book {title}")', f"raise ToolError({text!r})"))
+    shelf.write(
+        "parts.py",
+        """
+        from pytest_tau.testing import ScriptedParticipant, call
+
+        class it(ScriptedParticipant):
+            def __init__(self):
+                super().__init__([call("lend", title="none"), "Done."])
+        """,
+    )
+    run = shelf.run("--tau-domain", "shelf", "--tau-agent", "parts.py:it", "--tau-user", "gold", *REPORTS, "-vv")
+    run.outcomes(failed=2)
+    assert marks_in(run.text) == []
+    (stored,) = shelf.path.glob(".tau/runs/*/simulations.jsonl")
+    assert "Incorrect API key provided: ***" in stored.read_text(encoding="utf-8")
+    assert marked_files(shelf) == {}
+
+
+@pytest.mark.parametrize("name", ["extra_query", "extra_headers", "extra_body"])
+def test_a_signature_among_the_arguments_is_stored_nowhere(models, project, name):
+    models.script(FAILING)
+    args = json.dumps({name: {"sig": "quotedNN-of-the-query"}, "top_p": 0.75})
+    run = models.run("--tau-agent-llm-args", args, "--tau-user-llm-args", args, "--tau-record", *REPORTS)
+    run.outcomes(failed=1)
+    assert marks_in(run.text) == []
+    files = {name: marks for name, marks in marked_files(project).items() if name != "calls.jsonl"}
+    assert files == {}
+    assert models.asked[0]["args"][name] == {"sig": "quotedNN-of-the-query"}, "the model is given it"
+
+
+def test_a_key_in_the_command_of_an_agent_is_not_in_the_command_that_runs_it_again(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task()])
+    project.write("agent.py", "raise SystemExit(3)")
+    agent = f"cmd:{sys.executable} agent.py --api-key sk-quotedAAkey01 --password=quotedJJ0123"
+    run = project.run("--tau-agent", agent, "--tau-user", "gold", *REPORTS)
+    run.outcomes(failed=1)
+    assert "api-key ***" in run.line("again: pytest")
+    assert marks_in(run.text) == []
+    assert marked_files(project) == {}

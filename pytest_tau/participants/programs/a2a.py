@@ -14,7 +14,7 @@ from ...carried import carried
 from ...documents import DocumentError, parse_json
 from ...endpoint.listener import body_of
 from ...errors import ConfigurationError, ModelError, ParticipantError
-from ...masking import mask_secrets, without_login
+from ...masking import mask_secrets
 from ...text import one_line
 from .a2a_protocol import (
     ANSWERED,
@@ -92,7 +92,7 @@ class A2AAgent:
         # A task that is done takes no further message; the conversation goes on with a new one.
         self._task = answer.task if answer.state == "input-required" else ""
         if answer.state not in ANSWERED:
-            said = f": {one_line(mask_secrets(answer.text, {}), _SHOWN)}" if answer.text else ""
+            said = f": {one_line(mask_secrets(answer.text), _SHOWN)}" if answer.text else ""
             raise ParticipantError(f"{self._name}: the task is {answer.state or 'in no state'}{said}", side="agent")
         if not answer.text.strip():
             raise ParticipantError(f"{self._name} answered without a text", side="agent")
@@ -113,7 +113,7 @@ class A2AAgent:
 
     @property
     def _name(self) -> str:
-        return without_login(self._spec)
+        return mask_secrets(self._spec)
 
     async def _answered(self, text: str) -> Answer:
         if self._http is None:
@@ -146,7 +146,7 @@ class A2AAgent:
         body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         key = _key(interface.url, interface.key_header) if interface.gets_key else {}
         headers = {"A2A-Version": interface.version, **carried.get(), **key}
-        where = f"{self._name}: {method} at {without_login(interface.url)}"
+        where = f"{self._name}: {method} at {mask_secrets(interface.url)}"
         try:
             async with http.post(interface.url, json=body, headers=headers, allow_redirects=False) as response:
                 _refuse_redirect(response)
@@ -157,7 +157,7 @@ class A2AAgent:
             return _parsed(content)
         except ValueError as error:
             shown = "" if status == 200 else f"HTTP {status}{_hint(status)}: "
-            problem = mask_secrets(f"{where}: {shown}{error}", {})
+            problem = mask_secrets(f"{where}: {shown}{error}")
             if status in _REFUSED:
                 raise _KeyError(problem) from None
             raise ParticipantError(problem, side="agent") from None
@@ -193,12 +193,12 @@ async def _fetch_interface(http: aiohttp.ClientSession, spec: str) -> Interface:
     import aiohttp
 
     url = card_url(spec)
-    name = f"agent {without_login(spec)!r}"
+    name = f"agent {mask_secrets(spec)!r}"
     try:
         status, content = await _get(http, url)
     except (TimeoutError, aiohttp.ClientError, OSError) as error:
         raise ConfigurationError(f"{name}: no A2A server can be reached there: {_described(error)}") from error
-    shown = without_login(url)
+    shown = mask_secrets(url)
     if status != 200:
         kind = _KeyError if status in _REFUSED else ConfigurationError
         raise kind(f"{name}: there is no agent card at {shown} (HTTP {status}{_hint(status)})")
@@ -209,14 +209,14 @@ async def _fetch_interface(http: aiohttp.ClientSession, spec: str) -> Interface:
     try:
         interface = chosen_interface(card, url)
     except ConfigurationError as error:
-        raise ConfigurationError(f"{name}: {without_login(str(error))}") from None
+        raise ConfigurationError(f"{name}: {mask_secrets(str(error))}") from None
     if interface.needs_key and not os.environ.get(KEY_VARIABLE):
         raise _KeyError(f"{name}: the agent card requires a key: set the environment variable {KEY_VARIABLE}")
     interface = interface._replace(gets_key=_gets_key(spec, interface))
     if interface.needs_key and not interface.gets_key:
         host = urlsplit(interface.url).hostname
         raise _KeyError(
-            f"{name}: the agent card names another server, {without_login(interface.url)}, and requires a key: set the "
+            f"{name}: the agent card names another server, {mask_secrets(interface.url)}, and requires a key: set the "
             f"environment variable {HOST_VARIABLE} to {host} to send it the key of {KEY_VARIABLE}"
         )
     return interface
@@ -236,7 +236,7 @@ def _refuse_redirect(response: aiohttp.ClientResponse) -> None:
     import aiohttp
 
     if response.status in _REDIRECTED:
-        target = without_login(response.headers.get("Location", "nowhere"))
+        target = mask_secrets(response.headers.get("Location", "nowhere"))
         raise aiohttp.ClientPayloadError(f"the server redirects to {target}, which is not followed: name that address")
 
 
@@ -294,4 +294,4 @@ def _described(error: BaseException) -> str:
         return f"no answer within {_CONNECTING:g} s"
     cause = getattr(error, "os_error", error)  # aiohttp's texts have the details of its connection
     text = os.strerror(cause.errno) if isinstance(cause, OSError) and cause.errno else str(error)
-    return one_line(without_login(text) or type(error).__name__, _SHOWN)
+    return one_line(mask_secrets(text) or type(error).__name__, _SHOWN)

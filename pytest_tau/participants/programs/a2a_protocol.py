@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from ...errors import ConfigurationError
-from ...masking import without_login
+from ...masking import mask_secrets
 
 PREFIX = "a2a:"
 _CARD_PATH = ".well-known/agent-card.json"
@@ -64,7 +64,7 @@ def card_url(spec: str) -> str:
         usable = False
     if not usable:
         example = f"expected the URL of an A2A server, such as {PREFIX}http://127.0.0.1:9999"
-        raise ConfigurationError(f"agent {without_login(spec)!r}: {example}")
+        raise ConfigurationError(f"agent {mask_secrets(spec)!r}: {example}")
     return url if url.endswith(".json") else urljoin(f"{url.rstrip('/')}/", _CARD_PATH)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ConfigurationError, ParticipantError
-from ...masking import mask_secrets, without_login
+from ...masking import mask_secrets
 from ...text import plural, shorten, visible
 from ..threads import BlockingCaller
 from .process import MOST_OUTPUT, Finished, ProcessGroup
@@ -46,7 +46,7 @@ class Command(NamedTuple):
     @property
     def name(self) -> str:
         """The command as errors name it: as it was given, shortened."""
-        return shorten(without_login(self.spec.removeprefix(PREFIX).strip()))
+        return shorten(mask_secrets(self.spec.removeprefix(PREFIX).strip()))
 
     @property
     def reads_input(self) -> bool:

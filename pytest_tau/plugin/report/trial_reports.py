@@ -171,7 +171,8 @@ def pytest_runtest_makereport(
 
         explained = represent(item, call.excinfo)
         report.longrepr = explained or report.longrepr
-    if spec_of(item) is None:
+    spec = spec_of(item)
+    if spec is None:
         return report
     from ...masking import mask_secrets
 
@@ -200,7 +201,7 @@ def pytest_runtest_makereport(
         evaluators, capabilities = require_context(item.config).evaluators, capabilities_of(item.config)
         lines = explain(simulation, evaluators=evaluators, capabilities=capabilities)
         report.sections.append((SIMULATION, printable(plain_text(lines))))
-    report.sections = [(title, mask_secrets(text)) for title, text in report.sections]
+    report.sections = [(title, mask_secrets(text, spec.config.models.args)) for title, text in report.sections]
     _add_facts(item, report)
     if report.failed and call.excinfo is not None:
         add_facts(report, gated=_gated(item, report, call.excinfo))
