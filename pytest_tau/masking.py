@@ -60,7 +60,7 @@ _QUERY: Final = re.compile(r"(?<=\S)\?\S*")
 _SHORTEST: Final = 8
 
 
-def mask_secrets(text: str, args: Mapping[str, Any] | None = None) -> str:
+def mask_secrets(text: str, args: Mapping[Any, Any] | None = None) -> str:
     """Mask everything in a text that is, or looks like, a key, or identifies an account.
 
     Args:
@@ -78,7 +78,7 @@ def mask_secrets(text: str, args: Mapping[str, Any] | None = None) -> str:
     return _without_login(KEY_LIKE.sub(MASK, _NAMED.sub(_without_value, text)))
 
 
-def masked(value: Any, args: Mapping[str, Any] | None = None) -> Any:
+def masked(value: Any, args: Mapping[Any, Any] | None = None) -> Any:
     """Return a JSON value whose texts are masked."""
     if isinstance(value, str):
         return mask_secrets(value, args)

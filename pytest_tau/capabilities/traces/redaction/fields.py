@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _BESIDE_NAMES: Final = frozenset({"email", "phone", "street", "date", "id", "name", "zip", "handle"})
 #: Kinds whose values have a digit.
 _WITH_DIGITS: Final = frozenset({"phone", "zip", "date", "card", "pin", "number", "ip", "mac", "geo", "id"})
-#: Names of fields that have the name of a field, and of those beside them that have its value.
+#: Fields whose value is the name of a field, and fields next to them with its value.
 _LABELS: Final = ("name", "key", "label", "field", "attribute", "type", "title", "question")
 _LABELLED: Final = frozenset({"value", "answer", "val", "content", "values"})
 _DEEPEST: Final = 50

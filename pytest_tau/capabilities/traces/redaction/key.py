@@ -1,13 +1,15 @@
-"""The key of a run's replacements, kept beside the run: the same originals have the same replacements."""
+"""The key of a run's replacements, kept with the run: the same originals have the same replacements."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ....errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: The file of a run's folder, or what is added to the name of a run's file.
 KEY: Final = "redaction.key"
@@ -15,10 +17,10 @@ _BYTES: Final = 32
 
 
 def key_of(run: Path) -> tuple[bytes, str]:
-    """Return the key beside a run, made by the first call; and a note if it cannot be kept.
+    """Return the key of a run, made by the first call; and a note if it cannot be kept.
 
     Raises:
-        ConfigurationError: The file is no key.
+        ConfigurationError: The file has something else than a key.
     """
     file = run / KEY if run.is_dir() else run.with_name(f"{run.name}.{KEY}")
     try:

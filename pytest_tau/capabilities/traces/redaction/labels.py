@@ -11,7 +11,8 @@ PHRASES: Final[dict[str, str]] = {
     "email": "email|e mail|mail address|email address|correo|courriel|email id",
     "phone": "phone|telephone|mobile|cell|cell phone|mobile phone|tel|msisdn|fax|whatsapp|handy|telefon|telefono|"
     "teléfono|téléphone|telefone|móvil|celular|portable|phone number|telephone number|mobile number|contact number|"
-    "callback number|rufnummer|telefonnummer|handynummer|電話|電話番号|携帯|电话|手机|手机号|전화|전화번호|телефон|هاتف",
+    "callback number|rufnummer|telefonnummer|handynummer|電話|電話番号|携帯|电话|手机|手机号|"
+    "전화|전화번호|телефон|هاتف",
     "name": "first name|last name|full name|given name|family name|middle name|maiden name|surname|forename|fname|"
     "lname|nickname|nachname|vorname|apellido|apellidos|prénom|cognome|sobrenome|姓名|氏名|이름|имя|"
     "фамилия|cardholder name|name on card|name on account|signature|signed by|legal name|preferred name|display name",
@@ -20,7 +21,8 @@ PHRASES: Final[dict[str, str]] = {
     "place": "city|town|suburb|ciudad|stadt|wohnort|ville|città|cidade",
     "zip": "zip|zip code|zipcode|postcode|post code|postal|postal code|plz|postleitzahl|código postal|codigo postal|"
     "code postal|cap code|pincode|邮编|郵便番号",
-    "date": "dob|date of birth|birth year|year of birth|birth date|birthdate|birthday|birth|born|geburtsdatum|geburtstag|geboren am|"
+    "date": "dob|date of birth|birth year|year of birth|birth date|birthdate|birthday|birth|born|geburtsdatum|"
+    "geburtstag|geboren am|"
     "fecha de nacimiento|date de naissance|né le|née le|data di nascita|data de nascimento|生年月日|出生日期|생년월일",
     "card": "card number|card no|credit card|debit card|credit card number|debit card number|cc number|pan|"
     "kreditkarte|kartennummer|tarjeta|carte bancaire|cardnumber|card",
@@ -48,25 +50,31 @@ PHRASES: Final[dict[str, str]] = {
     "passwort|kennwort|contraseña|mot de passe|security answer|otp|one time password",
 }
 #: Words for persons: such a field is a name, or an id if it looks like one.
-PERSONS: Final = frozenset(
-    "customer client passenger guest patient recipient addressee cardholder traveler traveller owner holder payee payer "
-    "beneficiary sender receiver buyer shopper member subscriber tenant resident applicant attendee participant employee "
+_PERSONS_WORDS: Final = (
+    "customer client passenger guest patient recipient addressee cardholder traveler traveller owner holder "
+    "payee payer "
+    "beneficiary sender receiver buyer shopper member subscriber tenant resident applicant attendee participant "
+    "employee "
     "driver student spouse wife husband partner contact attn caller person user consignee author signer insured "
-    "policyholder kunde kundin cliente paciente pasajero destinatario empfänger empfaenger gast client billing shipping "
-    "primary secondary emergency mother father parent child nurse doctor physician referrer".split()
+    "policyholder kunde kundin cliente paciente pasajero destinatario empfänger empfaenger gast client billing "
+    "shipping "
+    "primary secondary emergency mother father parent child nurse doctor physician referrer"
 )
+PERSONS: Final = frozenset(_PERSONS_WORDS.split())
 #: Words that say nothing about what a field has.
-_TRAILING: Final = frozenset(
-    "number no nr num value string primary secondary home work main raw full text 1 2 3 4".split()
-)
+_TRAILING_WORDS: Final = "number no nr num value string primary secondary home work main raw full text 1 2 3 4"
+_TRAILING: Final = frozenset(_TRAILING_WORDS.split())
 #: What a name is made of, below a field ``name``.
-NAME_PARTS: Final = frozenset("first last middle given family full forename surname maiden".split())
-#: Single words that customers are called by, and that are no names.
-NO_NAMES: Final = frozenset(
-    "gold silver platinum bronze basic premium standard regular admin administrator guest none yes no true false unknown "
-    "new vip adult child infant customer user member business corporate individual anonymous support agent system default "
-    "active inactive pending private public internal external other".split()
+NAME_PARTS: Final = frozenset({"first", "last", "middle", "given", "family", "full", "forename", "surname", "maiden"})
+#: Single words that say what kind of customer one is, and not who.
+_NO_NAMES_WORDS: Final = (
+    "gold silver platinum bronze basic premium standard regular admin administrator guest none yes no true "
+    "false unknown "
+    "new vip adult child infant customer user member business corporate individual anonymous support agent "
+    "system default "
+    "active inactive pending private public internal external other"
 )
+NO_NAMES: Final = frozenset(_NO_NAMES_WORDS.split())
 _ADDRESSED: Final = [[verb, "to"] for verb in ("ship", "shipped", "bill", "billed", "sold", "deliver", "delivered")]
 _NAME_LIKE: Final = re.compile(r"[^\W\d_][^\W\d_.'’-]*(?:[ .,'’-]{1,2}[^\W\d_][^\W\d_.'’-]*){0,5}\.?")
 _ID_LIKE: Final = re.compile(r"[\w.:@#|-]{2,64}")

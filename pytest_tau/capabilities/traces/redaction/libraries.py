@@ -58,7 +58,8 @@ def unseen() -> list[str]:
     if _analyzer() is None:
         return [
             *lines,
-            "not recognised: names and places that nothing introduces, as 'my name is' does (needs presidio-analyzer and "
+            "not recognised: names and places that nothing introduces, as 'my name is' does (needs "
+            "presidio-analyzer and "
             "a spaCy model)",
         ]
     return lines

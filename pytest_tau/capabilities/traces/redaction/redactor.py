@@ -31,7 +31,7 @@ class Kept(NamedTuple):
 
 
 class Redactor:
-    """Replaces personal data in conversations; one original has one replacement, which is none of the originals.
+    """Replaces personal data in conversations; one original has one replacement, which is never an original.
 
     Args:
         simulations: The conversations.

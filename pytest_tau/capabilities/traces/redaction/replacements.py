@@ -14,19 +14,24 @@ from .texts import is_card
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-_STARTS: Final = "b br c d dr f g h j k l m n p r s t tr v w z".split()
-_VOWELS: Final = "a e i o u".split()
-_ENDS: Final = "l m n r s th nd rk".split()
+_STARTS: Final[tuple[str, ...]] = ("b", "br", "c", "d", "dr", *"fghjklmnprst", "tr", *"vwz")
+_VOWELS: Final = "aeiou"
+_ENDS: Final[tuple[str, ...]] = (*"lmnrs", "th", "nd", "rk")
 #: Words of addresses and ids that say what they are, and not whose.
-_ORDINARY: Final = frozenset(
-    "street st road rd avenue ave lane ln drive dr court ct boulevard blvd way place pl square sq terrace close crescent "
-    "parkway highway trail circle apt unit suite apartment floor box po str rue calle via north south east west user usr "
-    "cust customer client member patient person account acct acc contact uid emp employee guest passenger pax id no profile "
-    "crm ext sub auth google oauth com www".split()
+_ORDINARY_WORDS: Final = (
+    "street st road rd avenue ave lane ln drive dr court ct boulevard blvd way place pl square sq terrace close "
+    "crescent "
+    "parkway highway trail circle apt unit suite apartment floor box po str rue calle via north south east west "
+    "user usr "
+    "cust customer client member patient person account acct acc contact uid emp employee guest passenger pax "
+    "id no profile "
+    "crm ext sub auth google oauth com www"
 )
-_PARTICLES: Final = frozenset(
-    "de da do dos del della di van von vom zu zum der den la le el al bin ibn ben y e ter ten af av".split()
+_ORDINARY: Final = frozenset(_ORDINARY_WORDS.split())
+_PARTICLES_WORDS: Final = (
+    "de da do dos del della di van von vom zu zum der den la le el al bin ibn ben y e ter ten af av"
 )
+_PARTICLES: Final = frozenset(_PARTICLES_WORDS.split())
 _HEXADECIMAL: Final = re.compile(r"(?=.*\d)(?:[\da-f-]{8,}|[\dA-F-]{8,})")
 _ATTEMPTS: Final = 400
 #: Attempts after which a number gets another digit.
@@ -68,15 +73,14 @@ class Replacements:
         """Return the replacement of a word of a name; initials and particles stay."""
         if part in _PARTICLES or (len(part) == 1 and part.isascii()):
             return part
-        known = self._names.get(part.lower())
-        if known is None:
-            for attempt in itertools.count():
-                known = _word(self._number(f"name {part.lower()} {attempt}"), 2 + (attempt > _WIDEN))
-                if self._is_free(known):
-                    break
-            self._made.add(known.lower())
-            self._names[part.lower()] = known
-        return known
+        if part.lower() not in self._names:
+            tried = (
+                _word(self._number(f"name {part.lower()} {attempt}"), 2 + (attempt > _WIDEN))
+                for attempt in itertools.count()
+            )
+            made = self._names[part.lower()] = next(filter(self._is_free, tried))
+            self._made.add(made.lower())
+        return self._names[part.lower()]
 
     def _unless_ordinary(self, word: str) -> str:
         return word if word.lower() in _ORDINARY else in_case_of(word, self.name(word))
@@ -102,7 +106,7 @@ def _word(number: int, syllables: int) -> str:
         number, start = divmod(number, len(_STARTS))
         number, vowel = divmod(number, len(_VOWELS))
         made += _STARTS[start] + _VOWELS[vowel]
-    return (made + _ENDS[number % len(_ENDS)]).capitalize()
+    return f"{made}{_ENDS[number % len(_ENDS)]}".capitalize()
 
 
 def _code(text: str, number: int, attempt: int) -> str:

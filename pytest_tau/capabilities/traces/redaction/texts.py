@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 #: What may stand between the name of a field and its value.
 _BETWEEN: Final = (
-    r"(?:[\s:：=#,(–-]|(?<![^\W_])(?:numbers?|no|nr|num|code|address|is|was|are|on|at|ending|ends|in|with|my|the|new|ist|"
+    r"(?:[\s:：=#,(–-]|(?<![^\W_])(?:numbers?|no|nr|num|code|address|is|was|are|on|at|ending|ends|in|with|my|the|"
+    r"new|ist|"
     r"lautet|war|am|im|es|est|è|é|el|le|il|die|der|das|und|and|of|account|date|me|us|him|her|back|please|under|valid)"
     r"(?![^\W_])\.?|[是为は이은는가]){0,14}"
 )
 _DATE: Final = (
-    r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{4}年\d{1,2}月\d{1,2}日?|\d{1,2}(?:st|nd|rd|th)?\.? (?:of )?(?:de )?[^\W\d_]{3,10}\.?,?"
+    r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{4}年\d{1,2}月\d{1,2}日?|\d{1,2}(?:st|nd|rd|"
+    r"th)?\.? (?:of )?(?:de )?[^\W\d_]{3,10}\.?,?"
     r"(?: de)? \d{2,4}|[^\W\d_]{3,10}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{8}|(?:19|20)\d\d"
 )
 _VALUES: Final = {
@@ -31,14 +33,15 @@ _VALUES: Final = {
     "date": _DATE,
     "card": r"\d(?:[ -]?\d){11,18}|\d{4}",
     "pin": r"\d{3,8}",
-    "number": r"(?=[A-Z0-9 ./-]{0,12}\d)[A-Z0-9](?:[ ./-]?(?:[A-Z](?![a-z])|\d)){3,33}(?:-[A-Z])?|(?=[a-z]{0,6}\d)[a-z0-9]{5,34}",
+    "number": r"(?=[A-Z0-9 ./-]{0,12}\d)[A-Z0-9](?:[ ./-]?(?:[A-Z](?![a-z])|\d)){3,33}(?:-[A-Z])?|"
+    r"(?=[a-z]{0,6}\d)[a-z0-9]{5,34}",
     "geo": r"-?\d{1,3}\.\d{3,}",
     "handle": r"@?[A-Za-z][\w.-]{1,60}\w",
     "secret": r"[^\s,;\"']{4,200}",
 }
 #: Kinds that are also said after the value: "4155550132 is my phone number".
 _BEFORE: Final = frozenset({"phone", "zip", "number", "card"})
-#: Of these kinds, only names that nobody uses for another thing count in a text.
+#: Phrases of these kinds in texts, where some names of fields are ordinary words.
 _IN_TEXTS: Final = {
     "handle": "username|user name|login name|screen name|benutzername|usuario",
     "secret": "password|passcode|passphrase|api key|access token|passwort|kennwort|contraseña|mot de passe",
@@ -48,9 +51,11 @@ _IN_TEXTS: Final = {
 }
 #: What numbers are that are not personal.
 _THING: Final = re.compile(
-    r"(?:[#$€£¥]|(?<![^\W_])(?:orders?|order id|tracking|parcel|package|shipment|sku|parts?|items?|isbn|ean|upc|gtin|asin|"
+    r"(?:[#$€£¥]|(?<![^\W_])(?:orders?|order id|tracking|parcel|package|shipment|sku|parts?|items?|isbn|ean|upc|"
+    r"gtin|asin|"
     r"products?|models?|serial|version|v|build|firmware|release|invoice|receipt|reference|ref|tickets?|cases?|booking|"
-    r"confirmation|reservation|transaction|flights?|article|artikel|bestell\w*|auftrag\w*|rechnung\w*|sendung\w*|pedido|"
+    r"confirmation|reservation|transaction|flights?|article|artikel|bestell\w*|auftrag\w*|rechnung\w*|"
+    r"sendung\w*|pedido|"
     r"commande|factura|quantity|qty|total|price|amount|po|rma|batch|lot|catalog\w*|coupon|voucher|promo|issn|doi|size|"
     r"driver version|warranty|claim|quote|contract|section|chapter|job|request|session|trace|order_id|id|variant|"
     r"returns?|refund)(?![^\W_]))"
@@ -84,15 +89,18 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "handle",
         re.compile(
-            r"(?:linkedin\.com/(?:in|pub)|(?:github|gitlab|twitter|x|facebook|fb|instagram|tiktok|threads|medium|youtube|"
-            r"reddit|pinterest|snapchat|vk|xing|t|wa|paypal|venmo)\.(?:com|me|net)(?:/(?:u|user|users|profile|add|people))?)"
+            r"(?:linkedin\.com/(?:in|pub)|(?:github|gitlab|twitter|x|facebook|fb|instagram|tiktok|threads|"
+            r"medium|youtube|"
+            r"reddit|pinterest|snapchat|vk|xing|t|wa|paypal|venmo)\.(?:com|me|net)(?:/(?:u|user|users|profile|"
+            r"add|people))?)"
             r"/@?([\w.-]{2,64})"
         ),
     ),
     (
         "handle",
         re.compile(
-            r"(?i:twitter|insta(?:gram)?|telegram|tiktok|handle|github|skype|discord|threads|x)\W{1,3}(?:is )?(@\w{2,64})"
+            r"(?i:twitter|insta(?:gram)?|telegram|tiktok|handle|github|skype|discord|threads|"
+            r"x)\W{1,3}(?:is )?(@\w{2,64})"
         ),
     ),
     ("password", re.compile(r"\b(?i:password|passcode|passphrase|passwort|kennwort)[:=] ?([^\s,;\"']{4,200})")),
@@ -105,21 +113,25 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         "street",
         re.compile(
             rf"(?<![\w.#-])\d{{1,5}}[A-Za-z]? (?:(?:N|S|E|W|NE|NW|SE|SW|North|South|East|West)\.? )?"
-            rf"(?:[A-Z0-9][\w.'’-]* ){{1,4}}(?i:{_STREETS})\b\.?(?:,? (?i:apt|unit|suite|ste|apartment|flat|#)\.? ?#?[\w-]+)?"
+            rf"(?:[A-Z0-9][\w.'’-]* ){{1,4}}(?i:{_STREETS})\b\.?(?:,? (?i:apt|unit|suite|ste|apartment|flat|"
+            rf"#)\.? ?#?[\w-]+)?"
         ),
     ),
     (
         "street",
         re.compile(
-            rf"\b(?:[A-ZÄÖÜ]{_WORD}[ -]){{0,3}}[A-ZÄÖÜ]?[^\W\d_]*(?i:straße|strasse|str\.|weg|allee|gasse|platz|damm|ufer|steig|"
+            rf"\b(?:[A-ZÄÖÜ]{_WORD}[ -]){{0,3}}[A-ZÄÖÜ]?[^\W\d_]*(?i:straße|strasse|str\.|weg|allee|gasse|platz|"
+            rf"damm|ufer|steig|"
             r"laan|straat|gracht|gatan|vägen|gata|vej|gade|ring|chaussee|promenade) \d{1,4} ?[a-z]?\b"
         ),
     ),
     (
         "street",
         re.compile(
-            rf"\b(?:\d{{1,4}}(?: ?(?:bis|ter))?,? )?(?i:rue|avenue|boulevard|chemin|impasse|allée|quai|calle|c/|avenida|av\.|"
-            rf"paseo|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.)(?: (?:de|du|des|la|le|les|del|della|di|da|do|dos|"
+            rf"\b(?:\d{{1,4}}(?: ?(?:bis|ter))?,? )?(?i:rue|avenue|boulevard|chemin|impasse|allée|quai|calle|c/|"
+            rf"avenida|av\.|"
+            rf"paseo|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.)(?: (?:de|du|des|la|le|les|del|della|"
+            rf"di|da|do|dos|"
             rf"l'|d'|[A-ZÀ-Ý]{_WORD})){{1,5}}(?:,? (?:n[º°o.]* ?)?\d{{1,4}}(?!\d)[a-z]?)?"
         ),
     ),

@@ -82,8 +82,8 @@ def add_parser(commands: Any) -> None:
     choices.add_argument(
         "--no-redact",
         action="store_true",
-        help="keep personal data; by default names, addresses, phone and card numbers and ids of persons that the "
-        "domain's database does not have are replaced, the same by the same",
+        help="keep personal data; by default what is recognised as personal and is not in the domain's database is "
+        "replaced, the same by the same (extra redact recognises more)",
     )
     choices.add_argument("--limit", metavar="N", type=int, help="make at most so many tasks")
     output = parser.add_argument_group("output")
