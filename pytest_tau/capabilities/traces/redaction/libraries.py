@@ -56,12 +56,8 @@ def unseen() -> list[str]:
     missing = [text for module, text in _SEEN_BY.items() if importlib.util.find_spec(module) is None]
     lines = [f"not recognised: {', '.join(missing)} (extra redact: {install_extra('redact')})"] if missing else []
     if _analyzer() is None:
-        return [
-            *lines,
-            "not recognised: names and places that nothing introduces, as 'my name is' does (needs "
-            "presidio-analyzer and "
-            "a spaCy model)",
-        ]
+        without = "names and places that nothing introduces (needs presidio-analyzer and a spaCy model)"
+        return [*lines, f"not recognised: {without}"]
     return lines
 
 
