@@ -104,9 +104,9 @@ class Trial:
         simulation.note_usage(self.models.usage)
         simulation.note_late_calls(self.late_calls)
         simulation.conditions = conditions_of(self.setup, agent, user, self.persona)
+        _mask(simulation, self.models.arguments)
         if tape:
             _end_recording(tape, self.models, simulation, clock)
-        _mask(simulation, self.models.arguments)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
         self.environment.agent_db.put_back()
         return simulation

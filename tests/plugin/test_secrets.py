@@ -233,7 +233,16 @@ def test_keys_in_the_text_of_an_agents_exception_leave_no_trial(project, a_task,
     project.tasks("mock/t.tau.json", [a_task()])
     project.write("parts.py", RAISING)
     args = json.dumps({"extra_query": {"sig": "quotedNN-of-the-query"}})
-    options = ["--tau-agent", "parts.py:it", "--tau-user", "gold", "--tau-logs=logs", "--tau-agent-llm", "openai/m"]
+    options = [
+        "--tau-agent",
+        "parts.py:it",
+        "--tau-user",
+        "gold",
+        "--tau-logs=logs",
+        "--tau-record",
+        "--tau-agent-llm",
+        "openai/m",
+    ]
     options += ["--tau-agent-llm-args", args, *REPORTS, "-vv", "-rA", "-o", "junit_logging=all", *workers]
     run = project.run(*options)
     run.outcomes(failed=1)

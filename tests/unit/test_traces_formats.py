@@ -331,6 +331,7 @@ class TestCommand:
         monkeypatch.chdir(tmp_path)
         (tmp_path / "traces.json").write_text(json.dumps(request(*whole_conversation(session__id="s"))), "utf-8")
         ran = tau("import", "traces.json", "-o", "out", "--domain", "retail")
+        assert (tmp_path / "out" / ".gitignore").read_text(encoding="utf-8") == "*\n"
         assert (ran.status, ran.lines) == (0, ["out: 1 conversation"])
         (trial,) = open_run("out").trials()
         assert (trial.domain, trial.simulation.task_id, trial.simulation.outcome) == ("retail", "s", "error")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from faker import Faker
@@ -262,6 +262,35 @@ def test_escapes_of_json_hide_nothing() -> None:
     simulation.messages[2].content = json.dumps({"customer": {"name": "Jürgen Müllerschön"}}, ensure_ascii=True)
     (made,) = redacted(simulation)
     assert "llersch" not in str(made.messages[2].content)
+
+
+class Entity(NamedTuple):
+    entity_type: str
+    start: int
+    end: int
+    score: float
+
+
+class Analyzer:
+    """Recognises one name, as presidio's analyzer does; another one is not likely."""
+
+    def analyze(self, text: str, **_asked: Any) -> list[Entity]:
+        names = {"Penelope Wigglesworth": 0.85, "Kindle Paperwhite": 0.4}
+        return [
+            Entity("PERSON", text.index(name), text.index(name) + len(name), score)
+            for name, score in names.items()
+            if name in text
+        ]
+
+
+def test_names_that_nothing_introduces_are_recognised_by_presidio(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "The Kindle Paperwhite is for Penelope Wigglesworth."
+    assert "Wigglesworth" in said_after(text)
+    monkeypatch.setattr(libraries, "_analyzer", Analyzer)
+    after = said_after(text)
+    assert "Wigglesworth" not in after
+    assert "Kindle Paperwhite" in after
+    assert libraries.unseen() == []
 
 
 def test_what_may_be_personal_is_listed_with_its_place() -> None:
