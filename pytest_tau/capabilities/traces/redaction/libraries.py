@@ -45,6 +45,11 @@ _NATIONAL: Final = (
     (r"756\.\d{4}\.\d{4}\.\d{2}", "ch.ssn"),
     (r"\d{3}-\d{3}-\d{3}|\d{3} \d{3} \d{3}", "ca.sin"),
 )
+#: Countries whose way to write numbers is recognised. All of them would take a second for each number.
+_REGIONS: Final = (
+    *("US", "GB", "DE", "FR", "ES", "IT", "NL", "BE", "AT", "CH", "PL", "SE", "NO", "DK", "FI", "PT", "IE", "CZ", "GR"),
+    *("BR", "MX", "AR", "IN", "JP", "KR", "CN", "AU", "NZ", "ZA", "TR", "RU", "IL", "AE", "SG"),
+)
 _IBAN: Final = re.compile(r"(?<![\w-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}(?![a-z0-9_])")
 #: Kinds of presidio; its others are recognised without it.
 _ENTITIES: Final = {"PERSON": "name", "LOCATION": "place"}
@@ -93,7 +98,7 @@ def _phones(text: str) -> Iterator[Personal]:
 def _is_phone(number: str) -> bool:
     """Return whether a number is written as those of a region are; digits alone only with the code of a country."""
     phones = importlib.import_module("phonenumbers")
-    regions = [None] if number.startswith("+") else sorted(phones.SUPPORTED_REGIONS) if re.search(r"\D", number) else []
+    regions = [None] if number.startswith("+") else _REGIONS if re.search(r"\D", number) else []
     for region in regions:
         with contextlib.suppress(phones.NumberParseException):
             parsed = phones.parse(number, region)
@@ -119,10 +124,15 @@ def _numbers(text: str) -> Iterator[Personal]:
             if iban.is_valid(" ".join(words[:end])):
                 yield Personal("number", " ".join(words[:end]))
                 break
-    for form, name in _NATIONAL:
-        for match in re.finditer(rf"(?<![\w.+#$€£-])(?:{form})(?![\w-])", text):
+    for pattern, name in _national():
+        for match in pattern.finditer(text):
             if importlib.import_module(f"stdnum.{name}").is_valid(match[0]) and not is_thing(text, match.start()):
                 yield Personal("number", match[0])
+
+
+@cache
+def _national() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(rf"(?<![\w.+#$€£-])(?:{form})(?![\w-])"), name) for form, name in _NATIONAL)
 
 
 def _secrets(text: str) -> Iterator[Personal]:

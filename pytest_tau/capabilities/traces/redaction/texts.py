@@ -142,6 +142,7 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         "place",
         re.compile(rf"(?<=\d, )\d{{4,5}} ([A-ZÄÖÜ]{_WORD})|\b([A-Z]{_WORD}(?: [A-Z]{_WORD})?), [A-Z]{{2}} \d{{5}}\b"),
     ),
+    ("zip", re.compile(r"〒 ?(\d{3}-?\d{4})")),
     ("number", re.compile(r"(?<![\w-])[A-CEGHJ-PR-TW-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D](?![\w-])")),
     ("card", re.compile(r"(?<![\w.#$€£¥-])[2-6]\d(?:[ -]?\d){10,16}\d(?![\w-])")),
 )
