@@ -14,6 +14,7 @@ from ....cli.options import add_options
 from ....cli.project import Project, add_project_options, project_of
 from ....errors import ConfigurationError
 from ....files import atomic_write, digest
+from ....plain import json
 from ....runs.reader import open_run
 from ....text import plural, printable, shorten
 from ..facts import stored_facts
