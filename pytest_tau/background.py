@@ -10,6 +10,8 @@ import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from .clock import new_event_loop
+
 if TYPE_CHECKING:
     import contextvars
     from collections.abc import Awaitable, Callable, Coroutine
@@ -100,7 +102,7 @@ class BackgroundLoop:
         return responds.wait(_BLOCKED_TIME)
 
     def _start(self) -> asyncio.AbstractEventLoop:
-        loop = asyncio.new_event_loop()
+        loop = new_event_loop()
         loop.set_exception_handler(self._on_exception)
         if self._threads is not None:
             loop.set_default_executor(ThreadPoolExecutor(self._threads, thread_name_prefix=self._name))

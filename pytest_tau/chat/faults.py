@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import email.utils
 import math
-import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..clock import utc_now
 from ..errors import ContextWindowError, ModelError
 from ..masking import mask_secrets
 
@@ -81,7 +81,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         seconds = _number(headers.get("retry-after"), 1.0)
     if seconds is None and headers.get("retry-after"):
         try:
-            seconds = email.utils.parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time()
+            seconds = email.utils.parsedate_to_datetime(headers["retry-after"]).timestamp() - utc_now().timestamp()
         except ValueError:
             return None
     return None if seconds is None else max(seconds, 0.0)

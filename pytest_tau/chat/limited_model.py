@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ..clock import steady_time
 from ..errors import ConfigurationError, ModelError
 from .call_arguments import refuse_arguments
 from .faults import chain_of
@@ -105,7 +105,7 @@ class LimitedModel:
         async with AsyncExitStack() as held:
             for semaphore in self._semaphores_for(request):
                 await held.enter_async_context(semaphore)
-            began = time.monotonic()
+            began = steady_time()
             try:
                 response = await asyncio.wait_for(self._send(request, prepared, limit), limit)
             except Exception as error:  # noqa: BLE001
@@ -116,7 +116,7 @@ class LimitedModel:
                 self._note_answer(request, failure, refused=is_refused)
             else:
                 self._reached.add(_address(request))
-                return self._reply(response, request, time.monotonic() - began)
+                return self._reply(response, request, steady_time() - began)
         raise failure
 
     def _note_answer(self, request: ChatRequest, failure: ModelError | ConfigurationError, *, refused: bool) -> None:

@@ -7,10 +7,10 @@ import contextvars
 import logging
 import random
 import threading
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..clock import steady_time
 from ..errors import ModelError
 from ..text import plural
 
@@ -44,7 +44,7 @@ class RetryClock:
     @property
     def seconds(self) -> float:
         """Return the seconds so far."""
-        now = time.monotonic()
+        now = steady_time()
         return self._ended + sum(now - since for since in list(self._since.values()))
 
     def note_failure(self, call: object, since: float) -> None:
@@ -55,7 +55,7 @@ class RetryClock:
         """Note that a call is over; ``answered_in`` are the seconds of the attempt that succeeded."""
         since = self._since.pop(call, None)
         if since is not None:
-            self._ended += max(0.0, time.monotonic() - since - answered_in)
+            self._ended += max(0.0, steady_time() - since - answered_in)
 
 
 class CallClock:
@@ -72,14 +72,14 @@ class CallClock:
     def seconds(self) -> float:
         """Return the seconds so far."""
         with self._lock:
-            return self._ended + (time.monotonic() - self._since if self._running else 0.0)
+            return self._ended + (steady_time() - self._since if self._running else 0.0)
 
     @contextlib.contextmanager
     def counting(self) -> Iterator[None]:
         """Count the time meanwhile."""
         with self._lock:
             if not self._running:
-                self._since = time.monotonic()
+                self._since = steady_time()
             self._running += 1
         try:
             yield
@@ -87,7 +87,7 @@ class CallClock:
             with self._lock:
                 self._running -= 1
                 if not self._running:
-                    self._ended += time.monotonic() - self._since
+                    self._ended += steady_time() - self._since
 
 
 _CLOCK: contextvars.ContextVar[RetryClock | None] = contextvars.ContextVar("tau_retry_clock", default=None)
@@ -143,7 +143,7 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
     """
     from tenacity import AsyncRetrying, retry_if_exception
 
-    began, clock, call = time.monotonic(), current_retry_clock(), object()
+    began, clock, call = steady_time(), current_retry_clock(), object()
     answered_in = 0.0
 
     def note(state: RetryCallState) -> None:
@@ -165,7 +165,7 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
         if not error.passing:
             raise
         clock.timeouts += error.kind == "timeout"
-        made, seconds = retrying.statistics["attempt_number"], time.monotonic() - began
+        made, seconds = retrying.statistics["attempt_number"], steady_time() - began
         first, _, rest = str(error).partition("\n")
         problem = f"{first} ({plural(made, 'attempt')} over {seconds:.3g} s)"
         exhausted = ModelError(

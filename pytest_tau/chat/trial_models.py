@@ -9,6 +9,7 @@ import functools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args
 
+from ..clock import run_steadily
 from ..errors import BudgetError, ConfigurationError, MissingModelError, ModelError, TauError
 from ..models import ModelUsage, clone
 from .requests import ChatReply, ChatRequest, ModelArguments, Role
@@ -295,7 +296,7 @@ class TrialModels:
         except RuntimeError:
             if self.loop is not None and self.loop.is_running():
                 return asyncio.run_coroutine_threadsafe(call, self.loop).result()
-            return asyncio.run(call)
+            return run_steadily(call)
         call.close()
         raise RuntimeError(
             "a blocking model call would block the event loop that must answer it: await complete() instead"

@@ -6,11 +6,12 @@ import functools
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..errors import ConfigurationError, DomainError, ToolServerError, hides_frames
+from ..errors import ConfigurationError, DomainError, ToolError, ToolServerError, hides_frames
 from ..models.problems import problem_text
 from ..models.task_files import DEFAULT_SPLIT
+from ..world import InWorld
 from .changes import place_text
 from .domain_files import DomainPolicies, DomainTasks, PolicyFiles, UntouchedDatabases, load_database
 from .environment import Environment
@@ -37,6 +38,18 @@ _UNSTABLE = (
     "lead to another state when they are carried out again, without those that only read: %s. Tools that write must do "
     "the same each time, and a tool that changes what a write depends on must be declared as a write"
 )
+
+
+class FailedAction(NamedTuple):
+    """A reference action that has failed.
+
+    Attributes:
+        position: Its place among the reference actions.
+        text: Its tool, and what was raised.
+    """
+
+    position: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -139,11 +152,11 @@ class Domain:
 
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
         self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
-        self._of_tasks: dict[tuple[bytes, str], Any] = {}
+        self._of_tasks: InWorld[dict[tuple[bytes, str], Any]] = InWorld(dict)
         self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder)
         self._policies = DomainPolicies(spec.name, folder, spec.policies, spec.policy_text)
-        self._failed_writes: dict[str, str] = {}
-        self._initial_states = InitialStates()
+        self._failed_actions: InWorld[dict[str, FailedAction]] = InWorld(dict)
+        self._initial_states = InWorld(InitialStates)
         self.tool_texts: ToolTexts | None = None
 
     @property
@@ -240,7 +253,7 @@ class Domain:
             return make()
         # Without a history, an environment for a replay is like any other.
         replayed = replay_history or not task.initial_state.message_history
-        return self._initial_states.environment(task.initial_state, (policy, solo, replayed), make, shared=shared)
+        return self._initial_states.value.environment(task.initial_state, (policy, solo, replayed), make, shared=shared)
 
     def _untouched(
         self, task: Task | None, policy: str | None, retriever: Retriever | None, *, solo: bool, for_replay: bool
@@ -347,11 +360,11 @@ class Domain:
         """
         twin = copy(self)
         # Environments have the texts of their domain, so that the twin has initial states of its own.
-        vars(twin).update(spec=spec, tool_texts=tool_texts, _initial_states=InitialStates())
+        vars(twin).update(spec=spec, tool_texts=tool_texts, _initial_states=InWorld(InitialStates))
         return twin
 
     def once_per_task(self, task: Task, what: str, compute: Callable[[Task], T]) -> T:
-        """Return the result of a function of a task, computed once a process.
+        """Return the result of a function of a task, computed once a process, or once while a fixture is set up.
 
         Args:
             task: The task, compared by content: its lists and objects can be changed in place, and results of a run
@@ -359,18 +372,24 @@ class Domain:
             what: The name of the result.
             compute: Computes it.
         """
-        key = (digest(task), what)
-        if key not in self._of_tasks:
-            self._of_tasks[key] = compute(task)
-        found: T = self._of_tasks[key]
+        known, key = self._of_tasks.value, (digest(task), what)
+        if key not in known:
+            known[key] = compute(task)
+        found: T = known[key]
         return found
 
-    def failed_write(self, task: Task) -> str | None:
-        """Return the first reference action that should change the state of a graded task, but failed, and its error.
+    def failed_action(self, task: Task) -> FailedAction | None:
+        """Return the first reference action of a task that failed although it is not meant to.
 
-        The reference state lacks its effect. None if there is no such action, or the state was not needed.
+        One that only reads, and that its tool has refused, is none: nothing lacks its effect. None if there is no such
+        action, or the reference state was not needed.
         """
-        return self._failed_writes.get(task.id)
+        return self._failed_actions.value.get(task.id)
+
+    @property
+    def has_own_data(self) -> bool:
+        """Whether the data is the domain's own, not that of a folder in the layout of τ²-bench."""
+        return self.folder == self.spec.folder
 
     def shared_records_problem(self) -> str | None:
         """Return which of the records that all simulations share was changed; None if none was."""
@@ -407,7 +426,8 @@ class Domain:
         environment = self.environment(task, apart=True)
         # Every conversation begins with the calls that the history ends with.
         pending = getattr(task.message_history[-1], "tool_calls", None) if task.message_history else None
-        for action in [*(pending or []), *(task.criteria.actions or [])]:
+        pending, actions = pending or [], task.criteria.actions or []
+        for position, action in enumerate([*pending, *actions], start=-len(pending)):
             info = environment.info_of(action.name, action.requestor)
             if without_reads and info is not None and not info.mutates and not info.uncounted:
                 continue
@@ -416,10 +436,13 @@ class Domain:
             except DomainError:
                 raise
             except Exception as error:  # the tool boundary; a failing reference action is skipped
-                if info is not None and info.mutates:
-                    if isinstance(error, ToolServerError):
-                        raise
-                    self._failed_writes.setdefault(task.id, f"{action.name}: {problem_text(error)}")
+                writes = info is not None and info.mutates
+                if writes and isinstance(error, ToolServerError):
+                    raise
+                counts = info is not None and (writes or not isinstance(error, ToolError))
+                if counts and position >= 0 and not actions[position].fails:
+                    failed = FailedAction(position, f"{action.name}: {problem_text(error)}")
+                    self._failed_actions.value.setdefault(task.id, failed)
         environment.close()
         return environment
 
@@ -431,5 +454,5 @@ class Domain:
     def _databases(self) -> UntouchedDatabases:
         agent, user = self.spec.agent_db, self.spec.user_db
         # Data in the layout of τ²-bench is large, and written by programs.
-        load = functools.partial(load_database, self.folder, unique_keys=self.folder == self.spec.folder)
+        load = functools.partial(load_database, self.folder, unique_keys=self.has_own_data)
         return UntouchedDatabases(lambda: (load("db", agent), load("user_db", user) if user else None))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError, DomainError, TaskFormatError, ToolServerError, unknown_name
 from ..models.tasks import CLUSTER
 from ..text import shorten
+from ..world import WORLDS
 from .arguments import misfits
 from .functions.sessions import SessionState
 from .results import StoredCall, is_error, stored_calls
@@ -279,6 +280,33 @@ def check_initial_state(task: Task, domain: Domain, file: Path | None = None) ->
         raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
 
 
+def check_reference(task: Task, domain: Domain, file: Path | None = None) -> None:
+    """Refuse a task with a reference action that fails: conversations are compared with a state that lacks its effect.
+
+    The actions are carried out once a process, which grading needs in any case. Data in the layout of τ²-bench is
+    taken as it is: there, such an action is skipped, and verdicts must compare. Source: τ²-bench v1.0.1.
+
+    Raises:
+        TaskFormatError: One fails that is not meant to; names file, task and field.
+        ConfigurationError: In the world of a test's fixtures, they lead to another state each time.
+    """
+    criteria = task.criteria
+    counts = not {"DB", "ACTION"}.isdisjoint(criteria.reward_basis) and domain.spec.agent_db.comparable
+    if not criteria.actions or not counts or not domain.has_own_data:
+        return
+    try:
+        domain.shared_reference(task)
+    except (DomainError, ToolServerError, ConfigurationError):
+        return  # which grading reports
+    if (failed := domain.failed_action(task)) is None:
+        if WORLDS.current is not None and domain.spec.agent_db.cheap_to_fork:
+            check_repeatable([task], domain)  # which was done before the test's fixtures, if at all
+        return
+    problem = f'the reference action fails: {failed.text}: correct it, or add "fails": true to it if that is meant'
+    field = f"evaluation_criteria.actions.{failed.position}"
+    raise TaskFormatError(problem, file=file, task_id=task.id, field=field)
+
+
 def check_repeatable(tasks: Iterable[Task], domain: Domain) -> None:
     """Refuse a domain over tools that exist already if a trial would see what another one has changed.
 
@@ -307,7 +335,7 @@ def _repeated(task: Task, domain: Domain) -> str | None:
         problem = domain.unstable_reference(task)
     except (TaskFormatError, ToolServerError):
         return None  # which its trials report
-    if domain.failed_write(task) is not None:
+    if domain.failed_action(task) is not None:
         return None
     return (problem or "") if "DB" in task.criteria.reward_basis else ""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..clock import run_steadily
 from ..errors import TaskFormatError, TauError, unknown_name
 from ..models import GREETING, LIMITS, STOPS, AssistantMessage, RewardInfo, UserMessage, parse_messages
 from .component import GradingInput, as_component
@@ -92,7 +92,7 @@ def evaluate(  # noqa: PLR0913 - the public call; everything but the conversatio
     parsed = parse_messages(list(messages))
     judged = Judged()
     if judge is not None and task.criteria.nl_assertions:
-        judged = asyncio.run(ask_judge(task, parsed, termination_reason, evaluation))
+        judged = run_steadily(ask_judge(task, parsed, termination_reason, evaluation))
     found = grade(task, parsed, termination_reason, domain, evaluation, judged.verdicts)
     return settled(found, task, judged, evaluation)
 

@@ -7,10 +7,10 @@ import functools
 import importlib.util
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 from ..chat import ChatReply
+from ..clock import steady_time
 from ..errors import ConfigurationError, ModelError, install_extra
 from ..plain import json
 from .default_model import check_model, has_litellm
@@ -42,7 +42,7 @@ class LocalEmbeddings:
 
     def _complete(self, request: ChatRequest) -> ChatReply:
         _check_local(request.model)
-        began, texts = time.monotonic(), [message["content"] for message in request.messages]
+        began, texts = steady_time(), [message["content"] for message in request.messages]
         try:
             with self._lock:  # one model, one computation at a time
                 found = self._model(request.model).encode(texts, show_progress_bar=False)
@@ -50,7 +50,7 @@ class LocalEmbeddings:
         except Exception as error:
             raise ModelError(f"{request.model}: {type(error).__name__}: {error}", kind="bad_request") from error
         content = {"role": "assistant", "content": json.dumps(vectors)}
-        return ChatReply(message=content, cost=0.0, seconds=time.monotonic() - began)
+        return ChatReply(message=content, cost=0.0, seconds=steady_time() - began)
 
     def _model(self, name: str) -> Any:
         if name not in self._models:

@@ -46,7 +46,11 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
             environment.execute(action.name, action.arguments, action.requestor)
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool may raise anything
             text = f"{called}: {type(error).__name__}: {error_text(error)}"
-            yield Finding("action-raises", "error", task.id, text)
+            if not action.fails:
+                yield Finding("action-raises", "error", task.id, text)
+        else:
+            if action.fails:
+                yield Finding("action-raises", "error", task.id, f"{called}: is meant to fail, and does not")
 
 
 def check_declarations(task: Task, domain: Domain) -> Iterator[Finding]:

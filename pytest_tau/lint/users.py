@@ -12,7 +12,7 @@ from ..models import AssistantMessage, ToolCall, UserMessage
 from ..participants import script_of, unread_prose
 from ..participants.scripted.user import STOP
 from ..runner.config import SimulationSettings
-from ..runner.simulate import asimulate
+from ..runner.simulate import conduct, prepare_trial
 from ..text import shorten
 from .actions import toolkit_of, tools_of
 from .findings import Finding
@@ -57,7 +57,7 @@ async def check_played(task: Task, domain: Domain, evaluation: Evaluation, facts
     asking = _AskingAgent(task, domain, facts.of_user(task))
     settings = SimulationSettings(evaluation=evaluation)
     try:
-        simulation = await asimulate(task, domain=domain, agent=asking, user="scripted", settings=settings)
+        simulation = await conduct(prepare_trial(task, domain, settings), asking, "scripted")
     except TauError as error:
         return [Finding("not-played", "warning", task.id, str(error))]
     misunderstood = misunderstood_in(simulation.messages)

@@ -12,7 +12,7 @@ from ..models import GREETING, AssistantMessage, NLAssertionCheck, ToolCall, Use
 from ..orchestrator import Limits
 from ..regrade.comparing import reward_differences
 from ..runner.config import SimulationSettings
-from ..runner.simulate import asimulate
+from ..runner.simulate import conduct, prepare_trial
 from .findings import Finding
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ async def check_gold(task: Task, domain: Domain, evaluation: Evaluation) -> tupl
         The conversation, and what was found.
     """
     settings = SimulationSettings(limits=Limits(timeout=None), evaluation=evaluation)
-    simulation = await asimulate(task, domain=domain, agent="gold", user="gold", settings=settings)
+    simulation = await conduct(prepare_trial(task, domain, settings), "gold", "gold")
     info = simulation.reward_info
     if info is not None and info.passed:
         return simulation, []

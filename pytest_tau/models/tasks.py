@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import textwrap
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
@@ -148,6 +149,7 @@ class Action(_TaskPart):
     Attributes:
         compare_args: Names of the arguments that must be equal; None compares those of the actual call,
             an empty list compares none.
+        fails: Whether the call is meant to fail, so that its effect is not expected; an extension of τ²-bench's format.
     """
 
     action_id: str
@@ -156,6 +158,7 @@ class Action(_TaskPart):
     arguments: dict[str, Any] = Field(default_factory=dict)
     info: str | None = None
     compare_args: list[str] | None = None
+    fails: StrictBool = Field(default=False, exclude_if=operator.not_)
 
 
 class InitializationData(_TaskPart):

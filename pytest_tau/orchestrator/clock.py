@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
+
+from ..clock import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +28,7 @@ class Clock:
             # The clock of a replayed trial that is longer than the recorded one stops at the last time.
             time = self._recorded[min(len(self.readings), len(self._recorded) - 1)]
         else:
-            time = datetime.now(UTC).isoformat(timespec="microseconds")
+            time = utc_now().isoformat(timespec="microseconds")
         self.readings.append(time)
         return time
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..background import in_thread
+from ..clock import steady_time
 from ..errors import (
     ConfigurationError,
     ContextWindowError,
@@ -121,7 +121,7 @@ class Conversation:
         self._history: list[Message] = task.message_history or []
         self.sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
-        self._started, self._cancelled = time.perf_counter(), False
+        self._started, self._cancelled = steady_time(), False
         self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
         self._asking: tuple[Side, float] | None = None
         self._calling: tuple[str, float] | None = None
@@ -129,7 +129,7 @@ class Conversation:
 
     async def run(self) -> Ending:
         """Run the conversation to its end; only faults of the harness itself raise."""
-        self._started = time.perf_counter()
+        self._started = steady_time()
         task = asyncio.ensure_future(self._run())
         try:
             while not task.done() and not self._is_out_of_time():
@@ -155,7 +155,7 @@ class Conversation:
             return None
         self._environment.abandon()
         name, since = self._calling
-        seconds, limit = time.perf_counter() - since, self._limits.timeout or 0.0
+        seconds, limit = steady_time() - since, self._limits.timeout or 0.0
         if seconds * 2 < limit:
             return None
         problem = f"tool {name!r} of domain {self._environment.domain_name!r} did not return in {seconds:.1f} s"
@@ -184,7 +184,7 @@ class Conversation:
         if self._limits.timeout is None:
             return None
         excused = sum(map(self._excused, self._waited))
-        return self._limits.timeout - (time.perf_counter() - self._started - excused)
+        return self._limits.timeout - (steady_time() - self._started - excused)
 
     def _excused(self, side: Side) -> float:
         return self._setup.excused_seconds(side) if self._setup.excused_seconds else 0.0
@@ -196,7 +196,7 @@ class Conversation:
         """
         if self._asking is not None:
             side, since = self._asking
-            self._waited[side] += time.perf_counter() - since
+            self._waited[side] += steady_time() - since
         self._waited = {side: max(0.0, seconds - self._excused(side)) for side, seconds in self._waited.items()}
         times = ", ".join(f"{seconds:.1f} s for the {side}" for side, seconds in self._waited.items())
         retries = {side: min(self._retries(side), seconds) for side, seconds in self._waited.items()}
@@ -321,7 +321,7 @@ class Conversation:
         return result
 
     async def _execute(self, call: ToolCall) -> ToolMessage:
-        self._calling = call.name, time.perf_counter()
+        self._calling = call.name, steady_time()
         if self._environment.may_block(call):
             result = await in_thread(lambda: self._environment.answer(call), self._context)
         else:
@@ -336,7 +336,7 @@ class Conversation:
 
     async def of_side(self, side: Side, work: Awaitable[_T]) -> _T:
         """Return what code of a side results in; an exception of it ends the conversation, as its own fault."""
-        self._asking = side, time.perf_counter()
+        self._asking = side, steady_time()
         try:
             return await work
         except BaseException as error:
@@ -346,7 +346,7 @@ class Conversation:
             self.unusable = isinstance(error, UnusableReplyError)
             raise _Ended(ending_by(error, side)) from error
         finally:
-            self._waited[side] += time.perf_counter() - self._asking[1]
+            self._waited[side] += steady_time() - self._asking[1]
             self._asking = None
 
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:

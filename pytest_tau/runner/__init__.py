@@ -14,7 +14,8 @@ from .config import (
 )
 from .judges import add_to_sys_path, load_judge
 from .plan import select, trial_seeds, unmatched
-from .simulate import asimulate, prepare_trial, simulate
+from .reference import refuse_failing_reference
+from .simulate import asimulate, conduct, prepare_trial, simulate
 from .trial import Trial
 
 __all__ = [
@@ -30,10 +31,12 @@ __all__ = [
     "TrialSetup",
     "add_to_sys_path",
     "asimulate",
+    "conduct",
     "default_user",
     "item_id",
     "load_judge",
     "prepare_trial",
+    "refuse_failing_reference",
     "select",
     "simulate",
     "trial_seeds",

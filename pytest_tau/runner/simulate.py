@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 from typing import TYPE_CHECKING, Any
 
 from ..chat import TrialModels
+from ..clock import run_steadily
 from ..participants import load_source
 from ..protocol import with_texts
 from .config import SimulationSettings, TrialSetup, default_user
+from .reference import refuse_failing_reference
 from .trial import Trial
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def simulate(
         ConfigurationError: An agent or a user that cannot be used.
         TaskFormatError: The task does not fit the domain.
     """
-    return asyncio.run(
+    return run_steadily(
         asimulate(task, domain=domain, agent=agent, user=user, trial=trial, seed=seed, settings=settings)
     )
 
@@ -62,11 +63,16 @@ async def asimulate(
     settings: SimulationSettings | None = None,
 ) -> Simulation:
     """Like ``simulate``, inside a running event loop."""
-    settings = settings or SimulationSettings()
+    made = prepare_trial(task, domain, settings or SimulationSettings(), trial, seed)
+    await refuse_failing_reference(made)
+    return await conduct(made, agent, user)
+
+
+async def conduct(trial: Trial, agent: Any, user: Any = None) -> Simulation:
+    """Run and grade a trial that was prepared, also of a task whose reference actions fail."""
+    settings = trial.settings
     user = default_user(agent, solo=settings.solo, llm="user" in settings.llms) if user is None else user
-    sources = {"agent": load_source(agent, "agent"), "user": load_source(user, "user")}
-    made = prepare_trial(task, domain, settings, trial, seed)
-    return await made.run(sources["agent"], sources["user"])
+    return await trial.run(load_source(agent, "agent"), load_source(user, "user"))
 
 
 def prepare_trial(

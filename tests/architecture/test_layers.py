@@ -19,13 +19,12 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
 #: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
 #: ``documents``, ``garbage``, ``background``, ``carried``, ``masking``, ``plain``, ``proxies``,
-#: ``terminal``.
+#: ``clock``, ``terminal``, ``world``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
 _GROUND = {
     *("errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "masking", "plain"),
-    "proxies",
-    "settings",
+    *("clock", "proxies", "settings", "world"),
 }
 _LAYERS = {
     *_GROUND,
@@ -51,7 +50,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plain": set(),
     "documents": {"plain"},
     "garbage": set(),
-    "background": set(),
+    "background": {"clock"},
+    "clock": set(),
+    "world": set(),
     "carried": set(),
     "masking": set(),
     "proxies": set(),

@@ -173,13 +173,11 @@ def test_what_an_asynchronous_tool_raises_is_its_result(run, pytester) -> None:
     assert '"Error: TimeoutError"' in stored
 
 
-def test_a_reference_action_that_fails_makes_the_verdict_doubtful(run) -> None:
+def test_a_reference_action_that_fails_is_an_error_of_the_task(run) -> None:
     result = run(ASYNCHRONOUS, [("wait", {})], [])
-    result.assert_outcomes(passed=1)
+    result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
         [
-            "tau: warning: 1 task has a reference action that fails*",
-            "*'a' (wait: TimeoutError); see tau lint",
-            "tau: warning: do not trust the verdicts on this task if the call was meant to",
+            "*tasks.json: task a: evaluation_criteria.actions.0: the reference action fails: wait: TimeoutError: *",
         ]
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 from ...chat import ChatReply, ChatRequest, Usage, current_attribution
 from ...chat.prices import first_listed
 from ...chat.refusals import fault_of, read_refusal
+from ...clock import steady_time
 from ...documents import json_or_none
 from ...endpoint.session import TOKEN_PREFIX
 from ...endpoint.wire import problem_of, reply_to
@@ -141,14 +141,14 @@ class _Api:
         Raises:
             ModelError: The API answers with an error, or cannot be reached.
         """
-        begun = time.perf_counter()
+        begun = steady_time()
         try:
             response = await self._send()
         except Exception as error:
             raise ModelUnreachableError(request, error, self._url) from error
         if response.status >= _HTTP_ERROR:
             raise ModelAPIError(request, response)
-        reply = _reply_of(response, time.perf_counter() - begun)
+        reply = _reply_of(response, steady_time() - begun)
         # The price list may be imported only now.
         cost = await asyncio.to_thread(_cost, request, reply, self._prices)
         return reply.model_copy(update={"cost": cost})

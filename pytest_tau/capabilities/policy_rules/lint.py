@@ -9,7 +9,7 @@ from ...lint.findings import Finding
 from ...models import UserMessage, strings_in
 from ...policy import check_policy, holds_in, load_rules
 from ...runner.config import SimulationSettings
-from ...runner.simulate import asimulate
+from ...runner.simulate import conduct, prepare_trial
 from ...text import one_line
 from . import capability
 
@@ -106,7 +106,7 @@ async def check_agent(task: Task, domain: Domain, evaluation: Evaluation) -> lis
         return []
     settings = SimulationSettings(evaluation=evaluation)
     try:
-        simulation = await asimulate(task, domain=domain, agent=_AGENT, user="scripted", settings=settings)
+        simulation = await conduct(prepare_trial(task, domain, settings), _AGENT, "scripted")
     except TauError:
         return []  # the scripted user cannot play every task
     return [*_findings("agent-breaks-rule", simulation, "error" if simulation.outcome == "passed" else "note")]

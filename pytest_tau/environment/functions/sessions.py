@@ -20,6 +20,7 @@ from ...errors import ConfigurationError, DomainError, PlainErrors, ToolError, T
 from ...models import clone, json_copy
 from ...models.problems import problem_text
 from ...plain import json
+from ...world import InWorld
 from ..changes import Change, place_text, value_changes
 from ..database import Database
 from ..records import canonical
@@ -40,7 +41,7 @@ class FirstState:
 
     def __init__(self, domain: str, advice: str) -> None:
         self._domain, self._advice = domain, advice
-        self._known: list[Any] = []
+        self._known: InWorld[list[Any]] = InWorld(list)
         self._lock = threading.Lock()
 
     def check(self, state: Any) -> None:
@@ -50,9 +51,10 @@ class FirstState:
             DomainError: Names the first place that differs.
         """
         with self._lock:
-            if not self._known:
-                self._known.append(state)
-        change = next(value_changes("", self._known[0], state), None)
+            known = self._known.value
+            if not known:
+                known.append(state)
+        change = next(value_changes("", known[0], state), None)
         if change is not None:
             problem = f"domain {self._domain!r}: its tools do not begin with the same state each time"
             raise DomainError(f"{problem}: {place_text(change)}: {self._advice}")

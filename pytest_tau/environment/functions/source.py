@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import functools
 import inspect
 import threading
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 
 from ...errors import ConfigurationError, DomainError, PlainErrors, ToolError, ToolServerError, hides_frames
 from ...models.problems import place_and_problems
+from ...world import InWorld
 from ..changes import value_changes
 from ..database import overlay
 from .callables import converting
@@ -64,6 +64,7 @@ class FunctionSource:
             for each, function in functions.items()
         }
         self._first_target: Any = None
+        self._untouched: InWorld[Any] = InWorld(self.copied)
         self.lock = threading.RLock()
         self.active: _SharedSession | None = None  # whose state is the live one
 
@@ -136,10 +137,10 @@ class FunctionSource:
         """Return the differences of the functions' state from that before the first call."""
         return list(value_changes("", state_data(self.untouched), state_data(self.state())))
 
-    @functools.cached_property
+    @property
     def untouched(self) -> Any:
-        """The state of the functions before the first call."""
-        return self.copied()
+        """The state of the functions before the first call, as fixtures of a test may have set it."""
+        return self._untouched.value
 
     def state(self, *target: Any) -> Any:
         """Return the state of an object, or of the functions, for reading; None if the domain has no ``snapshot``.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
+from ...clock import run_steadily
 from ...errors import ConfigurationError, ToolError, ToolServerError, install_extra
 from ...text import shorten
 
@@ -206,7 +207,7 @@ class _Thread:
     def _run(self) -> None:
         try:
             with contextlib.suppress(asyncio.CancelledError):
-                asyncio.run(self._serve())
+                run_steadily(self._serve())
         finally:
             with self._reading:
                 self._said = self._end_of_stderr()

@@ -10,6 +10,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...chat import ChatReply, ChatRequest, Usage
+from ...clock import run_steadily
 from ...documents import DocumentError, parse_json
 from ...errors import ModelError
 from ...plain import json
@@ -99,7 +100,7 @@ class DenseIndex:
             batch = new[start : start + _BATCH]
             # A blank text has no embedding; a provider refuses all of the call.
             messages = [{"role": "user", "content": text if text.strip() else "-"} for text in batch]
-            reply = asyncio.run(self._embedder.complete(ChatRequest(model=model, messages=messages, args=args)))
+            reply = run_steadily(self._embedder.complete(ChatRequest(model=model, messages=messages, args=args)))
             spent.append(reply)
             vectors = dict(zip(batch, _vectors(reply, len(batch), model), strict=True))
             self._cache.put(vectors)  # what was paid for is kept, also if the next call fails

@@ -12,6 +12,7 @@ import time
 from functools import partial
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from ...clock import steady_time
 from .watcher import signal_group, watcher
 
 if TYPE_CHECKING:
@@ -86,9 +87,9 @@ class ProcessGroup:
     def wait(self) -> Finished:
         """Wait until the program itself has ended; its children may run on."""
         status = self._wait_for_exit()
-        deadline = time.monotonic() + _DRAINING
+        deadline = steady_time() + _DRAINING
         for reader in self._readers:
-            reader.join(max(0.0, deadline - time.monotonic()))
+            reader.join(max(0.0, deadline - steady_time()))
         return Finished(status, _text(self._output), self.errors, self._overflow)
 
     @property
@@ -129,9 +130,9 @@ class ProcessGroup:
         atexit.unregister(self.end)
 
     def _outlives(self, seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
+        deadline = steady_time() + seconds
         while self._process.poll() is None or self._signal(0):
-            if time.monotonic() > deadline:
+            if steady_time() > deadline:
                 return True
             time.sleep(_POLL)
         return False

@@ -71,10 +71,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     from ...errors import TauError
     from ..context.build import ensure_context
+    from ..run.fixture_effects import changes_world, fixtures_before_trial
 
     try:
         arguments = _checked_arguments(metafunc.definition)
-        specs = _marked_specs(metafunc.config, ensure_context(metafunc.config), arguments)
+        states = not any(map(changes_world, fixtures_before_trial(metafunc.definition)))
+        specs = _marked_specs(metafunc.config, ensure_context(metafunc.config), arguments, checks_states=states)
         fixtures, parameters = fixture_info(metafunc.definition).name2fixturedefs, own_parameters(metafunc.definition)
         check_marker(arguments, fixtures, parameters)
         specs = settle_user(specs, metafunc.definition.ihook, fixtures, parameters)
@@ -132,7 +134,9 @@ def _hint(key: str, value: Any) -> str:
     return f": write {value / 100:g} for {value:g} %" if percent else ""
 
 
-def _marked_specs(pytest_config: pytest.Config, context: RunContext, wanted: dict[str, Any]) -> list[TaskSpec]:
+def _marked_specs(
+    pytest_config: pytest.Config, context: RunContext, wanted: dict[str, Any], *, checks_states: bool
+) -> list[TaskSpec]:
     config = context.config
     name = wanted.get("domain") or (config.domains[0] if len(config.domains) == 1 else None)
     if name is None:
@@ -156,4 +160,4 @@ def _marked_specs(pytest_config: pytest.Config, context: RunContext, wanted: dic
         split = f" in its split {config.split!r}" if config.split is not None else ""
         hint = suggestion(similar_names(pattern, [task.id for task in tasks]))
         raise pytest.UsageError(f"marker tau: tasks: no task of {name!r}{split} matches {pattern!r}{hint}")
-    return selector.select(select(tasks, patterns), domain, config)
+    return selector.select(select(tasks, patterns), domain, config, checks_states=checks_states)

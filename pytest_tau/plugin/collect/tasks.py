@@ -90,6 +90,7 @@ class TaskSelector:
         file: Path | None = None,
         in_file: Sequence[Task] = (),
         only: Callable[[list[Task]], list[Task]] | None = None,
+        checks_states: bool = True,
     ) -> list[TaskSpec]:
         """Return the tasks among these that the settings select, checked against their domain.
 
@@ -100,6 +101,8 @@ class TaskSelector:
             file: The file of the tasks, if it is not one of the domain's own.
             in_file: All tasks of that file.
             only: Selects among the tasks before the settings do.
+            checks_states: Whether the states that the tasks lead to are checked; not if fixtures that were not set up
+                yet may change them.
 
         Raises:
             ConfigurationError: Nothing is selected, or a task needs what the run lacks.
@@ -122,7 +125,7 @@ class TaskSelector:
         if any(each.capability.check for each in settings.capabilities):
             self._context.tools |= set(_tools(domain, tasks[0], settings))
         chosen = select(tasks, config.task_patterns, config.num_tasks)
-        self._check(chosen, domain, config, file)
+        self._check(chosen, domain, config, file, checks_states=checks_states)
         return [TaskSpec(task, domain, config, item_id(task.id) in alike) for task in chosen]
 
     def _check_domain(self, domain: Domain, config: RunConfig) -> None:
@@ -143,7 +146,9 @@ class TaskSelector:
         if (retriever := domain.retriever(settings.policy, settings.retrieval)) is not None:
             check_retrieval(self.pytest_config, self._context, retriever)
 
-    def _check(self, tasks: list[Task], domain: Domain, config: RunConfig, file: Path | None) -> None:
+    def _check(
+        self, tasks: list[Task], domain: Domain, config: RunConfig, file: Path | None, *, checks_states: bool
+    ) -> None:
         """Check the selected tasks against their domain and the settings."""
         components = known_components(self._context.evaluators)
         with without_collections():
@@ -154,10 +159,12 @@ class TaskSelector:
                 try:
                     check_task(task, domain.spec, components, of_task, solo=config.simulation.solo)
                     check_history(task, domain, of_task, solo=config.simulation.solo)
-                    check_initial_state(task, domain, of_task)
+                    if checks_states:
+                        check_initial_state(task, domain, of_task)
                 except TaskFormatError as error:
                     raise (on_other_domain(error, task, domain, "--tau-domain") if file else error) from None
-        check_repeatable(tasks, domain)
+        if checks_states:
+            check_repeatable(tasks, domain)
         unjudged = [task.id for task in tasks if task.needs_judge]
         if unjudged and self._context.judge is None:
             raise ConfigurationError(

@@ -58,8 +58,9 @@ class UncheckedTasks:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Look for reference actions that failed when the state was computed to which a conversation's is compared."""
         for spec in filter(None, map(spec_of, getattr(session, "items", []))):
-            if (problem := spec.domain.failed_write(spec.task)) is not None:
-                self._failed[spec.task.id] = problem
+            # Tasks of other domains have not been run.
+            if not spec.domain.has_own_data and (failed := spec.domain.failed_action(spec.task)) is not None:
+                self._failed[spec.task.id] = failed.text
             if (problem := _contradiction(spec)) is not None:
                 self._contradictions[spec.task.id] = problem
         if self._failed or self._contradictions:

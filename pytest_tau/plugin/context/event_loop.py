@@ -10,6 +10,8 @@ import threading
 from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...clock import new_event_loop, steady
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
@@ -48,7 +50,7 @@ class EventLoop:
     def _start(self) -> None:
         from ...participants.containment import guard
 
-        self._loop, self._closing = asyncio.new_event_loop(), threading.Event()
+        self._loop, self._closing = new_event_loop(), threading.Event()
         guard(self._loop)
         work = (self._loop, self._closing)
         self._thread = threading.Thread(target=self._run, args=work, name="tau-conversations", daemon=True)
@@ -158,13 +160,14 @@ def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
 
 @contextlib.contextmanager
 def guarded(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Guard the tasks that are made on a loop of somebody else."""
+    """Guard the tasks that are made on a loop of somebody else, and let its limits end while the time is frozen."""
     from ...participants.containment import guard
 
     factory = loop.get_task_factory()
     guard(loop)
     try:
-        yield
+        with steady(loop):
+            yield
     finally:
         loop.set_task_factory(factory)
 

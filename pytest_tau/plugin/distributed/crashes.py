@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...clock import steady_time
 from ..context.run_state import run_state
 from ..items import TRIAL_ID
 from ..wire import add_facts, input_of
@@ -31,7 +31,7 @@ class CrashReporter:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Note which test a worker begins."""
-        self._running[nodeid] = time.monotonic()
+        self._running[nodeid] = steady_time()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note which test has ended, or has crashed its worker."""
@@ -41,7 +41,7 @@ class CrashReporter:
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
         """Name the trials that the workers run."""
-        planned, now = run_state(self._config).counts.planned, time.monotonic()
+        planned, now = run_state(self._config).counts.planned, steady_time()
         waiting = {test: now - began for test, began in self._running.items() if test in planned}
         self._config.hook.pytest_tau_trials_waiting(trials=waiting)
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from ...clock import steady_time
 from ...text import listed, printable
 from ..compat import terminal_writer, write_past
 from ..context.run_state import run_state
@@ -176,7 +176,7 @@ class Progress:
         self._config = config
         #: The number of tests; whether trials are among them, which a controller finds out by the first report of one.
         self._total, self._has_trials = 0, False
-        self._started = time.monotonic()
+        self._started = steady_time()
         #: The outcome of each test that was reported, by node id; of a test that runs no trial, none.
         self._outcomes: dict[str, str | None] = {}
         self._numbers: Counter[str | None] = Counter()
@@ -201,7 +201,7 @@ class Progress:
 
     @property
     def _seconds(self) -> float:
-        return time.monotonic() - self._started
+        return steady_time() - self._started
 
     def _counts(self) -> ProgressCounts:
         passed, failed = self._numbers["passed"], self._numbers["failed"]
@@ -210,13 +210,13 @@ class Progress:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the tests, and find out whether there are trials among them."""
-        self._total, self._started = len(session.items), time.monotonic()
+        self._total, self._started = len(session.items), steady_time()
         self._has_trials = any(spec_of(item) is not None for item in session.items)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Count the tests in a controller."""
-        self._started = self._started if self._total else time.monotonic()
+        self._started = self._started if self._total else steady_time()
         self._total = len(ids)
 
     def pytest_tau_phase_reported(self, trial: TrialReport) -> None:

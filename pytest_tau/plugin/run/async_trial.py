@@ -7,6 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError
+from ...world import WORLDS
 from ..context.event_loop import RunningLoop, guarded
 from .asyncio_fixtures import check_test_loop
 from .outcomes import result_of
@@ -61,14 +62,17 @@ class AsyncTrial:
         inputs = inputs._replace(
             agent=inputs.agent if agent is None else agent, user=inputs.user if user is None else user
         )
-        with guarded(asyncio.get_running_loop()):
-            trial = TrialFuture(item, inputs, loop=RunningLoop())
-            try:
-                await trial.arrive()
-                simulation = trial.wait()
-            except BaseException as error:
-                trial.give_up(error)
-                raise
-            finally:
-                self.ended = True
+        # The test may have changed what tools see, such as the time.
+        with guarded(asyncio.get_running_loop()), WORLDS.another():
+            simulation = await self._run(TrialFuture(item, inputs, loop=RunningLoop()))
         return result_of(item, simulation)
+
+    async def _run(self, trial: TrialFuture) -> Simulation:
+        try:
+            await trial.arrive()
+            return trial.wait()
+        except BaseException as error:
+            trial.give_up(error)
+            raise
+        finally:
+            self.ended = True

@@ -57,11 +57,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Start the trials of upcoming items while this item is waited for, in an xdist worker."""
     prefetcher, upcoming = _ensure_prefetcher(item.config), run_state(item.config).upcoming
     if prefetcher is not None and upcoming is not None:
-        prefetcher.fill(upcoming(item))
-        while prefetcher.is_running(item):
+        alone = prefetcher.runs_alone(item)
+        if not alone:
+            prefetcher.fill(upcoming(item))
+        while prefetcher.running if alone else prefetcher.is_running(item):
             for _ in prefetcher.drain_finished(_LONGEST_WAIT):
                 pass  # a worker runs its items in order
-            prefetcher.fill(upcoming(item))
+            if not alone:
+                prefetcher.fill(upcoming(item))
     try:
         return (yield)
     except KeyboardInterrupt:
@@ -120,19 +123,23 @@ class _Loop:
                 self._finished[self._group_of[item]].append(item)
             while self._untried and prefetcher.is_settled(self._untried[0]):
                 self._untried.popleft()
+            other = self._unstarted(group)
+            alone = other is not None and prefetcher.runs_alone(other)
             # With -x, the next report may end the run: nothing more is started before it.
-            room = not (self._finished[number] and self._session.config.option.maxfail) and prefetcher.fill(
-                self._untried
-            )
+            waits = alone or (self._finished[number] and self._session.config.option.maxfail)
+            room = not waits and prefetcher.fill(self._untried)
             if self._finished[number]:
                 return self._finished[number].popleft()
-            other = next((item for item in group if not prefetcher.is_started(item)), None)
-            if other is not None and (room or not prefetcher.can_prefetch(other)):
+            other = self._unstarted(group)
+            if other is not None and (not prefetcher.running if alone else room or not prefetcher.can_prefetch(other)):
                 return other
             hook = self._session.config.hook
             hook.pytest_tau_trials_running(running=prefetcher.running)
             hook.pytest_tau_trials_waiting(trials=prefetcher.waiting())
             timeout = _LONGEST_WAIT
+
+    def _unstarted(self, group: dict[pytest.Item, None]) -> pytest.Item | None:
+        return next((item for item in group if not self._prefetcher.is_started(item)), None)
 
     def _run(self, item: pytest.Item) -> None:
         nextitem = next(chain.from_iterable(self._groups), None)

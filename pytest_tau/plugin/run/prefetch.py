@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import queue
 import re
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...clock import steady_time
+from ...world import WORLDS
 from ..compat import fixture_info, is_own_fixture
 from ..context.run_state import will_be_restored
 from ..items import item_state, spec_of, trial_of
 from .asyncio_fixtures import is_async_fixture
-from .compat import only_makes_loops
+from .fixture_effects import changes_world, fixtures_before_trial, has_no_effect
 from .setup import make_environment, make_participant
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ _OWN = frozenset(
         *("tau_agent", "tau_user", "tau_simulation", "request"),
     }
 )
-#: Autouse fixtures of other plugins that have no effect on a trial, by module and name.
-_WITHOUT_EFFECT = frozenset({("pytest_randomly", "faker_seed")})
 _SKIP_MARKERS = ("skip", "skipif")
 #: The names of the fixtures that pytest makes of ``setup_module`` and its like.
 _XUNIT = re.compile(r"_xunit_(setup_[a-z]+)_fixture_.*")
@@ -59,13 +58,16 @@ class TrialPrefetcher:
 
     def waiting(self) -> dict[str, float]:
         """Return the seconds since the start of each running trial, by node id."""
-        now = time.monotonic()
+        now = steady_time()
         return {item.nodeid: now - trial.began for item, trial in self._running.items()}
 
     def fill(self, upcoming: Iterable[pytest.Item]) -> bool:
-        """Start trials of the items that come next, in order; return whether there is room for more."""
+        """Start trials of the items that come next, in order; return whether there is room for more.
+
+        None is started while a fixture of a test, a class or a module may have changed what tools see.
+        """
         limit = self._budget.limit
-        if limit is not None and self._budget.spent >= limit:
+        if not WORLDS.is_lasting or (limit is not None and self._budget.spent >= limit):
             return True
         for item in upcoming:
             if self.running >= self.limit:
@@ -85,6 +87,14 @@ class TrialPrefetcher:
     def is_settled(self, item: pytest.Item) -> bool:
         """Return whether there is nothing left to start for the item."""
         return item in self._started or item in self._unfit
+
+    def runs_alone(self, item: pytest.Item) -> bool:
+        """Return whether no other trial may run with the item, whose fixtures may change what its tools see."""
+        # What is noted of an item that cannot be prefetched is noted here, too.
+        return not (self.is_started(item) or self.can_prefetch(item)) and any(
+            changes_world(definition) and not (definition and _is_ready(definition))
+            for definition in fixtures_before_trial(item)
+        )
 
     def drain_finished(self, timeout: float = 0.0) -> Iterator[pytest.Item]:
         """Yield the items whose trials have finished since the last call, in that order.
@@ -166,12 +176,14 @@ def _blocking_fixtures(item: pytest.Item) -> list[str]:
             if any(not is_own_fixture(definition) for definition in definitions):
                 found.append(str(name))
         # Fixtures are set up in this order: those after the trial do not affect it.
-        elif before and not all(
-            _is_ready(definition) and not is_async_fixture(item.config, definition) for definition in definitions[-1:]
-        ):
+        elif before and not (definitions and _is_ready(definitions[-1]) and not _is_async(item, definitions[-1])):
             found.append(str(name))
         before = before and name != "tau_simulation"
     return found
+
+
+def _is_async(item: pytest.Item, definition: Any) -> bool:
+    return is_async_fixture(item.config, definition)
 
 
 def _is_not_run(item: pytest.Item) -> bool:
@@ -184,9 +196,7 @@ def _is_ready(definition: Any) -> bool:
 
     It is a parameter, or of session scope and set up, or has no effect on the trial.
     """
-    if definition.func.__name__ == "get_direct_param_fixture_func" or only_makes_loops(definition):
-        return True
-    if (definition.func.__module__, definition.func.__name__) in _WITHOUT_EFFECT:
+    if has_no_effect(definition):
         return True
     # The third element of a cached result is the error of the setup.
     done = definition.cached_result is not None and definition.cached_result[2] is None

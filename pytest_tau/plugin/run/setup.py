@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...world import WORLDS
 from ..compat import note_fixture_error
 from ..context.run_state import require_context
 from ..hook_calls import first_call
 from ..items import home_of
+from .fixture_effects import changes_world
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -34,7 +36,12 @@ def register(config: pytest.Config) -> None:
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
-    """Make ``SystemExit`` and the like, such as of a hook, an error of its trial alone; only for fixtures of trials."""
+    """Note that a fixture may change what tools see.
+
+    Make ``SystemExit`` and the like, such as of a hook, an error of its trial alone; only for fixtures of trials.
+    """
+    if changes_world(fixturedef):
+        WORLDS.enter(fixturedef, lasts=fixturedef.scope == "session")
     try:
         return (yield)
     except (Exception, KeyboardInterrupt, pytest.skip.Exception, pytest.fail.Exception, pytest.exit.Exception):
@@ -45,6 +52,12 @@ def pytest_fixture_setup(
         found = RuntimeError(f"{type(error).__name__}: {error}")
         note_fixture_error(fixturedef, request, found)
         raise found from error
+
+
+def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any]) -> None:
+    """Note that a fixture no longer changes what tools see."""
+    if WORLDS.current is not None:
+        WORLDS.leave(fixturedef)
 
 
 def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:

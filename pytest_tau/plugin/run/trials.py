@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import queue
 import threading
-import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -14,12 +13,13 @@ import pytest
 
 from ...capability.calls import columns_of
 from ...chat import Recorder, TrialModels
+from ...clock import steady_time
 from ...errors import BudgetError, ConfigurationError
 from ...models import FOREIGN_AGENT, SILENT_AGENT, STOPS, AssistantMessage
 from ...participants.clients import imported_clients
 from ...participants.containment import participant_traceback
 from ...plain import json
-from ...runner import Trial, TrialSetup
+from ...runner import Trial, TrialSetup, refuse_failing_reference
 from ...runs.groups import INPUTS
 from ...runs.manifest import diff_values
 from ...text import error_line, printable
@@ -97,7 +97,7 @@ class TrialFuture:
         self._loop = loop
         self._logged: list[logging.LogRecord] = []
         self._item, self._context, self._restored = item, require_context(item.config), restored
-        self.began = time.monotonic()
+        self.began = steady_time()
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._problem: str | None = None
         self._log: TrialLog | None = None
@@ -272,7 +272,7 @@ class TrialFuture:
                 return self._messages.get(timeout=1.0)
             except queue.Empty:
                 waiting = self._item.ihook.pytest_tau_trials_waiting
-                waiting(trials={self._item.nodeid: time.monotonic() - self.began})
+                waiting(trials={self._item.nodeid: steady_time() - self.began})
 
     def _skip(self, error: BudgetError) -> NoReturn:
         """Report a trial that the budget of the run has stopped as not run, with what it has cost."""
@@ -288,9 +288,10 @@ class TrialFuture:
         return self._interrupted or self._future.result()
 
     async def _run(self, trial: Trial, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
-        start = time.perf_counter()
+        start = steady_time()
         try:
             with self._context.logs.collecting(self._logged):
+                await refuse_failing_reference(trial, self._item.path)
                 self._graded = simulation = await trial.run(agent, user)
                 await self._add_facts(simulation)
             self._note_foreign(simulation, agent)
@@ -305,7 +306,7 @@ class TrialFuture:
             self._end_log(None, error)
             raise
         finally:
-            self.elapsed = time.perf_counter() - start
+            self.elapsed = steady_time() - start
         self._store(simulation)
         return simulation
 

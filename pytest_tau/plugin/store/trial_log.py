@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 import threading
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ...analysis.usage import format_tokens
+from ...clock import utc_now
 from ...files import atomic_write, file_name_of
 from ...masking import mask_secrets
 from ...plain import json
@@ -95,7 +95,7 @@ class TrialLog:
     def _add(self, text: str | None) -> None:
         if text is None:
             return
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        now = utc_now().isoformat(timespec="milliseconds")
         try:
             with self._lock, (self._folder / "trial.log").open("a", encoding="utf-8", errors="backslashreplace") as log:
                 log.write(f"{now} {one_line(mask_secrets(text), _LONGEST)}\n")
