@@ -1,4 +1,4 @@
-"""The world that tools see beside their arguments: the time, environment variables, patched functions.
+"""The world that tools see in addition to their arguments: the time, environment variables, patched functions.
 
 A fixture of a test can change it for the whole process. What is computed once a process, such as the state after a
 task's reference actions, is computed once in each world.

@@ -33,6 +33,8 @@ __tracebackhide__ = hides_frames
 
 T = TypeVar("T")
 
+#: What is kept of a task with its reference state.
+_FAILED = "failed action"
 #: What is wrong with reference actions that no conversation can repeat.
 _UNSTABLE = (
     "lead to another state when they are carried out again, without those that only read: %s. Tools that write must do "
@@ -155,7 +157,6 @@ class Domain:
         self._of_tasks: InWorld[dict[tuple[bytes, str], Any]] = InWorld(dict)
         self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder)
         self._policies = DomainPolicies(spec.name, folder, spec.policies, spec.policy_text)
-        self._failed_actions: InWorld[dict[str, FailedAction]] = InWorld(dict)
         self._initial_states = InWorld(InitialStates)
         self.tool_texts: ToolTexts | None = None
 
@@ -384,7 +385,8 @@ class Domain:
         One that only reads, and that its tool has refused, is none: nothing lacks its effect. None if there is no such
         action, or the reference state was not needed.
         """
-        return self._failed_actions.value.get(task.id)
+        failed: FailedAction | None = self._of_tasks.value.get((digest(task), _FAILED))
+        return failed
 
     @property
     def has_own_data(self) -> bool:
@@ -442,7 +444,7 @@ class Domain:
                 counts = info is not None and (writes or not isinstance(error, ToolError))
                 if counts and position >= 0 and not actions[position].fails:
                     failed = FailedAction(position, f"{action.name}: {problem_text(error)}")
-                    self._failed_actions.value.setdefault(task.id, failed)
+                    self._of_tasks.value.setdefault((digest(task), _FAILED), failed)
         environment.close()
         return environment
 

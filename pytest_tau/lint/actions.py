@@ -14,8 +14,8 @@ from .findings import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..environment import Domain, Tool
-    from ..models import Requestor, Task
+    from ..environment import Domain, Environment, Tool
+    from ..models import Action, Requestor, Task
 
 
 def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
@@ -42,15 +42,17 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
             if name not in action.arguments:
                 problem = f"{called}: compare_args names {name!r}, which it does not have"
                 yield Finding("bad-arguments", "warning", task.id, problem)
-        try:
-            environment.execute(action.name, action.arguments, action.requestor)
-        except Exception as error:  # noqa: BLE001 - the tool boundary: a tool may raise anything
-            text = f"{called}: {type(error).__name__}: {error_text(error)}"
-            if not action.fails:
-                yield Finding("action-raises", "error", task.id, text)
-        else:
-            if action.fails:
-                yield Finding("action-raises", "error", task.id, f"{called}: is meant to fail, and does not")
+        if (unmet := _carried_out(environment, action)) is not None:
+            yield Finding("action-raises", "error", task.id, f"{called}: {unmet}")
+
+
+def _carried_out(environment: Environment, action: Action) -> str | None:
+    """Carry out a reference action; return what is wrong with its outcome."""
+    try:
+        environment.execute(action.name, action.arguments, action.requestor)
+    except Exception as error:  # noqa: BLE001 - the tool boundary: a tool may raise anything
+        return None if action.fails else f"{type(error).__name__}: {error_text(error)}"
+    return "is meant to fail, and does not" if action.fails else None
 
 
 def check_declarations(task: Task, domain: Domain) -> Iterator[Finding]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import pytest
 
+import pytest_tau
+from pytest_tau.errors import TaskFormatError
 from pytest_tau.models import parse_task
 from pytest_tau.plugin.collect.unchecked import checks_nothing
 
@@ -88,19 +93,86 @@ def test_tasks_that_check_nothing_are_counted(project, a_task, workers):
     run.line("tau: warning: 2 tasks check nothing: 'bare', 'empty'")
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
-def test_a_reference_action_that_fails_is_named(project, a_task, workers):
+FAILS = (
+    "t.tau.json: task lost: evaluation_criteria.actions.0: the reference action fails: update_task_status: "
+    'Task task_99 not found: correct it, or add "fails": true to it if that is meant'
+)
+
+
+@pytest.mark.parametrize("agent", ["noop", "gold"])
+@pytest.mark.parametrize("workers", [(), ("-n", "2"), ("--tau-concurrency", "2")])
+def test_a_reference_action_that_fails_is_an_error_of_the_task(project, a_task, agent, workers):
     tasks = [a_task("lost", criteria=_update("task_99")), a_task("found", criteria=_update("task_1"))]
     project.tasks("mock/t.tau.json", tasks)
-    run = project.run("--tau-agent=noop", "--tau-user=scripted", *workers)
+    run = project.run(f"--tau-agent={agent}", "--tau-user=scripted", *workers)
+    run.outcomes(**({"passed": 1, "errors": 1} if agent == "gold" else {"failed": 1, "errors": 1}))
+    assert FAILS in run.text
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    stored = next(project.path.glob(".tau/runs/*/simulations.jsonl")).read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["task_id"] for line in stored] == ["found"]
+
+
+def test_an_action_that_is_meant_to_fail(project, a_task):
+    criteria = _update("task_99")
+    criteria["actions"][0]["fails"] = True
+    project.tasks("mock/t.tau.json", [a_task("lost", criteria=criteria)])
+    run = project.run("--tau-agent=gold")
+    run.outcomes(passed=1)
+    run.lacks("warning")
+
+
+def test_an_action_that_no_verdict_depends_on_may_fail(project, a_task):
+    said = {"communicate_info": ["milk"], "reward_basis": ["COMMUNICATE"]}
+    project.tasks("mock/t.tau.json", [a_task("lost", criteria=_update("task_99") | said)])
+    project.run("--tau-agent=gold").outcomes(passed=1)
+
+
+def test_reference_actions_of_data_of_another_program_are_skipped_with_a_warning(project, a_task):
+    """So that verdicts compare. Source: τ²-bench v1.0.1."""
+    domain = pytest_tau.load_domain("mock")
+    data = project.path / "data" / "domains" / "mock"
+    shutil.copytree(domain.folder, data)
+    project.tasks("data/domains/mock/tasks.json", [a_task("lost", criteria=_update("task_99"))])
+    run = project.run("--tau-domain=mock", "--tau-data=data", "--tau-agent=noop", "--tau-user=scripted")
+    run.outcomes(passed=1)
     run.line(
         "tau: warning: 1 task has a reference action that fails, so that its effect is not expected: "
         "'lost' (update_task_status: Task task_99 not found); see tau lint"
     )
-    run.line(
-        "tau: warning: do not trust the verdicts on this task if the call was meant to succeed: "
-        "an agent that does not make it can pass, and one that makes it can fail"
-    )
+
+
+READS = """
+import pytest_tau
+
+class Shop:
+    def __init__(self):
+        self.orders = {}
+
+def find(shop, order: str) -> str:
+    \"\"\"Find an order.\"\"\"
+    raise %s
+
+def pytest_tau_domains():
+    tools = dict(make=Shop, snapshot=vars, policy="p", tasks="tasks.json")
+    return [pytest_tau.domain_of("shop", tools=[find], reads=["find"], **tools)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "outcomes"),
+    [('pytest_tau.environment.ToolError("none")', {"passed": 1}), ('KeyError("key of the API")', {"errors": 1})],
+)
+def test_a_tool_that_only_reads_may_refuse_but_not_break(project, a_task, error, outcomes):
+    project.write("conftest.py", READS % error)
+    actions = [{"action_id": "a", "name": "find", "arguments": {"order": "o1"}}]
+    project.tasks("tasks.json", [a_task("a", criteria={"actions": actions, "reward_basis": ["DB", "ACTION"]})])
+    project.run("--tau-domain=shop", "--tau-agent=gold").outcomes(**outcomes)
+
+
+def test_simulate_refuses_a_reference_action_that_fails(a_task):
+    task = parse_task(a_task("lost", criteria=_update("task_99")))
+    with pytest.raises(TaskFormatError, match="reference action fails: update_task_status"):
+        pytest_tau.simulate(task, domain=pytest_tau.load_domain("mock"))
 
 
 def test_a_sound_set_gets_no_warning(project, a_task):

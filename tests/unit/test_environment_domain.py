@@ -11,6 +11,7 @@ from pytest_tau.environment import DEFAULT_SPLIT, Domain, PolicyFiles, tool
 from pytest_tau.environment.initial_state import apply_initial_state
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import Action
+from pytest_tau.world import InWorld
 
 from . import tiny
 from .tiny import AGENT_DATA, USER_DATA, action, raw_task, task
@@ -429,7 +430,7 @@ def test_the_reference_state_begins_where_the_task_does(domain: Domain) -> None:
 @pytest.fixture
 def computed(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The tasks whose reference actions were executed; none was in an earlier test."""
-    monkeypatch.setattr(domain, "_of_tasks", {})
+    monkeypatch.setattr(domain, "_of_tasks", InWorld(dict))
     found, execute = list[Any](), domain.after_reference_actions
     monkeypatch.setattr(domain, "after_reference_actions", lambda task: (found.append(task), execute(task))[1])
     return found

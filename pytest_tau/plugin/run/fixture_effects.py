@@ -1,4 +1,4 @@
-"""Fixtures that may change what tools see beside their arguments: the time, environment variables, patches."""
+"""Fixtures that may change what tools see in addition to their arguments: the time, environment variables, patches."""
 
 from __future__ import annotations
 
