@@ -178,6 +178,10 @@ class BudgetError(ModelError):
         super().__init__(problem, kind="quota")
 
 
+class UnknownPriceError(ConfigurationError):
+    """A budget needs the price of a model, which is not known."""
+
+
 class MissingModelError(ModelError):
     """The agent asks for the model of the run, which has none: a missing setting, and no fault of a provider."""
 

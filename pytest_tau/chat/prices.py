@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
+import json
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, read_toml
-from ..errors import ConfigurationError, install_extra
+from ..errors import BudgetError, ConfigurationError, UnknownPriceError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from .requests import Usage
+    from .requests import ChatRequest, Usage
 
 #: Arguments with a run's own prices: USD for a token sent, and for one received. They are not sent.
 OWN_PRICES = ("input_cost_per_token", "output_cost_per_token")
 #: How to give a price otherwise, and how to have one where litellm is missing.
 _LIST = "list the model in a file of prices (--tau-prices FILE)"
+_LINE = (
+    "to a file of prices (--tau-prices FILE) the line {} = {{ input = 2.0, output = 8.0 }}, in USD per million tokens"
+)
 PRICES_OF_LITELLM = f", or install litellm, which has a list of prices: {install_extra('llm')}"
 _MILLION = 1_000_000
 _EXPECTED = 'expected a table for each model, such as ["azure/my-deployment"] with input = 2.0 and output = 8.0'
@@ -124,15 +129,65 @@ def reported_cost(value: Any) -> float | None:
     return float(value)
 
 
-def refuse_unpriced(name: str, hint: str = "") -> None:
+def refuse_unpriced(name: str, hint: str = "", *, takes_arguments: bool = True) -> None:
     """Refuse a model without a known price, which a budget needs.
 
+    Args:
+        name: The model's name.
+        hint: A further way to give a price.
+        takes_arguments: Whether the model's arguments may have its price.
+
     Raises:
-        ConfigurationError: Always; says how to give a price.
+        UnknownPriceError: Always; says how to give a price.
     """
-    given = " and ".join(map(repr, OWN_PRICES))
-    problem = f"model {name!r} has no known price: add {given}, in USD, to its arguments"
-    raise ConfigurationError(f"{problem}, or {_LIST}{hint}")
+    given = f"{' and '.join(map(repr, OWN_PRICES))}, in USD, to its arguments, or " if takes_arguments else ""
+    line = _LINE.format(json.dumps(name, ensure_ascii=False))
+    raise UnknownPriceError(f"model {name!r} has no known price: add {given}{line}{hint}")
+
+
+def check_price(check: Callable[..., None], request: ChatRequest, prices: Mapping[str, Price]) -> None:
+    """Refuse a request to a model without a known price; what else the check of a client finds, its call reports.
+
+    Raises:
+        UnknownPriceError: The price is not known, and the provider does not report it.
+    """
+    try:
+        check(request.model, request.args, priced=True, prices=prices)
+    except UnknownPriceError:
+        raise
+    except ConfigurationError:
+        return
+
+
+class PriceCheck:
+    """Refuses model calls of unknown price in a run with a budget, which would not count them."""
+
+    def __init__(self) -> None:
+        self._priced: set[str] = set()
+        self._unpriced: set[str] = set()
+
+    async def before(self, chat: object, request: ChatRequest) -> None:
+        """Refuse a call of unknown price.
+
+        A chat model may have a method ``refuse_unpriced``, which raises an ``UnknownPriceError``. The answers of any
+        other one have their price.
+
+        Raises:
+            BudgetError: The price is not known; says how to give it.
+        """
+        if request.model in self._priced:
+            return
+        try:
+            if request.model in self._unpriced:
+                refuse_unpriced(request.model, takes_arguments=False)
+            if (refuse := getattr(chat, "refuse_unpriced", None)) is not None:
+                await asyncio.to_thread(refuse, request)
+        except UnknownPriceError as error:
+            raise BudgetError(f"the budget cannot be kept: {error}", of_run=True) from None
+
+    def after(self, request: ChatRequest, *, is_priced: bool) -> None:
+        """Note whether the price of a model is known, by its answer or by a list."""
+        (self._priced if is_priced else self._unpriced).add(request.model)
 
 
 def price_hint() -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args
 from ..clock import run_steadily
 from ..errors import BudgetError, ConfigurationError, MissingModelError, ModelError, TauError
 from ..models import ModelUsage, clone
+from .prices import first_listed
 from .requests import ChatReply, ChatRequest, ModelArguments, Role
 from .retries import CallClock, RetryClock, count_retries
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 
     from ..models import TerminationReason
-    from .prices import Price
+    from .prices import Price, PriceCheck
     from .requests import ChatModel
 
 T = TypeVar("T")
@@ -157,6 +158,7 @@ class TrialModels:
         on_cost: Called with the USD of each answer of a model.
         on_call: Called with each call: its role, the request, and the answer or the error.
         budget: USD that the trial may spend; None for no limit.
+        price_check: Refuses calls of unknown price; None without a budget.
         live_cost: USD of the calls that were made, without those that a recording has answered.
         out_of_budget: The first refusal of a call because of a budget.
         retries: The time that calls spent on retries, by role.
@@ -181,6 +183,7 @@ class TrialModels:
         self.on_cost: Callable[[float], None] | None = None
         self.on_call: Callable[[Role, ChatRequest, ChatReply | None, TauError | None], None] | None = None
         self.budget: float | None = None
+        self.price_check: PriceCheck | None = None
         self.live_cost = 0.0
         self.out_of_budget: BudgetError | None = None
         self.retries: dict[Role, RetryClock] = {role: RetryClock() for role in get_args(Role)}
@@ -261,7 +264,7 @@ class TrialModels:
     async def _ask_model(self, role: Role, chat: ChatModel | None, request: ChatRequest) -> ChatReply:
         """Call the model, unless a budget is spent."""
         if role != "judge":  # without its verdict, the conversation would have been paid for in vain
-            self._refuse_without_money()
+            await self._refuse_without_money(role, request, chat)
         if chat is None:
             raise MissingModelError(f"{request.model}: this trial has no model for the agent")
         # What the chat model sends is this call, and not another one.
@@ -270,13 +273,24 @@ class TrialModels:
             reply = await _call_chat(chat, request)
         finally:
             _ATTRIBUTION.reset(token)
+        price = first_listed(self.prices, reply.model, request.model)
+        if reply.cost is None and reply.usage is not None and price is not None:
+            reply = reply.model_copy(update={"cost": price.cost(reply.usage)})
+        if self.price_check is not None:
+            self.price_check.after(request, is_priced=price is not None or reply.cost is not None)
         if reply.cost:
             self.live_cost += reply.cost
             if self.on_cost is not None:
                 self.on_cost(reply.cost)
         return reply
 
-    def _refuse_without_money(self) -> None:
+    async def _refuse_without_money(self, role: Role, request: ChatRequest, chat: ChatModel | None) -> None:
+        if self.price_check is not None and role != "retrieval":
+            try:
+                await self.price_check.before(chat, request)
+            except BudgetError as unpriced:
+                self.out_of_budget = self.out_of_budget or unpriced
+                raise
         problem, of_run = self.budget_problem() if self.budget_problem else None, True
         if problem is None and self.budget is not None and self.live_cost >= self.budget:
             problem, of_run = f"the budget of the trial, ${self.budget:g}, is spent (${self.live_cost:.4f})", False

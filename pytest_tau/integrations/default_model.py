@@ -10,7 +10,7 @@ import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..chat.prices import OWN_PRICES
+from ..chat.prices import OWN_PRICES, check_price
 from ..errors import ConfigurationError
 from .openai_api.route import PLAIN, PREFIX, WITHOUT_CLIENT, address_of, listed_price
 
@@ -109,6 +109,11 @@ class ClientModel:
         """
         direct = is_called_directly(request.model, request.args)
         return await (self._direct if direct else self._litellm).complete(request)
+
+    def refuse_unpriced(self, request: ChatRequest) -> None:
+        """Refuse a request to a model without a known price."""
+        options = self._limits.get("options")
+        check_price(check_model, request, options.prices if options else {})
 
     @functools.cached_property
     def _direct(self) -> ChatModel:

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from pytest_tau.testing import ModelServer
+
 #: Otherwise, more trials run than the reported one.
 ALONE = "--tau-concurrency=1"
 
@@ -49,14 +51,42 @@ def test_trials_under_way_at_the_same_time_are_stopped(four):
 
 
 @pytest.mark.parametrize("option", ["--tau-budget", "--tau-budget-per-trial"])
-def test_calls_of_unknown_cost_are_not_counted_and_this_is_reported(four, option):
+def test_answers_without_a_price_stop_a_run_with_a_budget(four, option):
     four.script("cost = None")
-    run = four.run(ALONE, option, "50", "--tau-record")
-    run.outcomes(passed=4)
-    run.line("tau: not counted in the budget: 16 model calls of unknown cost")
-    run.line("tau: models together: 16 calls", "cost unknown")
-    four.run(ALONE, option, "50", "--tau-replay").lacks("not counted in the budget")
-    four.run(ALONE, "--tau-record=all").lacks("not counted in the budget")
+    run = four.run(ALONE, option, "50", "-rs")
+    run.outcomes(skipped=4)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line(
+        "not run: the budget cannot be kept: model 'fake/agent' has no known price: add to a file of prices "
+        '(--tau-prices FILE) the line "fake/agent" = { input = 2.0, output = 8.0 }, in USD per million tokens'
+    )
+    assert len(four.calls()) == 2
+    four.run(ALONE).outcomes(passed=4)
+
+
+def test_a_price_list_prices_answers_without_a_price(four, project):
+    four.script("cost = None")
+    prices = "".join(f'"fake/{role}" = {{ input = 125.0, output = 0.0 }}\n' for role in ("agent", "user"))
+    project.write("prices.toml", prices)
+    run = four.run(ALONE, "--tau-budget", "1", "--tau-prices=prices.toml")
+    run.outcomes(passed=2, skipped=2)
+    run.lacks("not counted in the budget")
+
+
+def test_a_call_without_a_price_of_a_model_that_has_one_is_not_counted_and_reported(four):
+    four.script(
+        """
+        class Costs(float):
+            calls = 0
+        def answer(role, request):
+            global cost
+            Costs.calls += 1
+            cost = 0.25 if Costs.calls <= 2 else None
+            return reference(role, request)
+        """
+    )
+    run = four.run(ALONE, "--tau-budget", "50")
+    run.line("tau: not counted in the budget:", "of unknown cost")
 
 
 @pytest.fixture
@@ -279,3 +309,26 @@ def test_trials_with_a_cassette_run_on_when_the_rest_has_spent_it(four):
 def test_nothing_is_left_behind_by_a_trial_that_was_not_run(four):
     four.run(ALONE, "--tau-budget", "2", "--tau-record").outcomes(passed=2, skipped=2)
     assert four.cassettes() == [f"mock/cassettes/t.tau/{name}.trial-0.cassette" for name in ("one", "two")]
+
+
+def test_a_model_that_an_agent_names_itself_is_not_called_without_a_price(project, a_task, monkeypatch):
+    pytest.importorskip("aiohttp")
+    project.tasks("mock/t.tau.json", [a_task()])
+    project.write(
+        "loop.py",
+        """
+        import json, urllib.request
+
+        def agent(message, trial):
+            body = {"model": "openai/unknown-3", "messages": [{"role": "user", "content": message}]}
+            request = urllib.request.Request(f"{trial.base_url}/chat/completions", json.dumps(body).encode(), {
+                "Authorization": f"Bearer {trial.api_key}", "Content-Type": "application/json"})
+            return json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"]
+        """,
+    )
+    with ModelServer(lambda _asked: "Done.") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        run = project.run("--tau-agent=loop:agent", "--tau-budget=0.01", "-rs")
+        assert not server.requests
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line("model 'openai/unknown-3' has no known price", '"openai/unknown-3" = { input = 2.0, output = 8.0 }')

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_tau.capabilities.plain_clients.exchange import _Api, _reported
+from pytest_tau.chat import ChatRequest
+from pytest_tau.errors import UnknownPriceError
 from pytest_tau.testing import (
     ConnectionReset,
     ContentFiltered,
@@ -176,6 +179,38 @@ def test_they_count_for_the_budget(run, monkeypatch, project):
         found = run("whole", "--tau-budget-per-trial", "0.5")
         assert len(server.requests) == 1
     found.line("the budget of the trial, $0.5, is spent")
+
+
+@pytest.mark.parametrize("name", ["whole", "by_aiohttp"])
+def test_a_model_without_a_price_is_not_called_with_a_budget(run, name, monkeypatch, project):
+    project.write("prices.toml", '["gpt-other"]\ninput = 1.0\noutput = 1.0\n')
+    monkeypatch.setattr("pytest_tau.integrations.litellm.prices.has_price", lambda _name: False)
+    with served(monkeypatch) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        found = run(name, "--tau-budget", "0.01", "-rs")
+        assert not server.requests
+    found.outcomes(skipped=1)
+    assert found.ret == pytest.ExitCode.TESTS_FAILED
+    found.line('(--tau-prices FILE) the line "gpt-4.1" = { input = 2.0, output = 8.0 }, in USD per million tokens')
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [{"usage": {"prompt_tokens": 3, "cost": 0.25}}],
+        [{"usage": {"cost": 0}}, {"choices": [{}]}, {"response": {"usage": {"cost": 0.25}}}],
+    ],
+)
+def test_the_cost_that_an_answer_has(values):
+    assert _reported(values) == 0.25
+    assert _reported([{"usage": None}, {"usage": {"cost": "free"}}, 3]) is None
+
+
+def test_a_provider_that_reports_costs_needs_no_price():
+    asked = ChatRequest(model="some/model", messages=[])
+    _Api(None, {}, "openrouter.ai").refuse_unpriced(asked)
+    with pytest.raises(UnknownPriceError):
+        _Api(None, {}, "127.0.0.1").refuse_unpriced(asked)
 
 
 def test_off_by_an_option(run, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ...chat import ChatReply, ChatRequest, Usage, current_attribution
-from ...chat.prices import first_listed
+from ...chat.prices import first_listed, refuse_unpriced, reported_cost
 from ...chat.refusals import fault_of, read_refusal
 from ...clock import steady_time
 from ...documents import json_or_none
@@ -33,6 +34,8 @@ _PATHS = re.compile(
 #: The fields with the conversation, by API.
 _CONVERSATIONS = ("messages", "input", "contents")
 _EVENTS = "text/event-stream"
+#: The hosts that report the cost of each call.
+_REPORTING = frozenset({"openrouter.ai"})
 _HTTP_ERROR = 400
 #: Faults of a model or its provider, for which the agent is not to blame.
 _NOT_OF_AGENT = frozenset({"bad_request", "context_window", "refused"})
@@ -135,6 +138,11 @@ class _Api:
     def __init__(self, send: Callable[[], Awaitable[Response]], prices: Mapping[str, Price], url: str) -> None:
         self._send, self._prices, self._url = send, prices, url
 
+    def refuse_unpriced(self, request: ChatRequest) -> None:
+        """Refuse a request to a model without a known price, unless its provider reports the cost of each call."""
+        if urlsplit(self._url).hostname not in _REPORTING and _price_of(self._prices, request.model) is None:
+            refuse_unpriced(request.model, takes_arguments=False)
+
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Send the request.
 
@@ -182,6 +190,7 @@ def _reply_of(response: Response, seconds: float) -> ChatReply:
     return ChatReply(
         message={"role": "assistant", "content": None, "response": {"type": response.type, "body": body}},
         usage=_usage(values),
+        cost=_reported(values),
         seconds=seconds,
         finish_reason="length" if any(map(_is_cut, values)) else "stop",
         model=next((name for value in values if (name := _model(value))), None),
@@ -189,19 +198,31 @@ def _reply_of(response: Response, seconds: float) -> ChatReply:
 
 
 def _cost(request: ChatRequest, reply: ChatReply, prices: Mapping[str, Price]) -> float | None:
-    if reply.usage is None:
-        return None
-    names = (reply.model, request.model)
+    if reply.cost is not None or reply.usage is None:
+        return reply.cost
+    cost_of = _price_of(prices, reply.model, request.model)
+    return cost_of(reply.usage) if cost_of else None
+
+
+def _reported(values: list[Any]) -> float | None:
+    """Return the cost that the usage of an answer has, in USD: of events, the last one."""
+    found = [each.get("usage") for value in values if isinstance(value, dict) for each in _inside(value)]
+    costs = [reported_cost(usage.get("cost")) for usage in found if isinstance(usage, dict)]
+    return next((cost for cost in reversed(costs) if cost is not None), None)
+
+
+def _price_of(prices: Mapping[str, Price], *names: str | None) -> Callable[[Usage], float | None] | None:
+    """Return what computes the cost of a call of the first model whose price is known; None for an unknown price."""
     price = first_listed(prices, *names)
     if price is not None:
-        return price.cost(reply.usage)
+        return price.cost
     try:
         from ...integrations.litellm.prices import has_price, listed_cost
 
         listed = next((name for name in names if name and has_price(name)), None)
     except ConfigurationError:  # litellm, which has the price list, is not installed
         return None
-    return listed_cost(listed, reply.usage) if listed else None
+    return functools.partial(listed_cost, listed) if listed else None
 
 
 def _response_of(reply: ChatReply) -> Response:

@@ -10,13 +10,13 @@ from ...chat import LLM, ChatReply, Usage
 from ...chat.call_arguments import is_anthropic, thinks, with_defaults
 from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
-from ...chat.prices import OWN_PRICES
+from ...chat.prices import OWN_PRICES, check_price
 from ...chat.refusals import broken_off
 from ...chat.requests import as_sent, filled_message, read_usage
 from ...models import clone
 from ...plain import json
 from .client import LOOP, load, mcp_workaround_args
-from .credentials import connection_arguments, provider_of, speaks_openai
+from .credentials import check, connection_arguments, provider_of, speaks_openai
 from .errors import missing_package, to_model_error
 from .prices import cost
 
@@ -39,6 +39,10 @@ class LiteLLM(LimitedModel):
 
     def _loop(self) -> BackgroundLoop:
         return LOOP
+
+    def refuse_unpriced(self, request: ChatRequest) -> None:
+        """Refuse a request to a model without a known price."""
+        check_price(check, request, self._options.prices)
 
     async def _prepare(self, request: ChatRequest) -> dict[str, Any]:
         # In a thread: importing litellm takes seconds.

@@ -10,14 +10,14 @@ from ...background import BackgroundLoop
 from ...chat import ChatReply
 from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
-from ...chat.prices import OWN_PRICES, cost_of_call, first_listed
+from ...chat.prices import OWN_PRICES, check_price, cost_of_call, first_listed
 from ...chat.refusals import broken_off, fault_of, read_refusal
 from ...chat.requests import filled_message, read_usage
 from ...documents import json_or_none
 from ...errors import ConfigurationError
 from ...plain import json
 from ...proxies import describe_proxy, proxy_of
-from .route import WITHOUT_CLIENT, Route, describe_key, lacks_key, listed_price, route
+from .route import WITHOUT_CLIENT, Route, check, describe_key, lacks_key, listed_price, route
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -58,6 +58,10 @@ class OpenAIServer(LimitedModel):
 
     def _loop(self) -> BackgroundLoop:
         return _LOOP
+
+    def refuse_unpriced(self, request: ChatRequest) -> None:
+        """Refuse a request to a model without a known price."""
+        check_price(check, request, self._options.prices)
 
     async def _prepare(self, request: ChatRequest) -> Route:
         load()

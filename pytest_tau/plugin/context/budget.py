@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
+from ...chat.prices import PriceCheck
 from ...files import atomic_write
 from ..items import item_state
 from ..wire import worker_input, worker_name
@@ -24,6 +25,9 @@ class Budget:
         worker: The worker's name.
         sharers: The number of workers that have an equal share of the limit each, without a folder in common.
         spent: USD that were spent from this share before.
+
+    Attributes:
+        price_check: Refuses calls that the budget could not count.
     """
 
     def __init__(
@@ -38,6 +42,7 @@ class Budget:
         self.limit = limit if limit is None else limit / sharers
         self._whole, self._sharers = limit, sharers
         self._folder, self._worker, self._own = folder, worker, spent
+        self.price_check = PriceCheck()
         #: Trials run on several event loops.
         self._lock = threading.Lock()
 

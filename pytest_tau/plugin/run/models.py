@@ -49,6 +49,7 @@ def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: En
     models.chat, models.embeddings = context.default_chat, context.embeddings
     models.budget, models.on_cost = spec.config.models.budget_per_trial, context.budget.spend
     models.budget_problem, models.prices = context.budget.problem, spec.config.models.prices
+    models.price_check = context.budget.price_check if spec.config.models.has_budget else None
     # A test function may call the agent's model itself, also without a simulation.
     asks = {"tau_model", "tau_agent_client"} & set(getattr(item, "fixturenames", ()))
     models.keep_open = not is_task_item(item) and bool(asks)
