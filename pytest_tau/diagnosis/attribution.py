@@ -222,7 +222,12 @@ RULES = (
     Rule("the harness raised an exception", error_rules.harness),
     Rule("the agent asked for the model of the run, which has none", error_rules.missing_model),
     Rule("a model was not called because the budget of the trial is spent", error_rules.spent_budget),
-    Rule("a tool server did not start, ended, or did not answer", error_rules.lost_server),
+    Rule("a capability failed", error_rules.capability),
+    Rule(
+        "a tool server did not start, ended, or did not answer, a tool did not return, or a task's record has no "
+        "result of a call",
+        error_rules.lost_server,
+    ),
     Rule(
         "a tool that is not declared as a write has changed the state, the tools do not begin with the same state or "
         "the reference actions lead to another one each time, or an assertion returned no bool",

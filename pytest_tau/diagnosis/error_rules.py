@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..models import FAULTS, AssistantMessage, ToolCall, ToolMessage, clone
 from ..policy import check_policy, load_rules
-from .facts import Attribution, Facts, first_line
+from .facts import Attribution, Facts, Party, first_line
 from .heading import is_refused
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..models import Message, Simulation, Task, TerminationReason
     from .divergence import Divergence
-    from .facts import Party
 
 
 #: The reason of an error that neither side has made: the run differs from its recording.
@@ -28,8 +27,15 @@ NO_MODEL = "the run has no model for the agent"
 NO_MONEY = "the budget is spent"
 #: What the error of a missing cassette says.
 _MISSING = ": no such cassette, but "
-#: How the error of a lost tool server begins. A ``ToolServerError`` may also come from a search, whose model failed.
-_SERVER_LOST = "the tool server of domain"
+#: What the error of tools that gave no result says, by the party and the reason. A ``ToolServerError`` may also come
+#: from a search, whose model failed.
+_TOOLS_LOST: tuple[tuple[str, Party, str], ...] = (
+    ("the tool server of domain", "harness", "a tool server was lost"),
+    ("off the record: ", "task", "its record has no result of a call"),
+    (": a function has not returned", "harness", "a tool did not return"),
+    ("the process that searches for patterns", "harness", "a program of the search failed"),
+    ("bubblewrap (bwrap)", "harness", "a program of the search failed"),
+)
 #: How the error of a server of the agent begins: over A2A, and with OpenAI's chat API.
 _AGENTS_SERVER = ("ModelError: a2a:", "ModelError: the agent's server refuses the key")
 
@@ -60,6 +66,8 @@ missing_model = _of_kind("MissingModelError", "harness", NO_MODEL)
 spent_budget = _of_kind("BudgetError", "harness", NO_MONEY)
 #: A domain contradicts what it declares.
 contradictory_domain = _of_kind("DomainError", "domain", "it contradicts what it declares")
+#: A capability could not do its part in a trial.
+capability = _of_kind("CapabilityError", "harness", "a capability failed")
 #: The harness raised an exception.
 harness = _ended_by("harness", {"unexpected_error": "the harness failed"})
 #: The user raised an exception, or took most of the time.
@@ -84,14 +92,18 @@ def recording(facts: Facts) -> Attribution | None:
 
 
 def lost_server(facts: Facts) -> Attribution | None:
-    """Apply if a tool server was lost."""
+    """Apply if a tool gave no result: its server was lost, it did not return, or its record lacks the call."""
     if facts.simulation.outcome != "error":
         return None
     if facts.simulation.error_kind == "ToolTimeoutError":
         return Attribution("harness", "a tool did not return", None, first_line(facts.error))
-    if _SERVER_LOST not in facts.error:
+    if (
+        facts.simulation.termination_reason != "infrastructure_error"
+        and facts.simulation.error_kind != "ToolServerError"
+    ):
         return None
-    return Attribution("harness", "a tool server was lost", None, first_line(facts.error))
+    found = next((lost for lost in _TOOLS_LOST if lost[0] in facts.error), None)
+    return None if found is None else Attribution(found[1], found[2], None, first_line(facts.error))
 
 
 def provider(facts: Facts) -> Attribution | None:

@@ -268,7 +268,7 @@ class Trial:
         except (ConfigurationError, TaskFormatError):
             raise
         except CapabilityError as error:
-            ending, self.fault = Ending("infrastructure_error", error=str(error)), error
+            ending, self.fault = Ending("infrastructure_error", error=str(error), kind="CapabilityError"), error
         except (DomainError, ToolServerError) as error:
             self.environment.fault = str(error)
             shown = f"DomainError: {error}" if isinstance(error, DomainError) else str(error)

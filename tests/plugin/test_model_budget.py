@@ -317,13 +317,22 @@ def test_a_model_that_an_agent_names_itself_is_not_called_without_a_price(projec
     project.write(
         "loop.py",
         """
-        import json, urllib.request
+        import json, urllib.error, urllib.request
+        import pytest_tau
 
-        def agent(message, trial):
-            body = {"model": "openai/unknown-3", "messages": [{"role": "user", "content": message}]}
-            request = urllib.request.Request(f"{trial.base_url}/chat/completions", json.dumps(body).encode(), {
-                "Authorization": f"Bearer {trial.api_key}", "Content-Type": "application/json"})
-            return json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"]
+        @pytest_tau.own_loop
+        def agent(trial):
+            def run(text):
+                body = {"model": "openai/unknown-3", "messages": [{"role": "user", "content": text}]}
+                head = {"Authorization": f"Bearer {trial.api_key}", "Content-Type": "application/json"}
+                request = urllib.request.Request(f"{trial.base_url}/chat/completions", json.dumps(body).encode(), head)
+                try:
+                    with urllib.request.urlopen(request) as answer:
+                        return json.load(answer)["choices"][0]["message"]["content"]
+                except urllib.error.HTTPError as error:
+                    error.close()
+                    return "I cannot."
+            return run
         """,
     )
     with ModelServer(lambda _asked: "Done.") as server:

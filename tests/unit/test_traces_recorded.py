@@ -262,6 +262,7 @@ def test_a_trial_with_a_call_off_the_record_has_no_verdict_and_says_so(
     ran = pytester.runpytest(*options, "--tau-agent", "agents.py:curious", "--tau-user", "scripted")
     ran.assert_outcomes(errors=1)
     ran.stdout.fnmatch_lines(['*off the record: get_order(order_id="#W8") was not recorded with these arguments*'])
+    ran.stdout.fnmatch_lines(["looks like the task's fault: its record has no result of a call"])
     assert "passed; pass^1" not in ran.stdout.str()
 
 
