@@ -4,45 +4,61 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .errors import ConfigurationError
+
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
 
 T = TypeVar("T")
 
-
-#: The clocks of the system, if it has some that cannot be set; the second one goes on while the machine sleeps.
-#: Libraries that freeze the time replace the functions of the module ``time`` in all modules, but no reading of these.
-_STEADY: int | None = getattr(time, "CLOCK_MONOTONIC", None)
-_LASTING: int | None = getattr(time, "CLOCK_BOOTTIME", _STEADY)
-#: For other systems: a function in a collection is not replaced.
-_MONOTONIC = (time.monotonic,)
+_UNBLOCK = (
+    "with pytest-socket, add --allow-unix-socket to --disable-socket, or use --allow-hosts=127.0.0.1,localhost if an "
+    "agent uses the address of its trial"
+)
 
 
-def _reading(clock: int | None) -> float:
-    return _MONOTONIC[0]() if clock is None else time.clock_gettime(clock)
+_CLOCK: int | None = getattr(time, "CLOCK_MONOTONIC", None)
+#: The clock that goes on while the machine sleeps.
+_LASTING: int | None = getattr(time, "CLOCK_BOOTTIME", _CLOCK)
 
 
+def _reading(clock: int | None) -> Callable[[], float]:
+    """Return what reads a clock that cannot be set; where the system has none to choose, the one of Python.
+
+    Libraries that freeze the time replace the functions of the module ``time`` in all modules, but not one that a
+    partial holds, nor a reading of such a clock.
+    """
+    return functools.partial(time.monotonic) if clock is None else functools.partial(time.clock_gettime, clock)
+
+
+#: Returns the seconds of a clock that only goes forward, for limits and durations.
+steady_time = _reading(_CLOCK)
+_lasting_time = _reading(_LASTING)
 #: The time of the system when this module was imported, before tests run.
-_BEGAN_AT, _BEGAN = time.time(), _reading(_LASTING)
-
-
-def steady_time() -> float:
-    """Return the seconds of a clock that only goes forward, for limits and durations."""
-    return _reading(_STEADY)
+_BEGAN_AT, _BEGAN = time.time(), _lasting_time()
 
 
 def utc_now() -> datetime:
     """Return the time of the system, whatever time a test has set."""
-    return datetime.fromtimestamp(_BEGAN_AT + _reading(_LASTING) - _BEGAN, UTC)
+    return datetime.fromtimestamp(_BEGAN_AT + _lasting_time() - _BEGAN, UTC)
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """Return a new event loop whose pauses and limits end while the time is frozen."""
-    loop = asyncio.new_event_loop()
+    """Return a new event loop whose pauses and limits end while the time is frozen.
+
+    Raises:
+        ConfigurationError: A plugin blocks the socket that it needs.
+    """
+    try:
+        loop = asyncio.new_event_loop()
+    except Exception as error:
+        problem = f"no event loop can be made, which needs a local socket: {type(error).__name__}: {error}"
+        raise ConfigurationError(f"{problem}; {_UNBLOCK}") from error
     _use(loop)
     return loop
 

@@ -224,9 +224,16 @@ def describe(error: Exception, kind: str = "JSON") -> str:
     if isinstance(error, RecursionError):
         return f"not valid {kind}: nested more than {MAX_DEPTH} levels deep"
     if isinstance(error, json.JSONDecodeError):
-        return f"not valid {kind}: {error.msg}"
+        return f"not valid {kind}: {_trailing_comma(error) or error.msg}"
     digits = getattr(sys, "get_int_max_str_digits", int)()
     return f"not valid {kind}: an integer of more than {digits:,} digits"
+
+
+def _trailing_comma(error: json.JSONDecodeError) -> str | None:
+    """Return that a comma is before the end of an array or an object; None if it is not. Python 3.13 says it itself."""
+    before, after = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
+    kind = {"]": "array", "}": "object"}.get(after[:1])
+    return f"a comma before the end of the {kind}" if kind is not None and before.endswith(",") else None
 
 
 _TOO_DEEP: Final = describe(RecursionError())

@@ -2,6 +2,7 @@
 
 TauError
 ├── ConfigurationError      an option, a domain, an agent or a data folder that cannot be used
+│   └── UnknownPriceError   a budget needs the price of a model, which is not known
 ├── TaskFormatError         a task file that does not follow the format
 ├── ToolError               a tool refuses a call; a result for the caller, never a crash
 ├── CapabilityError         a capability cannot do its part in a trial
@@ -16,6 +17,7 @@ TauError
 ├── JudgeError              the judge of NL assertions failed
 ├── EvaluatorError          a reward component that a plugin added failed
 ├── DomainError             a domain contradicts what it declares, so that no verdict is possible
+│   └── UnwritableResultError   a tool has returned an object that has no text
 ├── ConversationEnded       a participant knows how the conversation ends here; an event, not a fault (in models)
 └── ReplayError             a recorded conversation cannot be carried out again
     └── RecordingEnded      a recorded conversation ends here; an event, not a fault (in models)
@@ -199,6 +201,10 @@ class EvaluatorError(TauError):
 
 class DomainError(TauError):
     """A domain contradicts what it declares, such as a tool that reads but writes; the conversation is kept."""
+
+
+class UnwritableResultError(DomainError):
+    """A tool has returned an object that has no text."""
 
 
 class ReplayError(TauError):

@@ -75,6 +75,8 @@ def _price(where: str, table: Any) -> Price:
     if not isinstance(table, dict):
         raise ConfigurationError(f"{where}: {_EXPECTED}")
     for key in table:
+        if key not in Price._fields and isinstance(table[key], dict):
+            raise ConfigurationError(f"{where}: a name with a point must be in quotes: {_quoted(where, table)}")
         if key not in Price._fields:
             raise ConfigurationError(f"{where}: unknown key {key!r}; expected {', '.join(Price._fields)}")
     for key in ("input", "output"):
@@ -84,6 +86,15 @@ def _price(where: str, table: Any) -> Price:
         if reported_cost(value) is None:
             raise ConfigurationError(f"{where}: {key}: expected USD per million tokens, at least 0, got {value!r}")
     return Price(**{key: float(value) for key, value in table.items()})
+
+
+def _quoted(where: str, table: dict[str, Any]) -> str:
+    """Return the head of the table whose name was read as several, such as ``["gpt-4.1"]``."""
+    names = [where.rpartition(": [")[2].removesuffix("]").strip("'")]
+    while (inside := next((name for name in table if isinstance(table[name], dict)), None)) is not None:
+        names.append(inside)
+        table = table[inside]
+    return json.dumps([".".join(names)], ensure_ascii=False)
 
 
 def cost_of_call(

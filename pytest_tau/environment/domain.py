@@ -38,7 +38,7 @@ _FAILED = "failed action"
 #: What is wrong with reference actions that no conversation can repeat.
 _UNSTABLE = (
     "lead to another state when they are carried out again, without those that only read: %s. Tools that write must do "
-    "the same each time, and a tool that changes what a write depends on must be declared as a write"
+    "the same each time, and a tool that changes what a write depends on must be declared as a write. %s"
 )
 
 
@@ -158,6 +158,8 @@ class Domain:
         self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder)
         self._policies = DomainPolicies(spec.name, folder, spec.policies, spec.policy_text)
         self._initial_states = InWorld(InitialStates)
+        #: The tasks whose reference actions were checked, by identity: they are looked up before each trial.
+        self.checked_references: InWorld[dict[int, Task]] = InWorld(dict)
         self.tool_texts: ToolTexts | None = None
 
     @property
@@ -418,7 +420,16 @@ class Domain:
         change = next(changes, None)
         if change is None:
             return None
-        return f"domain {self.spec.name!r}: the reference actions of task {task.id!r} {_UNSTABLE % place_text(change)}"
+        problem = _UNSTABLE % (place_text(change), self._advice)
+        return f"domain {self.spec.name!r}: the reference actions of task {task.id!r} {problem}"
+
+    @property
+    def _advice(self) -> str:
+        """How to leave out a value that differs each time, such as the time of a change."""
+        source = getattr(self.spec.agent_db, "source", None)
+        if source is None:
+            return "What differs each time, such as a time or a random id, must come from the data or the arguments"
+        return f"Leave out of {source.keyword} what differs each time, such as the time at which a record was created"
 
     def after_reference_actions(self, task: Task) -> Environment:
         """Return an environment in which a task's reference actions were executed; ``shared_reference`` keeps one."""

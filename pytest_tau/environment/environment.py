@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..documents import DocumentError, parse_json
-from ..errors import DomainError, PlainErrors, TaskFormatError, ToolError, ToolServerError
+from ..errors import DomainError, PlainErrors, TaskFormatError, ToolError, ToolServerError, UnwritableResultError
 from ..masking import mask_secrets
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from ..plain import json
@@ -218,6 +218,8 @@ class Environment:
             result = self.perform(name, arguments, requestor)
             self.sync()
             return writable(result_text(result)), False, result
+        except UnwritableResultError as error:
+            raise DomainError(f"tool {name!r} {error}") from None
         except DomainError:
             raise  # no result: the domain cannot be used
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
@@ -383,10 +385,13 @@ def _own_attributes(toolkit: Toolkit[Any]) -> dict[str, Any]:
 
 def _run(toolkit: Toolkit[Any], name: str, arguments: dict[str, Any]) -> Any:
     """Call a toolkit's function with a copy of the arguments, as it may keep and change them."""
-    with PlainErrors():
-        if name in toolkit.tau_named:
-            return toolkit.tau_named[name](toolkit, **json_copy(arguments))
-        return getattr(toolkit, name)(**with_members(getattr(type(toolkit), name), json_copy(arguments)))
+    try:
+        with PlainErrors():
+            if name in toolkit.tau_named:
+                return toolkit.tau_named[name](toolkit, **json_copy(arguments))
+            return getattr(toolkit, name)(**with_members(getattr(type(toolkit), name), json_copy(arguments)))
+    except UnwritableResultError as error:
+        raise DomainError(f"tool {name!r} {error}") from None
 
 
 def same_result(recorded: str | None, replayed: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from ..errors import UnwritableResultError
 from ..plain import json
 from .records import json_default, plain
 
@@ -45,7 +47,24 @@ def _stringified(value: Any) -> Any:
         return {_value(key): _stringified(item) for key, item in value.items()}
     if isinstance(value, date):  # a datetime is one, too
         return value.isoformat()
-    return str(value)
+    return object_text(value)
+
+
+#: How Python writes an object of a class that does not say how.
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+>")
+
+
+def object_text(value: Any) -> str:
+    """Return the text of an object that is not data.
+
+    Raises:
+        UnwritableResultError: It has none: its class does not define ``__str__``.
+    """
+    text = str(value)
+    if _ADDRESS.search(text):
+        kind = type(value).__qualname__
+        raise UnwritableResultError(f"returned an object of the class {kind}, which has no text: return its data")
+    return text
 
 
 def _value(result: Any) -> Any:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar, get_args
 
 from ..errors import ConfigurationError, hides_frames, unknown_name
 from ..models import clone
+from ..text import relative_path
 from .database import Database
 from .schemas import check_docstring, describe
 
@@ -77,15 +79,22 @@ def _check_declaration(method: Callable[..., Any], kind: str) -> None:
     if kind not in get_args(ToolKind):
         raise ConfigurationError(f"{name}: {unknown_name('kind', str(kind), get_args(ToolKind))}")
     if not (method.__doc__ or "").strip():
-        raise ConfigurationError(f"{name} has no docstring: add one, it is the description that the agent reads")
+        problem = "has no docstring: add one, it is the description that the agent reads"
+        raise ConfigurationError(f"{name} {problem}{place_of(method)}")
     for parameter in inspect.signature(method).parameters.values():
         if parameter.name != "self" and parameter.annotation is parameter.empty:
             problem = (
                 f"parameter {parameter.name!r} has no type annotation: add one, for example '{parameter.name}: str'"
             )
-            raise ConfigurationError(f"{name}: {problem}")
+            raise ConfigurationError(f"{name}: {problem}{place_of(method)}")
     if not hasattr(method, "tau_parameters"):
         check_docstring(method)
+
+
+def place_of(function: Callable[..., Any]) -> str:
+    """Return where a function is, in brackets; nothing for one without source."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f" ({relative_path(Path(code.co_filename), Path.cwd())}:{code.co_firstlineno})" if code is not None else ""
 
 
 def _check_self(method: Callable[..., Any]) -> None:

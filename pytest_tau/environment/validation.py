@@ -290,6 +290,20 @@ def check_reference(task: Task, domain: Domain, file: Path | None = None) -> Non
         TaskFormatError: One fails that is not meant to; names file, task and field.
         ConfigurationError: In the world of a test's fixtures, they lead to another state each time.
     """
+    checked = domain.checked_references.value
+    if checked.get(id(task)) is task:
+        return
+    _check_reference(task, domain, file)
+    if len(checked) >= _MOST_CHECKED:
+        checked.clear()
+    checked[id(task)] = task
+
+
+#: Tasks that are kept to recognise them; a test may have a copy for each trial.
+_MOST_CHECKED = 4096
+
+
+def _check_reference(task: Task, domain: Domain, file: Path | None) -> None:
     criteria = task.criteria
     counts = not {"DB", "ACTION"}.isdisjoint(criteria.reward_basis) and domain.spec.agent_db.comparable
     if not criteria.actions or not counts or not domain.has_own_data:

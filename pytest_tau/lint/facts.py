@@ -81,7 +81,7 @@ class FactChecker:
         environment = self._domain.environment(task)
         history = [message.content or "" for message in task.message_history]
         known = Known([*texts, environment.policy, *required_texts(task, self._domain), *history])
-        reading = Reading(self._reader, task, environment, known)
+        reading = Reading(self._reader, task, environment, known, texts)
         for position, action in enumerate(task.criteria.actions or []):
             tool = tools_of(self._domain, action.requestor).get(action.name)
             if tool is not None and tool.kind in ("read", "write"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, parse_json
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
     from .known import Known
 
 _ROUNDS, _MOST_IDS, _MOST_SEARCHES = 3, 300, 600
+_SENTENCE_END, _WORDS, _SHORTEST_WORD = re.compile(r"[.!?;:,\n]+"), re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*"), 3
 
 
 class _ReadingTool(NamedTuple):
     side: Requestor
     tool: Tool
     parameters: tuple[str, ...]
+
+    @property
+    def takes_text(self) -> bool:
+        """Return whether the first parameter is any text."""
+        schema = self.tool.parameters.get("properties", {}).get(self.parameters[0], {})
+        return schema.get("type") == "string" and "enum" not in schema
 
 
 class Reader:
@@ -84,17 +92,19 @@ class Reading:
     That is what the untouched state gives, whose readings all tasks share, and what the task's own state gives.
     """
 
-    def __init__(self, reader: Reader, task: Task, environment: Environment, known: Known) -> None:
-        self._known = known
+    def __init__(
+        self, reader: Reader, task: Task, environment: Environment, known: Known, said: Iterable[str] = ()
+    ) -> None:
+        self._known, phrases = known, list(dict.fromkeys(phrase for text in said for phrase in _phrases(text)))
         by_name: dict[str, dict[str, None]] = {}
         for action in task.criteria.actions or []:
             _note(by_name, _texts(action.arguments))
         states = [None] if task.initial_state is None else [None, environment]
-        self._states = [_State(reader, state, known, by_name) for state in states]
+        self._states = [_State(reader, state, known, by_name, phrases) for state in states]
 
     def gives(self, value: str) -> bool:
         """Return whether some reading gives the value; what was read is known from then on."""
-        for read in (_State.look_up, _State.search):
+        for read in (_State.look_up, _State.search, _State.ask):
             for state in self._states:
                 read(state, value)
                 if self._known.has(value):
@@ -106,9 +116,15 @@ class _State:
     """Facts that can be read in one state; each reading is done once."""
 
     def __init__(
-        self, reader: Reader, environment: Environment | None, known: Known, by_name: dict[str, dict[str, None]]
+        self,
+        reader: Reader,
+        environment: Environment | None,
+        known: Known,
+        by_name: dict[str, dict[str, None]],
+        phrases: list[str],
     ) -> None:
         self._reader, self._environment, self._known, self._by_name = reader, environment, known, by_name
+        self._phrases = phrases
         self._tried: set[str] = set()
         self._seen: set[str] = set()
         self._begun = self._searched = False
@@ -130,6 +146,15 @@ class _State:
             if len(values) > 1 and all(values):
                 for combination in itertools.islice(itertools.product(*values), _MOST_SEARCHES):
                     self._read(reader, dict(zip(reader.parameters, combination, strict=True)))
+        self._follow_ids(value)
+
+    def ask(self, value: str) -> None:
+        """Call tools that take one text with the words of the user, until the value is known."""
+        asked, self._phrases = self._phrases, []
+        for reader in self._reader.tools if asked else ():
+            if len(reader.parameters) == 1 and reader.takes_text:
+                for phrase in asked[:_MOST_SEARCHES]:
+                    self._read(reader, {reader.parameters[0]: phrase})
         self._follow_ids(value)
 
     def _find_records(self) -> None:
@@ -178,6 +203,16 @@ def _texts_in(content: str) -> tuple[tuple[str, str], ...]:
         return tuple(dict.fromkeys(_texts(parse_json(content))))
     except DocumentError:  # not every result is JSON
         return ()
+
+
+def _phrases(text: str) -> Iterator[str]:
+    """Yield what a text may call something: each word, and two and three words in a row, as they are written."""
+    for sentence in _SENTENCE_END.split(text):
+        words = _WORDS.findall(sentence)
+        for number in (1, 2, 3):
+            for first in range(len(words) - number + 1):
+                if number > 1 or len(words[first]) >= _SHORTEST_WORD:
+                    yield " ".join(words[first : first + number])
 
 
 def _note(by_name: dict[str, dict[str, None]], texts: Iterable[tuple[str, str]]) -> None:

@@ -181,6 +181,13 @@ class FunctionAdapter(Adapter):
         self._messages += chat_messages(reply, self._context.side)
         return reply
 
+    @property
+    def _called(self) -> str:
+        target = self._target
+        while isinstance(target, functools.partial):
+            target = target.func
+        return name_of(target) or type(target).__qualname__
+
 
 class StatefulAdapter(Adapter):
     """The third form, of the shape of τ²-bench's agents: ``get_init_state`` and ``generate_next_message``."""
@@ -206,6 +213,10 @@ class StatefulAdapter(Adapter):
         given = None if first_alone else _as_tau2(message)
         reply, self._state = await self._caller.call(self._target.generate_next_message, given, self._state)
         return await self._message(reply)
+
+    @property
+    def _called(self) -> str:
+        return "generate_next_message"
 
 
 #: What a constructor can ask for, each made when it is asked for: an object of the participant's own.

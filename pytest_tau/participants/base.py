@@ -80,7 +80,16 @@ class Adapter(BuiltIn):
 
     async def _message(self, reply: Any) -> Reply:
         side = self._context.side
-        return as_message(await self.read_stream(reply, side, self._caller.call), side)
+        try:
+            return as_message(await self.read_stream(reply, side, self._caller.call), side)
+        except ParticipantError as error:
+            # The text is that of the first form.
+            raise ParticipantError(str(error).replace("respond()", f"{self._called}()", 1), side=side) from None
+
+    @property
+    def _called(self) -> str:
+        """The name of what has replied."""
+        return "respond"
 
     async def close(self) -> None:
         """Close the object, if it has a method of this name."""

@@ -20,6 +20,7 @@ from .options import (
     OptionValues,
     add_options,
     asks_for_trials,
+    check_ini_keys,
     check_names,
     hide_from_help,
     named_domains,
@@ -144,6 +145,7 @@ def _begin(config: pytest.Config) -> None:
     from .store.manifest import ManifestEnd
     from .wire import is_worker
 
+    check_ini_keys(config)
     check_terminal(config)
     _exempt_loopback(config)
     run_state.register(config)

@@ -171,6 +171,14 @@ def ini_keys(config: pytest.Config) -> Any:
     return config._inicfg if hasattr(config, "_inicfg") else config.inicfg  # noqa: SLF001
 
 
+def known_ini_keys(config: pytest.Config) -> Any:
+    """Return the ini keys that pytest and plugins have declared.
+
+    It can go once there is a public way to ask for them.
+    """
+    return config._parser._inidict  # noqa: SLF001
+
+
 def native_ini(config: pytest.Config, name: str) -> Any:
     """Return the value of a key in ``pytest.toml`` or ``[tool.pytest]``; None for a key that is not there.
 

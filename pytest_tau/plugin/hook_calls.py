@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ..errors import unknown_name
+from ..errors import TauError, unknown_name
 from ..text import printable, relative_path, shorten
 from . import hookspecs
 
@@ -44,6 +44,8 @@ class HookCall(NamedTuple):
         file = Path(self.place.rpartition(":")[0]).name
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame.lineno for frame in frames if Path(frame.filename).name == file]
+        if isinstance(error, TauError):  # which says itself where the mistake is
+            return f"{self.hook} ({self.place}){f', line {own[-1]}' if own else ''}: {error}"
         line = f" in line {own[-1]}" if own else ""
         return f"{self.hook} ({self.place}) raised {describe(error)}{line}"
 
@@ -137,7 +139,18 @@ def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
     return found
 
 
-def late_domain(config: pytest.Config, name: str) -> str | None:
+def missing_domain(config: pytest.Config, name: str, known: Iterable[str]) -> str:
+    """Return the error of a domain that is not known: it was loaded too late, or a hook may have forgotten it."""
+    late = _late_domain(config, name)
+    if late is not None:
+        return late
+    calls = call_each(config, config.hook.pytest_tau_domains, config=config)
+    forgotten = [call.place for call in calls if call.result is None]
+    hint = f"; pytest_tau_domains ({', '.join(forgotten)}) returned None: is a return missing?" if forgotten else ""
+    return unknown_name("domain", name, known) + hint
+
+
+def _late_domain(config: pytest.Config, name: str) -> str | None:
     """Return the error of a domain whose conftest.py was loaded after the domains were read; None if there is none."""
     from ..environment import DomainSpec
 

@@ -13,7 +13,7 @@ from ..capability import bundled_options
 from ..plain import json
 from ..run_settings.types import difficulty, json_object, model_arguments, persona, provider_limits
 from ..settings import flag, options_of
-from .compat import hide_ini_keys, ini_keys, native_ini
+from .compat import hide_ini_keys, ini_keys, known_ini_keys, native_ini
 from .options_table import OPTIONS, OPTIONS_OF_GROUPS, outcome_names
 
 if TYPE_CHECKING:
@@ -114,6 +114,23 @@ def check_names(parser: pytest.Parser, config: pytest.Config, args: Sequence[str
             # Without what all of them begin with.
             found = [f"--tau-{each}" for each in similar_names(name.removeprefix("--tau-"), known.values())]
             raise pytest.UsageError(f"unknown option {name}{suggestion(found)}\n'tau options' lists all options")
+
+
+def check_ini_keys(config: pytest.Config) -> None:
+    """Check that there are the ``tau_…`` keys of the ini file; those of other plugins count.
+
+    Raises:
+        pytest.UsageError: One of them is not known; the text proposes the nearest name.
+    """
+    known = known_ini_keys(config)
+    for key in ini_keys(config):
+        if key.startswith("tau_") and key not in known:
+            from ..errors import similar_names, suggestion
+
+            own = [name.removeprefix("tau_") for name in known if name.startswith("tau_")]
+            found = [f"tau_{name}" for name in similar_names(key.removeprefix("tau_"), own)]
+            file = config.inipath.name if config.inipath else "-o"
+            raise pytest.UsageError(f"{file}: unknown key {key}{suggestion(found)}\n'tau options' lists all options")
 
 
 def run_options(config: pytest.Config) -> dict[str, Option]:

@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "documents": {"plain"},
     "garbage": set(),
     "background": {"clock"},
-    "clock": set(),
+    "clock": {"errors"},
     "world": set(),
     "carried": set(),
     "masking": set(),

@@ -14,6 +14,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from ...plain import json
 from ..records import value_text
+from ..results import object_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,7 +40,7 @@ def jsonable(value: Any, fallback: Callable[[Any], Any] | None = None) -> Any:
 
 def tool_text(result: Any) -> str:
     """Return the text of a tool's result: JSON, unless it is a text."""
-    return result if isinstance(result, str) else json.dumps(jsonable(result, fallback=str), ensure_ascii=False)
+    return result if isinstance(result, str) else json.dumps(jsonable(result, fallback=object_text), ensure_ascii=False)
 
 
 def state_data(value: Any) -> Any:

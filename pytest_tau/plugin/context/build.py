@@ -19,7 +19,7 @@ from ..hook_calls import (
     domains_of_plugins,
     evaluators_of_plugins,
     indexes_of_plugins,
-    late_domain,
+    missing_domain,
 )
 from ..options import OptionValues
 from ..store.writer import BufferedResultWriter, ResultWriter
@@ -69,7 +69,7 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     context.log_folder = _log_folder(config)
     context.gates_cost = any(gate.name == "cost" for gate in gates_of(config))
     context.domain_specs = domains_of_plugins(config)
-    context.late_domain = partial(late_domain, config)
+    context.missing_domain = partial(missing_domain, config)
     context.evaluators = evaluators_of_plugins(config)
     behaviours = _behaviours(config, settings)
     try:

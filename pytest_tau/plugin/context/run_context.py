@@ -20,7 +20,7 @@ from .event_loop import EventLoop
 from .trial_logs import TrialLogs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     import pytest
@@ -53,7 +53,7 @@ class RunContext:
         budget: The limit of the cost of model calls, and the cost so far.
         writer: Appends finished simulations to the run's folder.
         domain_specs: The domains that plugins provide, by name.
-        late_domain: Returns the error of a domain that was loaded too late; None for another name.
+        missing_domain: Returns the error of a domain that is not among the known ones.
         loop: The event loop of the conversations.
         logs: Collects the log records of the conversations.
         evaluators: Reward components of plugins.
@@ -71,7 +71,7 @@ class RunContext:
     budget: Budget
     writer: ResultWriter
     domain_specs: dict[str, DomainSpec] = field(default_factory=dict)
-    late_domain: Callable[[str], str | None] = lambda _name: None
+    missing_domain: Callable[[str, Iterable[str]], str] = lambda name, known: unknown_name("domain", name, known)
     loop: EventLoop = field(default_factory=EventLoop)
     logs: TrialLogs = field(default_factory=lambda: TrialLogs(tuple))
     evaluators: tuple[Evaluator, ...] = ()
@@ -110,7 +110,7 @@ class RunContext:
             elif name in self._installed_names:
                 found = load_domain(name, self.config.data_dir)
             else:
-                raise ConfigurationError(self.late_domain(name) or unknown_name("domain", name, self.domain_names()))
+                raise ConfigurationError(self.missing_domain(name, self.domain_names()))
             self._domains[name] = with_texts(found, self.config.simulation.protocol.texts)
         return self._domains[name]
 
