@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
+
+import pytest_tau
+from pytest_tau.lint import lint_domain
 
 TOOLS = """
 import pytest_tau
@@ -42,8 +46,8 @@ def shop(project, a_task, monkeypatch):
     action = {"action_id": "a", "name": "close_order", "arguments": {"order": "o1"}}
     project.tasks("tasks.json", [a_task("t", criteria={"actions": [action], "reward_basis": ["DB"]})])
 
-    def run(*args, annotation=": str", result='"done"', conftest=CONFTEST, domain="shop"):
-        project.write("shop.py", TOOLS % (annotation, result))
+    def run(*args, annotation=": str", result='"done"', conftest=CONFTEST, domain="shop", kind="def"):
+        project.write("shop.py", (TOOLS % (annotation, result)).replace("def close_order", f"{kind} close_order"))
         project.write("conftest.py", conftest)
         return project.run(f"--tau-domain={domain}", *args)
 
@@ -70,16 +74,39 @@ def test_a_misspelt_domain_of_a_hook_gets_no_such_hint(shop):
 
 @pytest.mark.parametrize("result", ["Row()", "[Row()]", '{"row": Row()}'])
 @pytest.mark.parametrize("kind", ["def", "async def"])
-def test_an_object_without_a_text_is_an_error_that_names_the_tool(shop, project, result, kind):
-    global TOOLS
-    before = TOOLS
-    try:
-        TOOLS = TOOLS.replace("def close_order", f"{kind} close_order")
-        run = shop("--tau-agent=gold", result=result)
-    finally:
-        TOOLS = before
+def test_an_object_without_a_text_is_an_error_that_names_the_tool(shop, result, kind):
+    run = shop("--tau-agent=gold", result=result, kind=kind)
+    run.usage_error("tool 'close_order' returned an object of the class Row, which has no text: return its data")
+
+
+TOOLKIT = """
+from pathlib import Path
+from pytest_tau.environment import Database, DomainSpec, Toolkit, tool
+
+class Row:
+    pass
+
+class Tools(Toolkit[Database]):
+    @tool("read")
+    def find(self) -> object:
+        \"\"\"Find a row.\"\"\"
+        return [Row()]
+
+def pytest_tau_domains():
+    folder = Path(__file__).parent
+    return [DomainSpec(name="rows", folder=folder, tasks=folder / "tasks.json", agent_db=Database, agent_tools=Tools)]
+"""
+
+
+def test_such_an_object_of_a_toolkit_is_the_fault_of_the_domain(project, a_task):
+    project.write("conftest.py", TOOLKIT)
+    project.write("policy.md", "p")
+    project.write("db.json", "{}")
+    actions = [{"action_id": "a", "name": "find"}]
+    project.tasks("tasks.json", [a_task("t", criteria={"actions": actions, "reward_basis": ["ACTION"]})])
+    run = project.run("--tau-domain=rows", "--tau-agent=gold")
     run.outcomes(errors=1)
-    run.line("tool 'close_order' returned an object of the class Row, which has no text: return its data")
+    run.line("DomainError: tool 'find' returned an object of the class Row, which has no text: return its data")
     run.lacks("object at 0x")
 
 
@@ -87,7 +114,7 @@ def test_an_object_with_a_text_is_that_text(shop):
     shop("--tau-agent=gold", result="__import__('pathlib').PurePosixPath('a/b')").outcomes(passed=1)
 
 
-def test_a_time_in_the_state_names_what_to_leave_out(shop, project):
+def test_a_time_in_the_state_names_what_to_leave_out(shop):
     times = "__import__('time').sleep(0.002) or shop.orders['o1'].update(at=__import__('time').time_ns()) or 'done'"
     run = shop("--tau-agent=gold", result=times)
     run.usage_error("orders/o1/at", "Leave out of snapshot= what differs each time")
@@ -168,36 +195,21 @@ def test_blocked_sockets(project, a_task, monkeypatch):
     run.line("no event loop can be made, which needs a local socket: RuntimeError: A test", "--allow-unix-socket")
 
 
-SEARCH = """
-import pytest_tau
+@pytest.mark.parametrize(("wish", "missing"), [("Please buy some green tea.", 0), ("Please buy some coffee.", 1)])
+def test_lint_knows_what_a_tool_returns_for_the_words_of_the_user(a_task, tmp_path, wish, missing):
+    def find_product(shop: dict, name: str) -> str:
+        """Find a product."""
+        return "p-917" if name.lower() == "green tea" else "none"
 
-class Shop:
-    def __init__(self):
-        self.orders = {}
+    def buy(shop: dict, product: str) -> str:
+        """Buy a product."""
+        shop[product] = 1
+        return "bought"
 
-def find_product(shop, name: str) -> str:
-    \"\"\"Find a product.\"\"\"
-    return "p-917" if name.lower() == "green tea" else "none"
-
-def buy(shop, product: str) -> str:
-    \"\"\"Buy a product.\"\"\"
-    shop.orders[product] = 1
-    return "bought"
-
-def pytest_tau_domains():
-    tools = [find_product, buy]
-    return [pytest_tau.domain_of(
-        "shop", make=Shop, tools=tools, reads=["find_product"], snapshot=vars, policy="p", tasks="tasks.json"
-    )]
-"""
-
-
-@pytest.mark.parametrize(("wish", "findings"), [("Please buy some green tea.", 0), ("Please buy some coffee.", 1)])
-def test_lint_knows_what_a_tool_returns_for_the_words_of_the_user(project, pytester, wish, findings):
-    project.write("conftest.py", SEARCH)
     actions = [{"action_id": "a", "name": "buy", "arguments": {"product": "p-917"}}]
-    criteria = {"actions": actions, "reward_basis": ["DB"]}
-    task = {"id": "t", "user_scenario": {"instructions": wish}, "evaluation_criteria": criteria}
-    project.write("tasks.json", json.dumps([task]))
-    ran = pytester.run("tau", "lint", "shop")
-    assert ran.stdout.str().count("fact-missing") == findings, ran.stdout.str()
+    task = a_task("t", criteria={"actions": actions}, user_scenario={"instructions": wish})
+    (tmp_path / "tasks.json").write_text(json.dumps([task]), encoding="utf-8")
+    tools = {"tools": [find_product, buy], "reads": ["find_product"], "make": dict, "snapshot": dict}
+    spec = pytest_tau.domain_of("shop", policy="p", tasks="tasks.json", folder=tmp_path, **tools)
+    report = asyncio.run(lint_domain(spec.load(), None))
+    assert [each.rule for each in report.findings].count("fact-missing") == missing

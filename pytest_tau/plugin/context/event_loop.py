@@ -35,7 +35,12 @@ class EventLoop:
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start a coroutine; cancelling the future cancels it."""
         with self._lock:
-            future = asyncio.run_coroutine_threadsafe(work, self.ensure())
+            try:
+                loop = self.ensure()
+            except BaseException:
+                work.close()  # else Python warns that it was never awaited
+                raise
+            future = asyncio.run_coroutine_threadsafe(work, loop)
             self._waiting.add(future)
         future.add_done_callback(self._waiting.discard)
         return future
