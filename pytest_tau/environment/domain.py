@@ -425,11 +425,11 @@ class Domain:
 
     @property
     def _advice(self) -> str:
-        """How to leave out a value that differs each time, such as the time of a change."""
+        """How to exclude a value that differs each time, such as the time of a change."""
         source = getattr(self.spec.agent_db, "source", None)
         if source is None:
             return "What differs each time, such as a time or a random id, must come from the data or the arguments"
-        return f"Leave out of {source.keyword}= what differs each time, such as the time at which a record was created"
+        return f"Omit from {source.keyword}= what differs each time, such as the time at which a record was created"
 
     def after_reference_actions(self, task: Task) -> Environment:
         """Return an environment in which a task's reference actions were executed; ``shared_reference`` keeps one."""

@@ -117,7 +117,7 @@ def test_an_object_with_a_text_is_that_text(shop):
 def test_a_time_in_the_state_names_what_to_leave_out(shop):
     times = "__import__('time').sleep(0.002) or shop.orders['o1'].update(at=__import__('time').time_ns()) or 'done'"
     run = shop("--tau-agent=gold", result=times)
-    run.usage_error("orders/o1/at", "Leave out of snapshot= what differs each time")
+    run.usage_error("orders/o1/at", "Omit from snapshot= what differs each time")
 
 
 @pytest.mark.parametrize("ini", ["tau_trails = 3", "tau_agnet = gold"])

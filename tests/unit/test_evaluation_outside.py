@@ -271,7 +271,8 @@ def test_a_read_that_a_later_write_depends_on_leaves_no_verdict(remembering: Dom
     assert simulation.error == (
         "DomainError: domain 'tiny': the reference actions of task 't' lead to another state when they are carried out "
         'again, without those that only read: items/lamp/name: "Light" at first, now "Lamp". Tools that write must do '
-        "the same each time, and a tool that changes what a write depends on must be declared as a write"
+        "the same each time, and a tool that changes what a write depends on must be declared as a write. What differs "
+        "each time, such as a time or a random id, must come from the data or the arguments"
     )
     assert simulation.info is not None
     assert (simulation.info["blame"]["party"], OUTSIDE in simulation.info) == ("domain", False)

@@ -125,7 +125,10 @@ def test_a_call_of_the_history_that_waits_for_its_result_is_part_of_what_is_want
 
 
 def test_failing_reference_actions_are_made(domain: Domain) -> None:
-    criteria = {"actions": [action("remove", item_id="sofa"), RENAME], "reward_basis": ["DB", "ACTION"]}
+    criteria = {
+        "actions": [action("remove", item_id="sofa") | {"fails": True}, RENAME],
+        "reward_basis": ["DB", "ACTION"],
+    }
     assert gold(domain, task(criteria)).reward == 1.0
 
 
