@@ -49,6 +49,10 @@ class Tau2Options:
 DEFAULT_OPTIONS = Tau2Options()
 
 
+#: What this package adds to the format of tasks.
+_EXTENSIONS: Any = {"user_scenario": {"script"}, "evaluation_criteria": {"actions": {"__all__": {"fails"}}}}
+
+
 def write_tau2(
     run: Run,
     file: IO[str],
@@ -142,8 +146,8 @@ def _header(run: Run, info: dict[str, Any], content: DomainContent, options: Tau
 
 
 def tau2_task(task: Task, domain: str) -> dict[str, Any]:
-    """Return a task in τ²-bench's format, without the script of a user without a model."""
-    found = task.model_dump(mode="json", exclude={"user_scenario": {"script"}}, serialize_as_any=True)
+    """Return a task in τ²-bench's format, without what this package adds to it."""
+    found = task.model_dump(mode="json", exclude=_EXTENSIONS, serialize_as_any=True)
     if found["annotations"] is None:
         del found["annotations"]
     return complete_task(found, domain)

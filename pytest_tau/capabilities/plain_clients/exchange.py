@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from ...chat import ChatReply, ChatRequest, Usage, current_attribution
 from ...chat.prices import first_listed, refuse_unpriced, reported_cost
 from ...chat.refusals import fault_of, read_refusal
-from ...clock import steady_time
+from ...clock import run_steadily, steady_time
 from ...documents import json_or_none
 from ...endpoint.session import TOKEN_PREFIX
 from ...endpoint.wire import problem_of, reply_to
@@ -119,7 +119,7 @@ class Exchange:
             return self.models.run_blocking(self.answer(in_thread))
         # A blocking client in asynchronous code stops its event loop anyway.
         with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, self.answer(in_thread)).result()
+            return thread.submit(run_steadily, self.answer(in_thread)).result()
 
     def _refusal(self, error: TauError) -> Response:
         if not isinstance(error, ModelError) or error.kind not in _NOT_OF_AGENT:
