@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import json
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, read_toml
 from ..errors import BudgetError, ConfigurationError, UnknownPriceError, install_extra
+from ..plain import json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
