@@ -208,7 +208,7 @@ def test_the_cost_that_an_answer_has(values):
 
 def test_a_provider_that_reports_costs_needs_no_price():
     asked = ChatRequest(model="some/model", messages=[])
-    _Api(None, {}, "openrouter.ai").refuse_unpriced(asked)
+    _Api(None, {}, "https://openrouter.ai/api/v1/chat/completions").refuse_unpriced(asked)
     with pytest.raises(UnknownPriceError):
         _Api(None, {}, "127.0.0.1").refuse_unpriced(asked)
 
