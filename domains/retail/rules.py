@@ -15,6 +15,7 @@ from pytest_tau.policy import (
     one_call_at_a_time,
     own_records,
     read_before_write,
+    short_names,
     stated_details,
     transfer_notice,
 )
@@ -84,9 +85,8 @@ def _named(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[str, list[A
 
 
 def _words(names: Iterable[str]) -> list[str]:
-    """Return names of products and their last words: a garden hose is often called a hose, or one of two hoses."""
-    last = [name.split()[-1] for name in names if name and not name.endswith(" Set")]
-    return [*names, *last, *(f"{word}s" for word in last), *(word.removesuffix("s") for word in last)]
+    """Return names of products as people say them: a garden hose is often called a hose, or one of two hoses."""
+    return [said for name in names if name for said in ([name] if name.endswith(" Set") else short_names(name))]
 
 
 def _ids(call: MadeCall, name: str) -> list[str]:

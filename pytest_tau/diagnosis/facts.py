@@ -18,25 +18,6 @@ Party: TypeAlias = Literal["agent", "user", "task", "domain", "provider", "harne
 #: Characters of a text that are quoted.
 _WIDTH = 160
 
-#: The agent asks whether there is more.
-CLOSING = re.compile(
-    r"anything else|something else|(any )?(other|further|more) (questions?|assistance|help)|have a ", re.IGNORECASE
-)
-#: It wants an answer.
-REQUEST = re.compile(
-    r"\?|\bconfirm\b|\bplease (provide|tell|share|reply|let me know)\b|let me know (if|which|how|what)", re.IGNORECASE
-)
-#: The user agrees.
-AGREEING = re.compile(
-    r"^\W*(yes|yeah|yep|sure|correct|absolutely|of course|i confirm|confirmed|go ahead)\b"
-    r"|\b(please|you can|you may) (go ahead|proceed|confirm|continue|do (so|that|it)|complete|process)\b|\bgo ahead\b",
-    re.IGNORECASE,
-)
-#: What only an agent says.
-AGENT_SPEAKING = re.compile(
-    r"\b(anything else|how|what else) (that )?(i )?(can|may|could) (i )?(help|assist)", re.IGNORECASE
-)
-
 
 class Attribution(NamedTuple):
     """The party that a failure looks like the fault of.

@@ -10,34 +10,16 @@ import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from ..language.claims import words_for_act
+from ..language.turns import announced_in, hands_over
 from ..models import AssistantMessage, strings_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..language.parser import ParsedText, Sentence
     from ..models import Message
-    from ..participants.scripted.parser import ParsedText, Sentence
 
-#: Words for what a tool does; a name begins with one of them. No words that are nouns as well, such as "issue".
-_ACTS = (
-    ("change", "modify", "update", "edit", "adjust", "switch", "upgrade", "downgrade"),
-    ("cancel", "delete", "remove"),
-    ("book", "create", "make", "add", "reserve"),
-    ("return", "refund"),
-    ("exchange", "replace", "swap"),
-    ("send", "give", "grant", "compensate"),
-    ("enable", "activate", "resume"),
-    ("disable", "deactivate", "suspend"),
-)
-_ENDINGS = r"(?:|e|y|s|es|ed|ing|[lp]ed|[lp]ing|ies|ied|ying|lation)"
-#: The agent speaks of handing the user over.
-HANDING_OVER = re.compile(r"transfer|human agent|escalat", re.IGNORECASE)
-#: The agent says that it acts now.
-_ANNOUNCING = re.compile(
-    r"\b(i will|i'll|i am going to|i'm going to) now\b|\blet me \w+ (that|this|it) (now|for you)\b"
-    r"|\b(please hold|one moment|give me a moment|just a moment|bear with me)\b|\bi('m| am) (now )?processing\b",
-    re.IGNORECASE,
-)
 _PROPOSES = frozenset(("asks", "confirms", "offers", "announces"))
 _ID = re.compile(r"(?=[\w-]*\d)[\w-]{4,}")
 _NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?(?!\w)")
@@ -48,7 +30,7 @@ _NEAR = 3
 
 def _parse(text: str) -> ParsedText:
     """Return the sentences of a text; imported here, as reports of stored runs do not need them."""
-    from ..participants.scripted.parser import parse
+    from ..language.parser import parse
 
     return parse(text)
 
@@ -81,7 +63,7 @@ def is_refused(tool: str, messages: Sequence[Message]) -> bool:
     refuses = any(map(_refuses, last))
     if _only_refuses(last) or (not refuses and any("confirms" in each and _proposes(each) for each in last)):
         return refuses
-    act = _act(tool.split("_", maxsplit=1)[0].lower())
+    act = words_for_act(tool.split("_", maxsplit=1)[0].lower())
     said = [each for text in texts for each in text.sentences if "refuses" in each or _proposes(each)]
     about = [each for each in said if any(map(act.fullmatch, each.words))]
     return bool(about) and _refuses(about[-1])
@@ -98,16 +80,7 @@ def _only_refuses(sentences: Sequence[Sentence]) -> bool:
 def _proposes(sentence: Sentence) -> bool:
     """Return whether a sentence asks for something, or says what the agent does next; not what somebody else would."""
     kinds = sentence.kinds
-    return (
-        bool(kinds & _PROPOSES) and not kinds & {"closes", "greets", "parts"} and not HANDING_OVER.search(sentence.text)
-    )
-
-
-def _act(verb: str) -> re.Pattern[str]:
-    """Return the pattern of words that say what a tool does."""
-    verbs = next((acts for acts in _ACTS if verb in acts), (verb,))
-    stems = "|".join(re.escape(each.rstrip("ey")) for each in verbs)
-    return re.compile(f"(?:{stems}){_ENDINGS}")
+    return bool(kinds & _PROPOSES) and not kinds & {"closes", "greets", "parts"} and not hands_over(sentence.text)
 
 
 def _names_other_values(missing: Sequence[dict[str, Any]], text: str) -> bool:
@@ -155,9 +128,3 @@ def _has_announced_before(messages: Sequence[Message]) -> bool:
     own = [each for each in messages if isinstance(each, AssistantMessage)]
     said = [each for each, after in zip_longest(own, own[1:]) if not (each.tool_calls or (after and after.tool_calls))]
     return any(announced_in(each.text) for each in said)
-
-
-def announced_in(text: str) -> str:
-    """Return the part of a text in which the agent says that it acts now; empty if it says no such thing."""
-    waiting = _ANNOUNCING.search(text)
-    return text[waiting.start() :] if waiting else _parse(text).announcement

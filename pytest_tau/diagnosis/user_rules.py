@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
+from ..language.agreement import agrees_at_once
+from ..language.turns import announced_in, closes, hands_over, speaks_as_agent, wants_answer
 from ..models import UserMessage
-from .facts import (
-    AGENT_SPEAKING,
-    AGREEING,
-    CLOSING,
-    REQUEST,
-    Attribution,
-    Facts,
-    clipped,
-    quoted,
-)
-from .heading import HANDING_OVER, announced_in
+from .facts import Attribution, Facts, clipped, quoted
 
 _TRANSFER = "###TRANSFER###"
 _OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
@@ -24,7 +16,7 @@ def spoke_as_agent(facts: Facts) -> Attribution | None:
     if facts.stopped is None:
         return None
     for number, message in enumerate(facts.simulation.messages):
-        if isinstance(message, UserMessage) and AGENT_SPEAKING.search(message.text):
+        if isinstance(message, UserMessage) and speaks_as_agent(message.text):
             return Attribution("user", "it spoke as if it were the agent", number, quoted(message.text))
     return None
 
@@ -43,9 +35,9 @@ def out_of_scope(facts: Facts) -> Attribution | None:
 def agreed_and_left(facts: Facts) -> Attribution | None:
     """Apply if the user agreed to a question and left."""
     last, said = facts.stopped, facts.said
-    if last is None or facts.transfer or not REQUEST.search(said.end) or not AGREEING.search(last.words):
+    if last is None or facts.transfer or not wants_answer(said.end) or not agrees_at_once(last.words):
         return None
-    if CLOSING.search(said.end) or HANDING_OVER.search(said.end):
+    if closes(said.end) or hands_over(said.end):
         return None
     text = f"asked {quoted(said.words)!r}, it said {quoted(last.text)!r}"
     return Attribution("user", "it agreed and ended the conversation in the same message", last.message_idx, text)
@@ -54,7 +46,7 @@ def agreed_and_left(facts: Facts) -> Attribution | None:
 def left_while_working(facts: Facts) -> Attribution | None:
     """Apply if the user left after the agent had announced an action."""
     last, said = facts.stopped, facts.said
-    if last is None or facts.transfer or HANDING_OVER.search(said.words):
+    if last is None or facts.transfer or hands_over(said.words):
         return None
     if not (announced := announced_in(said.words)):
         return None
@@ -77,7 +69,7 @@ def transferred_itself(facts: Facts) -> Attribution | None:
     last, said = facts.stopped, facts.said
     if last is None or facts.token != _TRANSFER or facts.transfer:
         return None
-    if HANDING_OVER.search(said.words):  # promised in words, if not done
+    if hands_over(said.words):  # promised in words, if not done
         return None
     return Attribution(
         "user",

@@ -4,6 +4,9 @@ A domain declares its rules in ``DomainSpec(rules=...)``. Each is a :class:`Rule
 that it stands for, and a function that looks at the :class:`Trajectory` of a finished conversation and yields breaches.
 """
 
+from ..language.agreement import asks_for_yes, is_no, is_yes, wishes
+from ..language.mentions import mentions, mentions_any, short_names
+from ..language.message import sentences, spoken
 from .check import check_policy, load_rules, report_of
 from .editions import fingerprint, holds_in
 from .makers import (
@@ -22,7 +25,6 @@ from .parts import Breach, MadeCall, Turn
 from .report import POLICY, PolicyReport, RecordedBreach
 from .rule import Rule, bounded
 from .trajectory import Trajectory
-from .wording import asks_for_yes, is_no, is_yes, mentions, mentions_any
 
 __all__ = [
     "POLICY",
@@ -52,6 +54,10 @@ __all__ = [
     "own_records",
     "read_before_write",
     "report_of",
+    "sentences",
+    "short_names",
+    "spoken",
     "stated_details",
     "transfer_notice",
+    "wishes",
 ]

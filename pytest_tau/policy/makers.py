@@ -5,23 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..language.agreement import asks_for_yes, asks_to_proceed, is_about_payment, is_no, is_order, is_yes
+from ..language.claims import claims_in
+from ..language.mentions import mentions
+from ..language.message import sentences
+from ..language.turns import hands_over
 from ..models import strings_in
 from .rule import Rule
-from .wording import (
-    asks_for_yes,
-    asks_to_proceed,
-    done_sentences,
-    is_about_payment,
-    is_draft,
-    is_no,
-    is_order,
-    is_yes,
-    mentions,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from ..language.claims import Claim
     from .parts import Breach, MadeCall, Turn
     from .trajectory import Trajectory
 
@@ -239,7 +234,8 @@ def _asked_before(trajectory: Trajectory, answer: Turn) -> Turn | None:
 def stated_details(sentence: str, *, needs: Needs, name: str = "stated-details") -> Rule:
     """Return the rule that the agent states what a call will change before it makes the call.
 
-    What the call needs to have been named must be in the last two texts of the agent before it.
+    What the call needs to have been named must be in the last two texts of the agent before it, in one that the user
+    has agreed to, or in the user's own last two.
 
     Args:
         sentence: The sentence of the policy.
@@ -258,22 +254,24 @@ def stated_details(sentence: str, *, needs: Needs, name: str = "stated-details")
 
 
 def _proposals(trajectory: Trajectory, call: MadeCall) -> list[Turn]:
-    """Return the last texts of the agent before a call, and the last one that the user has agreed to.
+    """Return the last texts of both sides before a call, and those of the agent that the user has agreed to.
 
     A text next to a call does not reach the user.
     """
     texts = [turn for turn in trajectory.agent_texts(before=call) if not turn.calls]
-    asked = [_asked_before(trajectory, turn) for turn in trajectory.user_texts(before=call) if is_yes(turn.text)]
+    answers = trajectory.user_texts(before=call)
+    asked = [_asked_before(trajectory, turn) for turn in answers if is_yes(turn.text)]
     agreed = [turn for turn in asked if turn is not None and asks_to_proceed(turn.text)]
-    return [*texts[-_PROPOSALS:], *agreed[-1:]]
+    return [*texts[-_PROPOSALS:], *agreed, *answers[-_PROPOSALS:]]
 
 
 def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims") -> Rule:
     """Return the rule that the agent does not say that a change was made which it has not made.
 
-    Looked at is the agent's first text after the user has agreed to a request for agreement. If it says that something
-    was done, a call must have done so in between: for each record that the request and the claim name, one about it.
-    A draft that the text puts to the user, such as changed details of a request, is not something that was done.
+    Looked at is the agent's first text after the user has agreed to a request for agreement. A sentence of it that says
+    something was changed is a breach if no successful call of the conversation can be meant: for each record that it
+    names, one about the record, else one since the agreement, or an earlier one that does what the sentence says.
+    Recaps, denials, what a tool has shown to be so, and a draft that the text puts to the user do not count.
 
     Args:
         sentence: The sentence of the policy.
@@ -282,35 +280,68 @@ def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims
     """
 
     def check(trajectory: Trajectory) -> Iterator[Breach]:
-        for answer in trajectory.user_texts():
-            asked = _asked_before(trajectory, answer)
-            reply = next(iter(trajectory.agent_texts(after=answer)), None)
-            if asked is None or reply is None or not (asks_for_yes(asked.text) and is_yes(answer.text)):
-                continue
-            if any(turn.number < reply.number for turn in trajectory.user_texts(after=answer)):
-                continue
-            made = [
-                call
-                for call in trajectory.writes
-                if answer.number < call.turn_number <= reply.number and not call.failed
-            ]
-            claims = [each for each in done_sentences(reply.text) if not is_draft(each, reply.text)]
-            known = {each.arguments[key] for each in trajectory.before(reply) for key in ids if key in each.arguments}
-            named = [each for each in known if isinstance(each, str) and mentions(asked.text, each)]
-            undone = [each for each in named if not any(each in call.arguments.values() for call in made)]
-            for claim in claims:
-                record = next((each for each in undone if mentions(claim, each)), None)
-                if record is not None or not made:
-                    yield trajectory.breach(reply, f'says "{claim}", and no call did so')
+        for asked, answer, reply in _agreements(trajectory):
+            done = [call for call in trajectory.calls if call.turn_number <= reply.number and not call.failed]
+            known = {each.arguments[key] for each in done for key in ids if key in each.arguments}
+            records = [record for record in known if isinstance(record, str)]
+            proposed = [record for record in records if mentions(asked.text, record)]
+            for claim in claims_in(reply.text):
+                named = [record for record in records if mentions(claim.text, record)]
+                if not _is_true(claim, named, proposed, done, answer):
+                    yield trajectory.breach(reply, f'says "{claim.text}", and no call did so')
                     break
 
     return Rule(name, sentence, check, needs_dialog=True)
+
+
+def _agreements(trajectory: Trajectory) -> Iterator[tuple[Turn, Turn, Turn]]:
+    """Yield requests for agreement, the user's yes to each, and the agent's first text after it."""
+    for answer in trajectory.user_texts():
+        asked = _asked_before(trajectory, answer)
+        if asked is None or not (asks_to_proceed(asked.text) and is_yes(answer.text)):
+            continue
+        following = trajectory.agent_texts(after=answer)[:1] + trajectory.user_texts(after=answer)[:1]
+        first = min(following, key=lambda turn: turn.number, default=None)
+        if first is not None and first.side == "assistant":
+            yield asked, answer, first
+
+
+def _is_true(
+    claim: Claim, named: Sequence[str], proposed: Sequence[str], done: Sequence[MadeCall], answer: Turn
+) -> bool:
+    """Return whether a successful call may be what a claim speaks of.
+
+    Args:
+        claim: The claim.
+        named: The records that it names.
+        proposed: The records that the user has agreed to change.
+        done: The successful calls before it.
+        answer: The user's yes.
+    """
+    writes = [call for call in done if call.mutates]
+    since = [call for call in writes if call.turn_number > answer.number]
+    # A record may be named only to describe a change of something else, such as an address.
+    other = [call for call in since if not any(record in call.arguments.values() for record in {*named, *proposed})]
+    if other or (since and not named):
+        return True
+    if not named and not proposed:
+        return any(claim.is_of(call.name) for call in writes)
+    return all(_was_changed(record, claim, done) for record in named or proposed)
+
+
+def _was_changed(record: str, claim: Claim, done: Sequence[MadeCall]) -> bool:
+    """Return whether a call has changed a record as a claim says, or has shown it so."""
+    about = [call for call in done if record in call.arguments.values()]
+    shown = not claim.own and any(claim.is_shown_in(call.result or "") for call in about if not call.mutates)
+    return shown or any(call.mutates and claim.is_of(call.name) for call in about)
 
 
 def transfer_notice(
     sentence: str, *, tool: str = "transfer_to_human_agents", notice: str | None = None, name: str = "transfer-notice"
 ) -> Rule:
     """Return the rule that a transfer is followed by a certain text, and by nothing else.
+
+    More words are allowed around it if the policy that the agent was given does not have this sentence.
 
     Args:
         sentence: The sentence of the policy.
@@ -327,17 +358,28 @@ def transfer_notice(
                 continue
             if following.calls:
                 yield trajectory.breach(following.calls[0], "a call after the transfer")
-            elif not _is_notice(following.text, notice, trajectory.policy):
+            elif not _has_notice(following.text, notice, trajectory.policy, sentence):
                 yield trajectory.breach(following, f'says "{following.text}" after the transfer')
 
     return Rule(name, sentence, check, needs_dialog=True)
 
 
-def _is_notice(text: str, notice: str | None, policy: str) -> bool:
-    said = " ".join(text.strip("`'\"* ").lower().split())
-    if notice is not None:
-        return said == " ".join(notice.lower().split())
-    return len(said) > len("transferred") and said in " ".join(policy.lower().split())
+def _has_notice(text: str, notice: str | None, policy: str, sentence: str) -> bool:
+    said, wanted, given = _flat(text), _flat(notice or ""), _flat(policy)
+    if policy and _flat(sentence) not in given:  # of another edition, which may allow more words
+        parts = map(_flat, sentences(text))
+        if wanted:
+            return wanted in said
+        return _is_in_policy(said, given) or any(_is_in_policy(part, given) and hands_over(part) for part in parts)
+    return said == wanted if wanted else _is_in_policy(said, given)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.strip("`'\"* ").lower().split())
+
+
+def _is_in_policy(said: str, policy: str) -> bool:
+    return len(said) > len("transferred") and said in policy
 
 
 def nothing_unasked(

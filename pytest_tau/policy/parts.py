@@ -62,7 +62,7 @@ class Turn:
         number: From 1, as in all reports.
         message_idx: The number of the message, from 0.
         side: Whose message it is.
-        text: Its text, empty if it has none.
+        text: What it says, without thoughts and envelope; empty if it says nothing.
         calls: Its calls.
     """
 

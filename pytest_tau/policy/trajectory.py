@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any
 
+from ..language.message import spoken
 from ..models import AssistantMessage, UserMessage, clone
 from .parts import Breach, MadeCall, Turn
 
@@ -171,7 +172,7 @@ def _turns(messages: Sequence[Message], tools: Mapping[str, ToolInfo]) -> Iterat
             results: Iterator[Any] = takewhile(lambda each: each.role == "tool", following)
             pairs = zip_longest(calls, results)
             made = tuple([_made(call, result, number, message_idx, tools) for call, result in pairs])
-        text = message.content.strip() if message.content else ""
+        text = spoken(message.content) if message.content else ""
         yield Turn(number, message_idx, message.role, text, made)
 
 

@@ -29,6 +29,7 @@ _GROUND = {
 _LAYERS = {
     *_GROUND,
     "models",
+    "language",
     "environment",
     "capability",
     "chat",
@@ -58,23 +59,24 @@ MAY_IMPORT: dict[str, set[str]] = {
     "proxies": set(),
     "settings": {"text", "plain"},
     "models": _GROUND,
+    # What a text says, whoever reads it.
+    "language": _GROUND,
     "environment": {*_GROUND, "models"},
     # What a capability is, not which there are: the core loops over them.
     "capability": {*_GROUND, "models", "environment"},
-    "chat": {*_GROUND, "models"},
+    "chat": {*_GROUND, "models", "language"},
     # The tools of searches are tools of an environment; some of them call models.
     "knowledge": {*_GROUND, "models", "environment", "chat"},
     "endpoint": {*_GROUND, "models", "environment", "chat"},
     "protocol": {*_GROUND, "models", "environment"},
-    "participants": {*_GROUND, "models", "environment", "chat", "endpoint", "protocol"},
+    "participants": {*_GROUND, "models", "language", "environment", "chat", "endpoint", "protocol"},
     # Types of options ask what there is, such as personas.
     "run_settings": {*_GROUND, "environment", "participants"},
     "orchestrator": {*_GROUND, "models", "environment", "capability", "participants", "run_settings"},
-    "evaluation": {*_GROUND, "models", "environment", "chat", "protocol"},
+    "evaluation": {*_GROUND, "models", "language", "environment", "chat", "protocol"},
     # Rules look at a conversation and its state, never at a verdict.
-    "policy": {*_GROUND, "models", "environment"},
-    # What an agent announces is read as the scripted user reads it.
-    "diagnosis": {*_GROUND, "models", "environment", "capability", "participants", "evaluation", "policy"},
+    "policy": {*_GROUND, "models", "language", "environment"},
+    "diagnosis": {*_GROUND, "models", "language", "environment", "capability", "evaluation", "policy"},
     "runner": _LAYERS - {"runner"},
     "episodes": {*_LAYERS, "runs"},
     "runs": _LAYERS,
@@ -85,7 +87,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "submission": {*_LAYERS, "runs", "regrade", "analysis", "reports"},
     "play": {*_LAYERS, "episodes", "reports"},
     "domains": {*_GROUND, "environment"},
-    "testing": {*_GROUND, "models", "environment", "chat", "endpoint", "participants", "evaluation", "domains"},
+    "testing": {*_GROUND, "models", "language", "environment", "chat", "endpoint", "participants", "evaluation", "domains"},
     # Below the participants, but for the packages that step conversations: see below.
     "integrations": {*_LAYERS, "domains", "episodes"},
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},

@@ -36,7 +36,7 @@ from pytest_tau.models import (
     UserScript,
 )
 from pytest_tau.models.script import Answer, Goal, Request
-from pytest_tau.participants.scripted.vocabulary import FACTS
+from pytest_tau.language.vocabulary import FACTS
 from pytest_tau.plugin.options_table import OPTIONS
 
 from .sources import nodes_of

@@ -48,8 +48,8 @@ WORDS = {re.compile(rf"\b(?:{word})\b", re.IGNORECASE): advice for word, advice 
 SPEECH = (
     "pytest_tau/chat/text_tools.md",
     "pytest_tau/cli/templates/",
-    "pytest_tau/diagnosis/facts.py",
     "pytest_tau/evaluation/judge_prompt.md",
+    "pytest_tau/language/",
     "pytest_tau/participants/agents/",
     "pytest_tau/participants/prompts/",
     "pytest_tau/participants/scripted/",

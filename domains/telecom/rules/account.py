@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_tau.policy import Rule, is_no, is_yes
+from pytest_tau.policy import Rule, is_no, is_yes, sentences, wishes
 
 from ..constants import MAX_REFUEL_GB, TODAY
 
@@ -26,7 +26,6 @@ _PAID = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"\b(?:once|after|when|whether|until|if|as soon as|unless|before)\b|\?", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _SUSPEND = re.compile(r"\bsuspen|\bpause|\bon hold\b|\bfreez|\bdeactivat|\block my line\b", re.IGNORECASE)
 
 
@@ -125,9 +124,14 @@ def _confirmation(trajectory: Trajectory) -> Iterator[Breach]:
         said = " ".join(turn.text for turn in trajectory.agent_texts(before=call))
         if not any(_states(said, price) or _states(said, price * amount) for price in prices):
             yield trajectory.breach(call, "the price was not stated to the customer before")
-        elif not answers or not is_yes(answers[-1].text) or is_no(answers[-1].text):
+        elif not answers or not _agrees(answers[-1].text):
             last = answers[-1].text if answers else ""
             yield trajectory.breach(call, f'no yes before it: the customer\'s last words were "{last}"')
+
+
+def _agrees(text: str) -> bool:
+    """Return whether a customer who knows the price agrees to it, or orders an amount."""
+    return (is_yes(text) or wishes(text)) and not is_no(text)
 
 
 def _amounts(text: str) -> list[float]:
@@ -152,7 +156,7 @@ def _verified_payment(trajectory: Trajectory) -> Iterator[Breach]:
     for request in trajectory.of_tool("send_payment_request"):
         bill_id = request.arguments["bill_id"]
         for turn in trajectory.agent_texts(after=request):
-            if any(_PAID.search(part) and not _CONDITION.search(part) for part in _SENTENCE.split(turn.text)):
+            if any(_PAID.search(part) and not _CONDITION.search(part) for part in sentences(turn.text)):
                 seen = [each for call in trajectory.before(turn) for each in _records_of(call)]
                 if not any(each.get("bill_id") == bill_id and each.get("status") == "Paid" for each in seen):
                     yield trajectory.breach(turn, f"bill {bill_id} was not read as Paid before")

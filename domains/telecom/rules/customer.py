@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pytest_tau.policy import Rule, mentions
+from pytest_tau.policy import Rule, mentions, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,8 @@ _STEP = re.compile(
     r"\breboot|\brestart|\bnetwork (?:status|mode)\b|\bMMS\b",
     re.IGNORECASE,
 )
+#: A question that asks to do something.
+_REQUEST = re.compile(r"\W*(?:please|kindly|(?:can|could|would|will) you|try)\b", re.IGNORECASE)
 
 
 def identified(trajectory: Trajectory, place: MadeCall | Turn) -> list[dict[str, Any]]:
@@ -94,9 +96,14 @@ def _early_support(trajectory: Trajectory) -> Iterator[Breach]:
         earlier = [each for each in trajectory.calls if each.turn_number < call.turn_number]
         if any(customers_of(each) for each in earlier):
             return
-        if len(asked) > 1 and call.turn_number - asked[-1].number == 1 and _STEP.search(asked[-1].text):
+        if len(asked) > 1 and call.turn_number - asked[-1].number == 1 and _asks_for_step(asked[-1].text):
             yield trajectory.breach(asked[-1], "asks for a step on the phone before a customer was identified")
             return
+
+
+def _asks_for_step(text: str) -> bool:
+    """Return whether a text asks for a step on the phone; a question about the phone is none."""
+    return any(_STEP.search(part) and (_REQUEST.match(part) or not part.endswith("?")) for part in sentences(text))
 
 
 def _own_records(trajectory: Trajectory) -> Iterator[Breach]:

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import is_interrupt
+from ...language.vocabulary import follows, words
 from ...models import AssistantMessage, UserMessage
-from ...participants.scripted.vocabulary import follows, words
 from .conversation import Conversation
 from .facts import GAVE_UP, NOT_UNDERSTOOD, Finding, UserFacts
 from .statements import made_up, secrets

@@ -6,7 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from ...diagnosis.facts import REQUEST
+from ...language.turns import wants_answer
 from .conversation import quote, text_of, words_of
 from .details import Lazily, details_in
 from .facts import Finding
@@ -54,7 +54,7 @@ def _is_forced(conversation: Conversation, detail: Detail, number: int) -> bool:
     The agent must have asked for them. It is the task that lacks them then.
     """
     asked = conversation.agent_said(number)
-    if detail.kind != "date" or not (_WHEN.search(asked) and REQUEST.search(asked)):
+    if detail.kind != "date" or not (_WHEN.search(asked) and wants_answer(asked)):
         return False
     scenario = conversation.instructions
     return bool(_BOOKING.search(scenario)) and not any(each.kind == "date" for each in details_in(scenario))
@@ -85,7 +85,7 @@ def _given_away(conversation: Conversation, value: str, text: str, *, if_asked: 
             continue
         before = Lazily(conversation.texts[:number])
         known = any(before.has(each) for each in details_in(said) if each.value == value)
-        asked = if_asked and number > conversation.start + 1 and REQUEST.search(conversation.agent_said(number))
+        asked = if_asked and number > conversation.start + 1 and wants_answer(conversation.agent_said(number))
         if not known and not asked:
             yield Finding("unasked-secret", number, f"the scenario wants {text} to be kept: {quote(said, text)}")
         return

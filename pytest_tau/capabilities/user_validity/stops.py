@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ...diagnosis.facts import AGREEING, CLOSING
-from ...diagnosis.heading import HANDING_OVER
+from ...language.agreement import agrees_at_once, hesitates
+from ...language.turns import closes, hands_over, mentions_refusal, waits_for_yes
+from ...language.vocabulary import words
 from ...models import AssistantMessage, UserMessage
 from ...models.messages import STOP_TOKENS
-from ...participants.scripted.vocabulary import words
 from .conversation import quote, words_of
 from .details import Lazily, details_in
 from .facts import Finding
@@ -23,30 +23,10 @@ _STOP = STOP_TOKENS[0]
 _ENDS = re.compile(r"(?<=[.?!:])\s+|\n+")
 #: How many of the last sentences of the agent ask for the confirmation.
 _LAST = 3
-#: The agent waits for a yes to what it will do then.
-_CONFIRMATION = re.compile(
-    r"\byes ?(?:/|or) ?no\b|[\"'(]yes[\"')]|\b(?:do|can|could) you (?:please )?confirm\b"
-    r"|\bplease (?:\w+ )?confirm\b|\bconfirm (?:if|that|whether|to|these|the (?:details|changes?|following))\b"
-    r"|\b(?:shall|should|may|can) i (?:now )?(?:proceed|go ahead|continue)\b"
-    r"|\b(?:would|do) you (?:like|want|wish) (?:me )?to (?:proceed|go ahead|continue)\b"
-    r"|\b(?:reply|respond|answer|say)(?: with)? [\"']?yes\b",
-    re.IGNORECASE,
-)
-#: The user does not want it, or not now.
-_DECLINING = re.compile(
-    r"\b(?:no|not|don't|never|cancel|stop|instead|rather|wait|later|changed? my mind|think about|hold off|however|but"
-    r"|leave it|forget|nevermind|never mind|can't|cannot|won't|wouldn't|without|unless)\b",
-    re.IGNORECASE,
-)
 #: Arguments that say who the user is, which may be found out in another way.
 _IDENTIFYING = frozenset(("user_id", "customer_id", "id"))
 #: Letters of a word that says what a request is about.
 _LONG_WORD = 5
-#: Words that say that the agent refuses, so that a user may leave with a part of its requests.
-_REFUSING = re.compile(
-    r"\b(?:cannot|can't|can not|unable|not able|unfortunately|not (?:allowed|possible|eligible|permitted)|policy)\b",
-    re.IGNORECASE,
-)
 
 
 def stopped_while_asked(conversation: Conversation) -> Iterator[Finding]:
@@ -58,14 +38,13 @@ def stopped_while_asked(conversation: Conversation) -> Iterator[Finding]:
     if stop is None or stop[1].stop_token != _STOP:
         return
     number, message = stop
-    answer = words_of(message).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    if not AGREEING.search(answer) or _DECLINING.search(answer):
+    answer = words_of(message)
+    if not agrees_at_once(answer) or hesitates(answer):
         return
     said = conversation.agent_said(number)
     end = " ".join([each for each in _ENDS.split(said.strip()) if each][-_LAST:])
-    asks = _CONFIRMATION.search(end) and not HANDING_OVER.search(end)
-    closes = CLOSING.search(end.splitlines()[-1] if end else "")
-    if asks and not closes:
+    asks = waits_for_yes(end) and not hands_over(end)
+    if asks and not closes(end.splitlines()[-1] if end else ""):
         yield Finding("stop-while-asked", number, f"asked {quote(said)}, the user agreed and stopped: {quote(answer)}")
 
 
@@ -108,7 +87,7 @@ def _missing_ids(conversation: Conversation) -> str:
 
 def _refused(conversation: Conversation) -> bool:
     texts = (each.text for each in conversation.messages[1:] if isinstance(each, AssistantMessage))
-    return any(_REFUSING.search(text) or HANDING_OVER.search(text) for text in texts) or any(
+    return any(mentions_refusal(text) or hands_over(text) for text in texts) or any(
         "transfer" in call.name
         for each in conversation.messages
         if isinstance(each, AssistantMessage)

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ...language.vocabulary import FACTS, facts_in, words
 from ...models import Answer
-from .vocabulary import FACTS, facts_in, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...documents import DocumentError, parse_json
 from ...environment.arguments import resolved
+from ...language.vocabulary import alternatives, begins, follows, words
 from ...models import Spoken
-from .vocabulary import alternatives, begins, follows, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ...environment import Tool
-    from .parser import ParsedText, Sentence
+    from ...language.parser import ParsedText, Sentence
 
 
 #: A sentence about the agent itself; it asks for nothing unless it says ``you to``.

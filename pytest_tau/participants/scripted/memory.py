@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from .vocabulary import has_all, same_fact, words
+from ...language.vocabulary import has_all, same_fact, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ...language.parser import ParsedText
     from ...models import Request, UserScript
-    from .parser import ParsedText
 
 
 #: How a message of the agent was taken:

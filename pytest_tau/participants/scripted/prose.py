@@ -6,10 +6,10 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
+from ...language.vocabulary import follows, words
 from ...models import Goal, Request, Spoken, UserScript
 from ...models.messages import STOP_TOKENS
 from .conditions import read_prose
-from .vocabulary import follows, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

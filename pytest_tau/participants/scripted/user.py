@@ -6,26 +6,26 @@ import random
 import re
 from typing import TYPE_CHECKING
 
+from ...language.parser import parse
+from ...language.vocabulary import facts_in, has_all, identifies, identifies_user, same_fact, words
 from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
 from ..base import BuiltIn
 from ..behaviours import Heard, Manner
 from ..personas import is_minimal, without_pleasantries
 from .device import Device, describe_call
 from .memory import Memory, Understanding
-from .parser import parse
 from .prose import script_of
-from .vocabulary import facts_in, has_all, identifies, identifies_user, same_fact, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
+    from ...language.parser import ParsedText, Sentence
     from ...models import Goal, Task, UserScript
     from ..context import Incoming, ParticipantContext, Reply
     from ..task_views import UserTask
     from .device import Step
     from .memory import Outcome
-    from .parser import ParsedText, Sentence
 
     Acting: TypeAlias = Generator[ToolCall, ToolMessage, str]
 

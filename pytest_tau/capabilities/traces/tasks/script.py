@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....errors import ConfigurationError
+from ....language.parser import parse
+from ....language.vocabulary import FACTS, facts_in, identifies_user, words
 from ....models import Answer, Goal, Request, UserScript
-from ....participants.scripted.parser import parse
-from ....participants.scripted.vocabulary import FACTS, facts_in, identifies_user, words
 
 if TYPE_CHECKING:
+    from ....language.parser import ParsedText
     from ....models.simulations import Call
-    from ....participants.scripted.parser import ParsedText
 
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'#])")
 #: A text that only gives a value, which follows.

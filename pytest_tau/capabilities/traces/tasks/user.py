@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from ....environment.results import is_error
+from ....language.vocabulary import words
 from ....models import AssistantMessage, Goal, Instructions, UserScenario, UserScript
 from ....models.messages import GREETING, STOP_TOKENS
 from ....participants import ParticipantContext, ScriptedUser, view_of
-from ....participants.scripted.vocabulary import words
 from .script import GREETS, NO, THANKS, YES, ScriptDraft, Turn
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .kinds import kinds_in, patterns_of
 from .layout import blocks
+from .message import spoken
 from .vocabulary import words
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ class ParsedText(NamedTuple):
 @lru_cache(maxsize=1024)  # agents repeat themselves
 def parse(text: str) -> ParsedText:
     """Parse an agent's text."""
+    text = spoken(text)
     sentences = [sentence for block in blocks(text) for sentence in _sentences(block)]
     start = 0
     while start < len(sentences):

@@ -1,0 +1,129 @@
+"""Yes and no: whether a user agrees, and whether an agent asks for it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .message import plain_quotes
+
+#: What a user orders.
+_ACTS: Final = (
+    r"(?:cancel|change|modify|update|return|exchange|book|add|process|make|complete|submit|finali[sz]e|switch|use|remove"
+    r"|upgrade|enable|disable|refuel|resume|suspend|send|apply|file|open|close|order)"
+)
+#: Words of agreement; of what the user orders, the verb.
+_YES: Final = re.compile(
+    r"\b(?:yes|yeah|yep|yup|yea|(?<!make )(?<!making )(?<!for )sure|ok|okay|alright|all right|agreed?|absolutely"
+    r"|definitely|certainly|of course"
+    r"|correct|(?<!you )confirm(?:ed|ing)?|go ahead|proceed|do (?:it|so|that|this)|please do|go for it"
+    r"|sounds (?:good|great|fine|perfect|right)|looks (?:good|great|fine|right)|that works|works for me"
+    r"|that(?:'s| is| would be) (?:fine|good|great|right|perfect|okay|ok|acceptable)|i accept|let's do"
+    r"|(?:i'll|i will|let's|i'd like to|i want to) (?:go (?:with|for|ahead)|take|choose|pick)"
+    rf"|perfect|exactly|please (?:just )?(?:continue|{_ACTS}))\b"
+    rf"|(?:^|[.!?]\s+|\n\W*)(?:just )?{_ACTS} (?:it|them|that|this|the|my|both|all|items?|orders?)\b",
+    re.IGNORECASE,
+)
+#: What turns a word of agreement into its opposite if it is in the same clause before it: "I can't confirm".
+_NOT: Final = re.compile(
+    r"\b(?:not|never|cannot|unable|refuse|hesitant|reluctant|\w+n't)\b(?! only\b)(?:\W+\w+){0,4}\W*$", re.IGNORECASE
+)
+_CLAUSE_END: Final = re.compile(r"[.,;:!?\n\N{EM DASH}]|\b(?:but|so|and then)\b", re.IGNORECASE)
+_NO: Final = re.compile(
+    r"^\W*(?:no|nope|nah|not yet|not now|don't|do not|wait|hold on|stop|never ?mind|cancel that)\b"
+    # Takes back what was asked for.
+    r"|\b(?:cancel|stop|drop|withdraw|forget(?: about)?) (?:the |this |that |my |all )?(?:entire |whole |current )?"
+    r"(?:\w+ )?(?:request|change|modification|process|procedure|transaction|operation)\b"
+    r"|\b(?:i|we) (?:do not|don't|cannot|can't|won't|will not|would not|wouldn't) "
+    r"(?:want to |wish to |like to )?(?:confirm|agree|approve|authori[sz]e|consent|proceed|go ahead)\b"
+    r"|\b(?:do not|don't) (?:proceed|go ahead|do (?:it|that|this|so)|make any changes?"
+    r"|(?:make|book|cancel|change|submit) (?:it|that|this))\b",
+    re.IGNORECASE,
+)
+#: What the user wishes to have done, said in full.
+_WISHES: Final = re.compile(
+    r"\b(?:i'd like|i would like|i want|i wish|i need|let's|let us|please) (?:you )?(?:to )?(?:just )?"
+    rf"(?:{_ACTS}|get|buy)\b",
+    re.IGNORECASE,
+)
+_GO_AHEAD: Final = re.compile(r"\b(?:yes|yeah|go ahead|proceed|confirm(?:ed)?)\b", re.IGNORECASE)
+_ORDERS: Final = re.compile(r"\b(?:go ahead|proceed|please continue|i confirm)\b", re.IGNORECASE)
+_PROCEED: Final = re.compile(r"\bconfirm|\bproceed|\bgo ahead", re.IGNORECASE)
+_PAYMENT: Final = re.compile(r"\b(?:payment|refund) method|\bgift cards?\b|\bcredit cards?\b|\bpay\b", re.IGNORECASE)
+_ASKS: Final = re.compile(
+    r"\(yes/no\)|\bconfirm|\bproceed|\bgo ahead|\b(?:shall|should|may|can|could) (?:i|we)\b|\bwould you like\b"
+    r"|\bdo you (?:want|wish|agree|approve|accept|consent)\b|\bare you (?:sure|ready|happy|okay|ok)\b"
+    r"|\b(?:is|does|would|are) (?:that|this|it|these|everything|all)[^.?!]*\?|\bagree\b|\bapprove|\bauthori[sz]e"
+    r"|['\"\u201c]yes['\"\u201d]|\breply\b|\blet me know\b|\bok(?:ay)?\?|\bcorrect\?|\bright\?",
+    re.IGNORECASE,
+)
+
+#: A text that is nothing but a yes to the question before, or orders it.
+_AT_ONCE: Final = re.compile(
+    r"^\W*(yes|yeah|yep|sure|correct|absolutely|of course|i confirm|confirmed|go ahead)\b"
+    r"|\b(please|you can|you may) (go ahead|proceed|confirm|continue|do (so|that|it)|complete|process)\b|\bgo ahead\b",
+    re.IGNORECASE,
+)
+_HESITATES: Final = re.compile(
+    r"\b(?:no|not|don't|never|cancel|stop|instead|rather|wait|later|changed? my mind|think about|hold off|however|but"
+    r"|leave it|forget|nevermind|never mind|can't|cannot|won't|wouldn't|without|unless)\b",
+    re.IGNORECASE,
+)
+
+
+def is_yes(text: str) -> bool:
+    """Return whether a text of the user agrees to something."""
+    said = plain_quotes(text)
+    return _affirms(_YES, said) and (not _NO.search(said) or _affirms(_GO_AHEAD, said))
+
+
+def is_no(text: str) -> bool:
+    """Return whether a text of the user begins with a refusal or takes a request back, and agrees to nothing."""
+    said = plain_quotes(text)
+    return bool(_NO.search(said)) and not _affirms(_GO_AHEAD, said)
+
+
+def wishes(text: str) -> bool:
+    """Return whether a text of the user says what it wants done: "I'd like to refuel 2 GB"."""
+    return _affirms(_WISHES, plain_quotes(text))
+
+
+def is_order(text: str) -> bool:
+    """Return whether a text of the user orders what was proposed, however the proposal was worded."""
+    return is_yes(text) and _affirms(_ORDERS, plain_quotes(text))
+
+
+def agrees_at_once(text: str) -> bool:
+    """Return whether a text of the user begins with a yes, or orders the agent to go ahead."""
+    return bool(_AT_ONCE.search(plain_quotes(text)))
+
+
+def hesitates(text: str) -> bool:
+    """Return whether a text of the user has words of a no, a doubt or a condition."""
+    return bool(_HESITATES.search(plain_quotes(text)))
+
+
+def asks_to_proceed(text: str) -> bool:
+    """Return whether a text of the agent asks for agreement to a change, and not only a question."""
+    return bool(_PROCEED.search(text))
+
+
+def is_about_payment(text: str) -> bool:
+    """Return whether a text of the agent is about the method of a payment."""
+    return bool(_PAYMENT.search(text))
+
+
+def asks_for_yes(text: str) -> bool:
+    """Return whether a text of the agent asks for agreement."""
+    return bool(_ASKS.search(text))
+
+
+def _affirms(pattern: re.Pattern[str], text: str) -> bool:
+    """Return whether a text has words of agreement that nothing before them in their clause negates."""
+    return any(not _NOT.search(_clause_before(text, word.start())) for word in pattern.finditer(text))
+
+
+def _clause_before(text: str, end: int) -> str:
+    """Return the words of a clause before a place in it, at most a line of them."""
+    before = text[max(0, end - 80) : end]
+    return _CLAUSE_END.split(before)[-1]

@@ -1,0 +1,68 @@
+"""Whether a text has a value, such as an id or a name."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: Values of at most so many characters may be ids.
+_LONGEST_ID: Final = 100
+#: The letters of a word that is the end of another one.
+_SHORTEST_END: Final = 5
+#: Without points before and behind it.
+_WORD: Final = re.compile(r"[a-z0-9@+](?:[a-z0-9.@+]*[a-z0-9@+])?")
+
+
+def mentions(text: str, value: Any) -> bool:
+    """Return whether a text has a value, whatever the case, spaces and punctuation around it.
+
+    ``#W123`` is mentioned in ``order W123``, ``first_floor`` in ``First floor``; ``12`` is not in ``2012``.
+    """
+    return mentions_any(text, (value,))
+
+
+def mentions_any(text: str, values: Iterable[Any]) -> bool:
+    """Return whether a text has one of several values, as ``mentions``."""
+    said = _last_plain(text)
+    return any(each in said for each in _wanted(tuple(map(str, values))))
+
+
+def short_names(name: str) -> list[str]:
+    """Return the ways in which people name a thing such as a product, each in the singular and the plural.
+
+    These are its name, its last word, the last two words as one, and the ends of a long last word: a "Smart Watch" is a
+    smartwatch and a watch, and so is a wristwatch.
+    """
+    parts = re.split(r"[\s-]+", name.strip())
+    last = parts[-1].removesuffix("s")
+    ends = [last[start:] for start in range(1, len(last) - _SHORTEST_END + 1)]
+    singular = [name.strip(), last, "".join(parts[-2:]), *ends]
+    return list(dict.fromkeys([*singular, *map(_plural, singular)]))
+
+
+def _plural(word: str) -> str:
+    return word if word.endswith("s") else f"{word}es" if word.endswith(("ch", "sh", "x")) else f"{word}s"
+
+
+def _wanted(values: tuple[str, ...]) -> tuple[str, ...]:
+    return _words_of_ids(values) if max(map(len, values), default=0) <= _LONGEST_ID else _words_of(values)
+
+
+def _words_of(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the values as they are looked for in texts, without those that have no words."""
+    return tuple(each for each in map(_plain, values) if each.strip())
+
+
+def _plain(text: str) -> str:
+    """Return the words of a text with one space before, between and after them."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "
+
+
+#: Rules look for one value after the other in the same texts, which may be whole conversations.
+_last_plain = functools.lru_cache(maxsize=16)(_plain)
+#: The ids of a domain are looked for in many texts.
+_words_of_ids = functools.lru_cache(maxsize=256)(_words_of)

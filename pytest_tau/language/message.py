@@ -1,0 +1,104 @@
+"""The text of a message as the other side hears it: without thoughts and envelope."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ..documents import DocumentError, parse_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Tags between which models put their thoughts.
+_THOUGHT: Final = re.compile(r"<(/?)(?:think|thinking|thoughts?|reasoning)>", re.IGNORECASE)
+#: A text that is nothing but one fenced block.
+_FENCE: Final = re.compile(r"(`{3,}|~{3,})[\w+-]*[ \t]*\n(?P<inside>(?:(?!\1).)*?)\s*\1", re.DOTALL)
+#: Keys of an envelope under which the message is.
+_SAID: Final = ("message", "response", "reply", "text", "content", "answer")
+#: Keys of an object that is a call written as text, and no message.
+_CALLED: Final = frozenset(("arguments", "parameters", "tool", "function", "tool_calls"))
+#: An envelope may be in a fence and the other way round.
+_LAYERS: Final = 3
+_TOKEN: Final = re.compile(r"###[A-Z-]+###")
+_ENDS: Final = re.compile(r"(?<=[.!?])\s+|(?<=[.!?][\"')\]\u201d])\s+|\n+")
+
+
+def spoken(text: str) -> str:
+    """Return what a message says: without thoughts, one fence around it, and an envelope such as ``{"message": …}``.
+
+    Thoughts are between ``<think>`` and ``</think>``, or before ``</think>`` if the first tag is missing, or after
+    ``<think>`` if the last one is. Other values of an envelope are said as well, each in a line of its own. A text that
+    only looks like an envelope stays as it is.
+    """
+    said = text.strip()
+    for _ in range(_LAYERS):
+        if "<" not in said and said[:1] not in ("{", "`", "~"):
+            break
+        before, said = said, _without_envelope(_without_fence(_without_thoughts(said)))
+        if said == before:
+            break
+    return said
+
+
+def without_tokens(text: str) -> str:
+    """Return a text without the tokens that end a conversation, such as ``###STOP###``."""
+    return _TOKEN.sub("", text).strip()
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences and lines of a text, without those that are empty."""
+    return [part for part in map(str.strip, _ENDS.split(text)) if part]
+
+
+def plain_quotes(text: str) -> str:
+    """Return a text whose apostrophes are those of a keyboard, as patterns expect them."""
+    return text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+
+
+def _without_thoughts(text: str) -> str:
+    kept: list[str] = []
+    start, thinks = 0, False
+    for tag in _THOUGHT.finditer(text):
+        if tag[1]:
+            if not thinks:  # the first tag is missing: all before was a thought
+                kept.clear()
+            start, thinks = tag.end(), False
+        elif not thinks:
+            kept.append(text[start : tag.start()])
+            thinks = True
+    return "".join([*kept, "" if thinks else text[start:]]).strip()
+
+
+def _without_fence(text: str) -> str:
+    fence = _FENCE.fullmatch(text)
+    return fence["inside"].strip() if fence else text
+
+
+def _without_envelope(text: str) -> str:
+    if not (text.startswith("{") and text.endswith("}")):
+        return text
+    try:
+        value = parse_json(text, strict=False)
+    except DocumentError:
+        return text
+    key = next((key for key in _SAID if isinstance(value.get(key), str)), None)
+    if key is None or value.keys() & _CALLED:
+        return text
+    others = {name: other for name, other in value.items() if name != key}
+    return "\n".join([value[key].strip(), *_lines(others)]).strip()
+
+
+def _lines(value: Any, name: str = "") -> Iterator[str]:
+    """Yield the values of an object as lines, ``order id: #W1``; those of lists as items."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _lines(inner, str(key).replace("_", " "))
+    elif isinstance(value, list):
+        yield from ([f"{name}:"] if name else [])
+        for inner in value:
+            yield from (f"- {line}" for line in _lines(inner))
+    elif value is not None and value != "":
+        said = str(value).strip() if not isinstance(value, bool) else ("yes" if value else "no")
+        # A sentence speaks for itself.
+        yield said if not name or said.endswith((".", "!", "?")) else f"{name}: {said}"

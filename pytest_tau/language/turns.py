@@ -1,0 +1,74 @@
+"""What a text does in a conversation: it asks, closes, hands the user over, or says that something is done now."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_CLOSES: Final = re.compile(
+    r"anything else|something else|(any )?(other|further|more) (questions?|assistance|help)|have a ", re.IGNORECASE
+)
+_WANTS_ANSWER: Final = re.compile(
+    r"\?|\bconfirm\b|\bplease (provide|tell|share|reply|let me know)\b|let me know (if|which|how|what)", re.IGNORECASE
+)
+#: What only an agent says.
+_OF_AGENT: Final = re.compile(
+    r"\b(anything else|how|what else) (that )?(i )?(can|may|could) (i )?(help|assist)", re.IGNORECASE
+)
+_HANDS_OVER: Final = re.compile(r"transfer|human agent|escalat", re.IGNORECASE)
+_ACTS_NOW: Final = re.compile(
+    r"\b(i will|i'll|i am going to|i'm going to) now\b|\blet me \w+ (that|this|it) (now|for you)\b"
+    r"|\b(please hold|one moment|give me a moment|just a moment|bear with me)\b|\bi('m| am) (now )?processing\b",
+    re.IGNORECASE,
+)
+_REFUSES: Final = re.compile(
+    r"\b(?:cannot|can't|can not|unable|not able|unfortunately|not (?:allowed|possible|eligible|permitted)|policy)\b",
+    re.IGNORECASE,
+)
+#: The agent waits for a yes to what it will do then.
+_WAITS_FOR_YES: Final = re.compile(
+    r"\byes ?(?:/|or) ?no\b|[\"'(]yes[\"')]|\b(?:do|can|could) you (?:please )?confirm\b"
+    r"|\bplease (?:\w+ )?confirm\b|\bconfirm (?:if|that|whether|to|these|the (?:details|changes?|following))\b"
+    r"|\b(?:shall|should|may|can) i (?:now )?(?:proceed|go ahead|continue)\b"
+    r"|\b(?:would|do) you (?:like|want|wish) (?:me )?to (?:proceed|go ahead|continue)\b"
+    r"|\b(?:reply|respond|answer|say)(?: with)? [\"']?yes\b",
+    re.IGNORECASE,
+)
+
+
+def closes(text: str) -> bool:
+    """Return whether a text asks whether there is more, or says goodbye."""
+    return bool(_CLOSES.search(text))
+
+
+def wants_answer(text: str) -> bool:
+    """Return whether a text asks something."""
+    return bool(_WANTS_ANSWER.search(text))
+
+
+def waits_for_yes(text: str) -> bool:
+    """Return whether a text asks for the confirmation of what the agent will do then."""
+    return bool(_WAITS_FOR_YES.search(text))
+
+
+def speaks_as_agent(text: str) -> bool:
+    """Return whether a text says what only an agent says: "How can I help?"."""
+    return bool(_OF_AGENT.search(text))
+
+
+def hands_over(text: str) -> bool:
+    """Return whether a text speaks of handing the user over to a person."""
+    return bool(_HANDS_OVER.search(text))
+
+
+def mentions_refusal(text: str) -> bool:
+    """Return whether a text has words of a refusal, whatever is refused."""
+    return bool(_REFUSES.search(text))
+
+
+def announced_in(text: str) -> str:
+    """Return the part of a text in which the agent says that it acts now; empty if it says no such thing."""
+    from .parser import parse  # its patterns are not needed for most conversations
+
+    waiting = _ACTS_NOW.search(text)
+    return text[waiting.start() :] if waiting else parse(text).announcement
