@@ -49,6 +49,10 @@ _ASIDE: Final = re.compile(
     r"|\btransfer|\bhuman\b|\bescalat|\bcolleagues?\b|\bspecialists?\b",
     re.IGNORECASE,
 )
+#: What follows describes the change by another record.
+_LIKENESS: Final = re.compile(
+    r"\b(?:match(?:es|ing)?|from|same as|like|as (?:in|on|for)|according to)\b", re.IGNORECASE
+)
 #: Words for any change: who exchanges an item of a pending order has modified it.
 _GENERAL: Final = frozenset(
     (
@@ -75,6 +79,11 @@ class Claim(NamedTuple):
     text: str
     verb: str
     own: bool
+
+    @property
+    def subject(self) -> str:
+        """The text up to what it is only compared with: "the address was changed to match order #W1"."""
+        return _LIKENESS.split(self.text, maxsplit=1)[0]
 
     def is_of(self, tool: str) -> bool:
         """Return whether a call of a tool may be what was done, by the first word of its name."""

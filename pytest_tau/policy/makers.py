@@ -286,7 +286,7 @@ def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims
             records = [record for record in known if isinstance(record, str)]
             proposed = [record for record in records if mentions(asked.text, record)]
             for claim in claims_in(reply.text):
-                named = [record for record in records if mentions(claim.text, record)]
+                named = [record for record in records if mentions(claim.subject, record)]
                 if not _is_true(claim, named, proposed, done, answer):
                     yield trajectory.breach(reply, f'says "{claim.text}", and no call did so')
                     break
