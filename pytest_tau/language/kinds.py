@@ -89,8 +89,9 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"[\"'(\N{LEFT DOUBLE QUOTATION MARK}\N{LEFT SINGLE QUOTATION MARK}]yes"
         r"[\"',.!)\N{RIGHT DOUBLE QUOTATION MARK}]",
         r"\bconfirm\W+(?:\w+\W+){0,3}yes\b",
-        r"\b(?:reply|answer|respond|say|type|write|send|give me)(?: back)?(?: with)?(?: (?:an?|just|simply|the word))* "
-        r"\W?(?:yes|ok|okay|confirm|proceed|go ahead|i confirm)\b",
+        r"\b(?:reply|answer|respond|say|type|write|send|give me)(?: back)?(?: with)?:?"
+        r"(?: (?:an?|just|simply|the word))*:? "
+        r"\W{0,3}(?:yes|ok|okay|confirm|proceed|go ahead|i confirm)\b",
         r"\bsay (?:the word|so|yes)\b",
         r"\b(?:give|need|have|await|awaiting|get|with|upon|after|on|waiting for|receive) (?:me )?(?:your|the|a) "
         r"(?:\w+ )?(?:confirmation|consent|approval|permission|go[- ]ahead|green light|ok|okay|authori[sz]ation)\b"
@@ -160,6 +161,27 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\bpolicy (?:does not|doesn't|forbids|prohibits)\b",
         r"\b(?:i have to|i must) (?:decline|refuse)\b",
         r"\bi(?:'m| am) (?:sorry,? but|afraid)\b",
+    ),
+    # Says that what the user wants is not to be had.
+    "lacks.": (
+        r"\b(?:no|not any|none of (?:the|these|those|our)|zero|neither)\b[^.,;:?!]{1,60}?"
+        r"\b(?:available|left|in stock|remaining|for sale)\b",
+        r"\bnone (?:is|are|was|were|left|available)\b",
+        r"\b(?:out of stock|sold out|unavailable|not (?:currently |yet )?available|fully booked|booked (?:up|out|solid)"
+        r"|no longer (?:available|sold|offered|made|in stock)|not in stock|discontinued|off sale)\b",
+        r"\b(?:we|i) (?:currently |unfortunately )?"
+        r"(?:have no|(?:do not|don't|no longer)(?: (?:currently|presently|actually))? "
+        r"(?:have|carry|sell|offer|stock|rent))(?: any| an?)? "
+        r"(?!(?:your|access|records?|information|enough|permission|that|further|other|more|additional|way)\b)[\w-]+",
+        r"\bthere (?:is|are|was|were|isn't|aren't) (?:currently |unfortunately )?(?:no|not any|any) "
+        r"(?!(?:\w+ ){0,2}?(?:charges?|fees?|costs?|problems?|issues?|changes?|need|difference|penalt\w+|restrictions?"
+        r"|rush|reason|record|way|further|additional|extra|other|more|longer|hidden)\b)",
+    ),
+    # Asks who the user is, without a fact by which it is known.
+    "identifies": (
+        r"\b(?:verify|confirm|check|establish|validate|authenticate) (?:\w+ )?(?:identity|who (?:you are|i'm|i am))",
+        r"\b(?:identify|authenticate|verify) (?:you|yourself)\b",
+        r"\b(?:proof of|prove your) identity\b",
     ),
     "news.": (
         r"\b(?:has|have) (?:now |just |already |successfully )?been\b",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .kinds import kinds_in, patterns_of
 from .layout import blocks
 from .message import spoken
+from .offers import alternatives_in
 from .vocabulary import words
 
 if TYPE_CHECKING:
@@ -107,6 +108,11 @@ class Sentence(NamedTuple):
         return "?" in self.text and not self.kinds & {"which", "closes", "greets", "works"}
 
     @property
+    def is_choice(self) -> bool:
+        """Return whether it asks to choose between things that it names."""
+        return self.is_polar and bool(alternatives_in(self.text))
+
+    @property
     def refers(self) -> bool:
         """Return whether it asks for what another sentence or a list names: "Could you provide those?"."""
         return "asks" in self.kinds and bool(_REFERS.search(self.text.lower()))
@@ -193,9 +199,9 @@ def _read_item(item: Sentence, *, asked: bool) -> Sentence:
     if "asks" in item and not (asked and rest):
         return item
     if asked:
-        kinds = item.kinds - _OF_SPEAKING - {"refuses", "news", "says"} | {"asks"}
+        kinds = item.kinds - _OF_SPEAKING - {"refuses", "lacks", "news", "says"} | {"asks"}
         return item._replace(kinds=kinds, asked=words(head))
-    return item._replace(kinds=item.kinds - _OF_SPEAKING or frozenset(("says",)))
+    return item._replace(kinds=item.kinds - _OF_SPEAKING - {"lacks"} or frozenset(("says",)))
 
 
 def _asks_for_list(sentence: Sentence) -> bool:
@@ -211,7 +217,7 @@ def _sentence(text: str, form: Form) -> Sentence:
         kinds.add("asks")
     kinds = _settled(kinds, lower)
     if _CONDITIONS.match(lower):
-        kinds -= {"news", "transfers", "refuses"}
+        kinds -= {"news", "transfers", "refuses", "lacks"}
         if _AT_HAND.search(lower) and not kinds & {"confirms", "which"}:
             kinds = kinds - {"asks"} | {"closes"}  # "If you need anything more, let me know" asks for nothing
     if "announces" in kinds and (_NOT_YET.search(lower) or _reports_last(lower)):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...language.vocabulary import FACTS, facts_in, words
 from ...models import Answer
+from .memory import WHEN_CONFIRMING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,12 +44,6 @@ _ASKED = re.compile(
 _IF_ASKED = re.compile(r"^(.+?)[;,]? (?:say so )?(?:only )?if (?:you are |the agent )?ask(?:ed|s)\W*$", re.IGNORECASE)
 _FOR = re.compile(r"^(?:for|which|what|how many|about|the)\b", re.IGNORECASE)
 _CONFIRMS = re.compile(r"\bconfirm", re.IGNORECASE)
-#: An agent that is about to act: words that all occur in its text.
-_ABOUT_TO_ACT = [
-    "confirm/reply/respond/answer/say/type/no yes",
-    "go ahead",
-    "shall/should/like/confirm proceed",
-]
 _WITH_ID = ("reservation", "order")
 _IDENTIFYING = ("name", "email", "zip", "user_id")
 #: Something cannot be had; what it is, and what the user says then.
@@ -303,7 +298,7 @@ class _Reader:
         if not say or _NUMBER.search(then):
             return False
         if _CONFIRMS.search(what):
-            self.read.answers.append(Answer(asks=_ABOUT_TO_ACT, say=say))
+            self.read.answers.append(Answer(asks=[WHEN_CONFIRMING], say=say))
             return True
         names = facts_in(words(what if _FOR.match(what) else "" if what else then), ())
         if names:

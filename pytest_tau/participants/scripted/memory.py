@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from ...language.vocabulary import has_all, same_fact, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from ...language.parser import ParsedText
-    from ...models import Request, UserScript
+    from ...language.parser import ParsedText, Sentence
+    from ...models import Answer, Request, UserScript
 
 
 #: How a message of the agent was taken:
@@ -35,6 +35,8 @@ class Understanding(NamedTuple):
     outcome: Outcome
 
 
+#: Stands among the questions of an answer that is given when the agent asks for a yes.
+WHEN_CONFIRMING: Final = "(yes/no)"
 #: Facts that replace one another if the script has only one of them.
 _RELATED = {"item_ids": "items", "items": "item_ids", "customer_id": "user_id", "name": "full_name"}
 
@@ -122,24 +124,32 @@ class Memory:
         verb = "are" if key.endswith("s") and not key.endswith("ss") else "is"
         return f"My {key.replace('_', ' ')} {verb} {value}."
 
-    def answers(self, parsed: ParsedText, *, again: bool = False) -> list[str]:
+    def answers(self, parsed: ParsedText, *, confirming: bool = False, again: bool = False) -> list[str]:
         """Return the script's prepared answers to a text.
 
         Args:
             parsed: The text.
+            confirming: Whether it asks for a yes to what the agent will do then.
             again: Include answers that were given during this request, and those to statements.
         """
         text = parsed.words if again else _relevant(parsed)
-        ready = [*self.request.answers, *self._script.answers]
         events = [
             ("answered", str(self._position), answer.say)
-            for answer in ready
-            if any(has_all(asked, text) for asked in answer.asks)
+            for answer in self._prepared
+            if (confirming if WHEN_CONFIRMING in answer.asks else _is_asked(answer, text))
         ]
         found = [event for event in dict.fromkeys(events) if again or event not in self._seen]
         for event in found:
             self.note(*event)
         return [say for _, _, say in found]
+
+    def is_prepared(self, sentence: Sentence) -> bool:
+        """Return whether a sentence asks what the script has an answer to."""
+        return any(_is_asked(answer, sentence.words) for answer in self._prepared)
+
+    @property
+    def _prepared(self) -> list[Answer]:
+        return [*self.request.answers, *self._script.answers]
 
     def concerns(self, text: Iterable[str]) -> bool:
         """Return whether words are about the current request: they share one that is not short."""
@@ -177,6 +187,15 @@ class Memory:
         self.gave_in = True
         return ""
 
+    def fall_back(self) -> list[str]:
+        """Return what the user wants instead of its request, at once and the first time; nothing if there is none."""
+        event = ("fell back", str(self._position))
+        if not self.request.fallback or event in self._seen:
+            return []
+        self._refusals = self.request.insist + 1
+        self.note(*event)
+        return [self.request.fallback]
+
     def is_answered(self, parsed: ParsedText) -> bool:
         """Return whether a statement answers the request, or a second question about further wishes closes it."""
         if parsed.any("closes") and not self._script.goals:
@@ -195,9 +214,13 @@ class Memory:
         return self.put_request()
 
 
+def _is_asked(answer: Answer, text: Sequence[str]) -> bool:
+    return any(has_all(asked, text) for asked in answer.asks)
+
+
 def _relevant(parsed: ParsedText) -> tuple[str, ...]:
     """Return the words that answers are looked up by: all, unless nothing but a goodbye asks for anything."""
     asking = [sentence for sentence in parsed.sentences if "asks" in sentence or "confirms" in sentence]
-    if parsed.any("refuses") or any("closes" not in sentence for sentence in asking):
+    if parsed.any("refuses", "lacks") or any("closes" not in sentence for sentence in asking):
         return parsed.words
     return tuple(word for sentence in asking for word in sentence.words)

@@ -6,12 +6,15 @@ import random
 import re
 from typing import TYPE_CHECKING
 
+from ...language.agreement import asks_to_proceed
+from ...language.offers import is_too_dear
 from ...language.parser import parse
-from ...language.vocabulary import facts_in, has_all, identifies, identifies_user, same_fact, words
+from ...language.vocabulary import facts_in, identifies, identifies_user, same_fact, words
 from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
 from ..base import BuiltIn
 from ..behaviours import Heard, Manner
 from ..personas import is_minimal, without_pleasantries
+from .decisions import NO, YES, Decisions
 from .device import Device, describe_call
 from .memory import Memory, Understanding
 from .prose import script_of
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
-    from ...language.parser import ParsedText, Sentence
+    from ...language.parser import ParsedText
     from ...models import Goal, Task, UserScript
     from ..context import Incoming, ParticipantContext, Reply
     from ..task_views import UserTask
@@ -76,7 +79,6 @@ def _text(task: Task | UserTask) -> str:
 
 
 STOP, TRANSFER = "###STOP###", "###TRANSFER###"
-_YES, _NO = "Yes, please.", "No, thank you."
 _MAX_STEPS = 12
 #: Says what the user wants.
 _RESTATES = re.compile(r"\byou(?:'d like| want| would like)\b", re.IGNORECASE)
@@ -109,6 +111,7 @@ class ScriptedUser(BuiltIn):
             for phrase in spoken.phrases
         )
         self._memory = Memory(self._script, self._manner.value)
+        self._decisions = Decisions(self._script, self._memory)
         self._turn = -1
         self._heard = ""
         self._outcome: Outcome = "understood"
@@ -148,7 +151,7 @@ class ScriptedUser(BuiltIn):
         if parsed.any("transfers"):
             return f"All right, thank you. {TRANSFER}"
         self._turn += 1
-        refuses, confirms = parsed.any("refuses"), parsed.any("confirms")
+        refuses, confirms = parsed.any("refuses", "lacks"), parsed.any("confirms")
         heard = Heard(text, self._turn, memory.request.say, refuses, confirms)
         return self._manner.instead(heard) or self._manner.reply((yield from self._said(parsed)), heard)
 
@@ -176,8 +179,8 @@ class ScriptedUser(BuiltIn):
         """Make the calls that the agent asks for; return a sentence about each."""
         parts = []
         for step in steps:
-            if self._declined(step.sentence):
-                parts.append(_NO)
+            if self._decisions.declines(step.sentence):
+                parts.append(NO)
                 self._memory.note("declined", step.sentence)
             elif step.missing:
                 parts.append(f"Which {' and '.join(step.missing).replace('_', ' ')} do you mean?")
@@ -197,17 +200,18 @@ class ScriptedUser(BuiltIn):
     def _answer_questions(self, parsed: ParsedText, done: set[str]) -> list[str]:
         """Return prepared answers, facts, and yes or no; ``done`` are sentences whose calls were made."""
         memory = self._memory
-        answers = memory.answers(parsed)
-        if answers:
-            return answers
-        refused = parsed.any("refuses") and not parsed.any("confirms")
-        asked = self._asked(parsed, done)
-        facts = [part for name in asked if (part := memory.fact(name, again=not refused))]
+        asked = self._asked(parsed, done) or self._asked_identity(parsed)
+        if answers := memory.answers(parsed, confirming=not asked and _asks_to_act(parsed)):
+            return [*self._asked_besides(parsed, done), *answers]
+        refused = parsed.any("refuses", "lacks") and not parsed.any("confirms")
+        again = not parsed.any("refuses") or parsed.any("confirms")
+        facts = [part for name in asked if (part := memory.fact(name, again=again))]
         if facts:
             missing = [each for each in asked if identifies(each) and not memory.knows(each)]
-            right = [_YES] if self._is_checked(asked, parsed) else []
+            right = [YES] if self._is_checked(asked, parsed) else []
             facts = [*_unknown(missing), *right, *self._manner.facts(facts)]
-        decided = self._decide(parsed, offers=not facts and (not refused or self._accepted(parsed.text)))
+        offers = not facts and (not refused or self._decisions.accepts(parsed.text))
+        decided = self._decide(parsed, offers=offers, choices=offers and not asked)
         if decided and not facts and any(each.is_which for each in parsed.sentences):
             decided += self._describe(*asked)
         return facts + decided
@@ -226,6 +230,18 @@ class ScriptedUser(BuiltIn):
             before = sentence.words
         return list(dict.fromkeys(names))
 
+    def _asked_besides(self, parsed: ParsedText, done: Collection[str]) -> list[str]:
+        """Return the facts that other sentences ask for than those that have a prepared answer."""
+        prepared = {each.text for each in parsed.sentences if self._memory.is_prepared(each)}
+        names = self._asked(parsed, {*done, *prepared}) if prepared else []
+        return [part for name in names if (part := self._memory.fact(name, again=False))]
+
+    def _asked_identity(self, parsed: ParsedText) -> list[str]:
+        """Return the facts that tell who the user is, if the agent wants to know that and does not say by which."""
+        if not any({"identifies", "asks"} <= each.kinds for each in parsed.sentences):
+            return []
+        return [name for name in self._memory.facts if identifies_user(name) and name not in self._withheld]
+
     def _is_checked(self, asked: Sequence[str], parsed: ParsedText) -> bool:
         """Return whether the agent shows the one fact that it asks for, and asks whether it is right."""
         if len(asked) != 1 or not _CHECKS.search(parsed.text):
@@ -236,45 +252,32 @@ class ScriptedUser(BuiltIn):
     def _facts_in(self, text: tuple[str, ...]) -> list[str]:
         return facts_in(text, tuple(self._memory.facts), self._spoken)
 
-    def _decide(self, parsed: ParsedText, *, offers: bool) -> list[str]:
-        """Return yes or no to confirmations, and to offers if ``offers``."""
-        asked = [each for each in parsed.sentences if "confirms" in each or (offers and each.is_offer)]
+    def _decide(self, parsed: ParsedText, *, offers: bool, choices: bool) -> list[str]:
+        """Return yes or no to confirmations, to offers if ``offers``, and a choice between things if ``choices``."""
+        asked = [
+            each
+            for each in parsed.sentences
+            if "confirms" in each or (offers and each.is_offer) or (choices and each.is_choice)
+        ]
         if not asked:
             return []
         self._memory.note("decided", parsed.text)
+        answers = list(dict.fromkeys(self._decisions.answer(each, parsed) for each in asked))
         # Several questions get one yes only if all are answered by yes.
-        answer = min((self._decision(each, parsed.text) for each in asked), key=_YES.__eq__)
-        if offers and answer in (_YES, _NO) and any(each.is_which for each in asked):  # no fact was given
+        polar = [answer for answer in (NO, YES) if answer in answers][:1]
+        if offers and polar and any(each.is_which for each in asked):  # no fact was given
             self._outcome = "yes or no to which"
-        return [answer]
-
-    def _decision(self, sentence: Sentence, text: str) -> str:
-        accepted, declined = (
-            _first_phrase(phrases, sentence.words) for phrases in (self._script.accepts, self._script.declines)
-        )
-        if "or" in sentence.words and accepted and declined:
-            return f"{accepted.capitalize()}, please, not {declined}."
-        return _YES if self._agrees(sentence, text) else _NO
-
-    def _agrees(self, sentence: Sentence, text: str) -> bool:
-        if self._declined(text):
-            return False
-        wanted = self._accepted(text) or "confirms" in sentence or self._memory.concerns(sentence.words)
-        return wanted or "extra" not in sentence
-
-    def _declined(self, text: str) -> bool:
-        """Return whether a sentence of a text offers what the script declines."""
-        return any(_first_phrase(self._script.declines, each.words) for each in parse(text).sentences)
-
-    def _accepted(self, text: str) -> bool:
-        return not self._declined(text) and bool(_first_phrase(self._script.accepts, words(text)))
+        if polar == [NO] and is_too_dear(parsed.text):
+            return [*polar, *self._memory.fall_back()]
+        chosen = [answer for answer in answers if answer not in ("", YES, NO)]
+        return [*polar, *chosen] or self._describe()
 
     # Texts that ask for nothing
 
     def _answer_statement(self, parsed: ParsedText) -> Generator[ToolCall, ToolMessage, list[str]]:
         """Answer refusals, news, goodbyes, and texts that are not understood."""
         memory = self._memory
-        if parsed.any("refuses"):
+        if parsed.any("refuses", "lacks"):
             return (yield from self._answer_refusal(parsed))
         if parsed.announcement:  # it has not been done, whatever else the text reports
             return ["All right."]
@@ -363,14 +366,14 @@ class ScriptedUser(BuiltIn):
         return "" if all(expected.lower() in shown.lower() for expected in goal.expects) else said
 
 
+def _asks_to_act(parsed: ParsedText) -> bool:
+    """Return whether a text asks for a yes to what the agent will do then."""
+    return any("confirms" in each and "which" not in each and asks_to_proceed(each.text) for each in parsed.sentences)
+
+
 def _unknown(names: list[str]) -> list[str]:
     """Return the sentence that the user does not know facts; none for no names."""
     return [f"I do not know the {' and the '.join(names).replace('_', ' ')}."] if names else []
-
-
-def _first_phrase(phrases: list[str], text: tuple[str, ...]) -> str:
-    """Return the first phrase whose words all occur in a text; empty if there is none."""
-    return next((phrase for phrase in phrases if has_all(phrase, text)), "")
 
 
 def _call(tool: str, arguments: dict[str, object]) -> ToolCall:

@@ -1,0 +1,117 @@
+"""What an offer is about, and between what a question lets the user choose."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from .agreement import asks_to_proceed
+from .message import plain_quotes
+from .vocabulary import words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+#: Verbs by which an agent offers to sell or add something.
+_SELLS: Final = (
+    r"(?:add|include|throw in|order|book|buy|purchase|reserve|rent|subscribe(?: to)?|sign (?:you )?up(?: for)?"
+    r"|enrol\w*(?: in)?|join|donate|upgrade(?: to)?|get|take out)"
+)
+#: An offer of a thing, up to the thing: "Would you like a", "Shall I add", "interested in".
+_OFFERS: Final = re.compile(
+    rf"\b(?:would you (?:also |still )?(?:like|care for|want|prefer)|do you (?:also )?(?:want|need|wish for))"
+    rf"(?: (?:me )?to (?:also )?{_SELLS}\b(?: you)?)?"
+    rf"(?= (?!(?:me|to|us|if|that|this|these|those|it|the|your|i|we|help|a copy)\b))"
+    rf"|\b(?:shall|should|can|may|could) i (?:also )?(?:offer|interest|{_SELLS})\b(?: you)?(?: (?:in|with))?"
+    r"|\binterested in\b|\bhow about\b|\bin addition\b",
+    re.IGNORECASE,
+)
+#: Where the thing that is offered ends: "insurance for $30", "a note that says …".
+_THING_ENDS: Final = re.compile(
+    r"[,;:.?!(]|\b(?:to|for|that|which|about|of|on|in|with|at|by|as|so|or|and|while|if|asking)\b"
+)
+#: Words of offers that name nothing, or what agents do for everybody.
+_GENERAL: Final = frozenset(
+    words(
+        "any some all each both other another one two more few new same right away here there now then too also well it"
+        " them anything something things a an my your our yes no copy summary note email confirmation message reminder"
+        " help assistance details information options option list update updates look try change changes receipt refund"
+        " order reservation booking account human agent person transfer extra additional further moment minute"
+    )
+)
+#: What is sold or asked for along with other things.
+_EXTRAS: Final = frozenset(
+    words("newsletter insurance warranty protection subscription membership donation survey loyalty coupon promotion")
+)
+#: The beginnings of words that count when words are compared: a rental is what is rented.
+_STEM: Final = 4
+#: "Would you like a city bike or an e-bike?", with what comes before the first of them.
+_EITHER: Final = re.compile(
+    r"\b(?:like|prefer|want|take|have|use|choose|charge|pick|for|in|on|by|with|to|be|is|are|that|between|as):? "
+    r"(?P<left>[^;:.?!()]{1,80}?),? or (?P<right>[^;:.?!()]{1,60})\?",
+    re.IGNORECASE,
+)
+_LEADS: Final = re.compile(
+    r".*\b(?:like|prefer|want|take|have|use|choose|charge|pick|for|in|on|by|with|to|be|is|are|it|that|between|as)\b ",
+    re.IGNORECASE,
+)
+#: A question about what the agent does, or for what the user knows.
+_ACTS_FOR_USER: Final = re.compile(
+    r"\b(?:like|want|wish|prefer|need) (?:me|us) to\b|\b(?:provide|share|give|tell|send|enter|specify|let me know)\b",
+    re.IGNORECASE,
+)
+#: Beginnings of choices that are none of things: "or not", "or would you", "cancel or return".
+_NO_CHOICE: Final = re.compile(
+    r"(?:not|no|yes|else|something|anything|would|do|does|is|are|was|have|has|if|let|any|others?|should|shall|may|can"
+    r"|could|will|so|more|less|perhaps|maybe|whether|need|want|prefer|i|we|you|there|how|what|which|when|where|me|us"
+    r"|proceed|go|continue|cancel|return|exchange|modify|change|add|remove|keep|wait|update|book|see|look|check|search"
+    r"|make|use|pay|refund|replace|try|stay|leave|move|switch|upgrade|downgrade|explore"
+    r"|(?!morning|evening)\w+ing)\b",
+    re.IGNORECASE,
+)
+#: The agent says itself that something costs more than the user wants to pay.
+_TOO_DEAR: Final = re.compile(
+    r"\b(?:exceed(?:s|ed|ing)?|over|above|beyond|more than|higher than|outside(?: of)?) (?:your|the) "
+    r"(?:[\w$.,-]+ ){0,3}?(?:budget|limit|maximum|price range|threshold|cap|ceiling)\b",
+    re.IGNORECASE,
+)
+_NEGATED: Final = re.compile(r"\b(?:not|\w+n't|without|never|nor|no longer|if)\b[^,;.]{0,20}$", re.IGNORECASE)
+
+
+def is_unrequested(sentence: str, wanted: Collection[str]) -> bool:
+    """Return whether a sentence offers a thing that has nothing to do with what the user wants.
+
+    Args:
+        sentence: The sentence.
+        wanted: The words of what the user wants and knows.
+    """
+    offer = _OFFERS.search(plain_quotes(sentence))
+    if offer is None or asks_to_proceed(sentence):
+        return False
+    after = sentence[offer.end() :].lower()
+    ends = _THING_ENDS.search(after, 1)
+    offered = words(after[: ends.start()] if ends else after)
+    things = {word for word in offered if word not in _GENERAL}
+    if offered and offered[-1] in _GENERAL and not things & _EXTRAS:  # a high-priority note
+        return False
+    stems = {word[:_STEM] for word in wanted}
+    known = {word for word in things if word[:_STEM] in stems}
+    return bool(things & _EXTRAS - known) or len(known) * 2 < len(things)
+
+
+def alternatives_in(text: str) -> list[str]:
+    """Return the things between which a question lets the user choose; none if it is another question."""
+    if _ACTS_FOR_USER.search(text) or asks_to_proceed(text):
+        return []
+    either = _EITHER.search(plain_quotes(text))
+    if either is None:
+        return []
+    left = _LEADS.sub("", either["left"])
+    choices = [part.strip() for part in (*left.split(", "), either["right"]) if part.strip()]
+    return [] if any(map(_NO_CHOICE.match, choices)) else choices
+
+
+def is_too_dear(text: str) -> bool:
+    """Return whether a text says that something exceeds what the user wants to pay: "over your budget"."""
+    said = plain_quotes(text)
+    return any(not _NEGATED.search(said, 0, found.start()) for found in _TOO_DEAR.finditer(said))
