@@ -36,6 +36,8 @@ _UNMARKED = re.compile(
 )
 _CLAUSE_ENDS = re.compile(r"[,;:.!?\N{EM DASH}]|\b(?:and|or|then)\b")
 _AT_HAND = re.compile(r"\b(?:let me know|feel free|i am here|i'm here|just ask|reach out)\b")
+#: Asks for something after a yes: "If so, please let me know the new address".
+_IF_SO = re.compile(r"^\W*if (?:so|yes)\b.*\blet me know (?:the|your|which|what|how)\b")
 _NOT_TRANSFERRED = re.compile(
     r"\b(?:cannot|can't|can not|unable|not able|won't|will not|do not|not necessary|no need)\b"
 )
@@ -218,7 +220,7 @@ def _sentence(text: str, form: Form) -> Sentence:
     kinds = _settled(kinds, lower)
     if _CONDITIONS.match(lower):
         kinds -= {"news", "transfers", "refuses", "lacks"}
-        if _AT_HAND.search(lower) and not kinds & {"confirms", "which"}:
+        if _AT_HAND.search(lower) and not kinds & {"confirms", "which"} and not _IF_SO.search(lower):
             kinds = kinds - {"asks"} | {"closes"}  # "If you need anything more, let me know" asks for nothing
     if "announces" in kinds and (_NOT_YET.search(lower) or _reports_last(lower)):
         kinds = kinds - {"announces"} | {"waits"}

@@ -215,7 +215,7 @@ class Memory:
 
 
 def _is_asked(answer: Answer, text: Sequence[str]) -> bool:
-    return any(has_all(asked, text) for asked in answer.asks)
+    return any(asked != WHEN_CONFIRMING and has_all(asked, text) for asked in answer.asks)
 
 
 def _relevant(parsed: ParsedText) -> tuple[str, ...]:

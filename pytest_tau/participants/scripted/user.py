@@ -201,8 +201,11 @@ class ScriptedUser(BuiltIn):
         """Return prepared answers, facts, and yes or no; ``done`` are sentences whose calls were made."""
         memory = self._memory
         asked = self._asked(parsed, done) or self._asked_identity(parsed)
-        if answers := memory.answers(parsed, confirming=not asked and _asks_to_act(parsed)):
-            return [*self._asked_besides(parsed, done), *answers]
+        prepared = {each.text for each in parsed.sentences if memory.is_prepared(each)}
+        besides = self._asked(parsed, {*done, *prepared})
+        if answers := memory.answers(parsed, confirming=not besides and _asks_to_act(parsed)):
+            facts = [part for name in besides if prepared and (part := memory.fact(name, again=False))]
+            return [*facts, *answers]
         refused = parsed.any("refuses", "lacks") and not parsed.any("confirms")
         again = not parsed.any("refuses") or parsed.any("confirms")
         facts = [part for name in asked if (part := memory.fact(name, again=again))]
@@ -222,19 +225,13 @@ class ScriptedUser(BuiltIn):
         for sentence in parsed.sentences:
             if "asks" in sentence and "closes" not in sentence and sentence.text not in done:
                 found = self._facts_in(sentence.asked)
-                if sentence.form == "item" and not any(map(self._memory.knows, found)):
+                if sentence.form == "item" and "confirms" not in sentence and not any(map(self._memory.knows, found)):
                     found += self._facts_in(sentence.words)
                 if not found and sentence.refers and "confirms" not in sentence:
                     found = self._facts_in(sentence.words) or self._facts_in(before)
                 names += found
             before = sentence.words
         return list(dict.fromkeys(names))
-
-    def _asked_besides(self, parsed: ParsedText, done: Collection[str]) -> list[str]:
-        """Return the facts that other sentences ask for than those that have a prepared answer."""
-        prepared = {each.text for each in parsed.sentences if self._memory.is_prepared(each)}
-        names = self._asked(parsed, {*done, *prepared}) if prepared else []
-        return [part for name in names if (part := self._memory.fact(name, again=False))]
 
     def _asked_identity(self, parsed: ParsedText) -> list[str]:
         """Return the facts that tell who the user is, if the agent wants to know that and does not say by which."""
