@@ -58,7 +58,7 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\blet me know\b",
         rf"\b(?:i|we)(?:'ll|'d| will| would| do)? {_LITTLE}(?:need|require)\b(?! to\b)",
         rf"\b(?:i|we)(?:'ll|'d| will| would)? {_LITTLE}(?:need|like|love|have) to {_LITTLE}"
-        r"(?:know|verify|have|confirm|ask|collect|get)\b",
+        r"(?:know|verify|have|confirm|ask|collect|get|identify|authenticate)\b",
         rf"\b(?:may|can|could|might) (?:i|we) {_LITTLE}(?:have|get|ask|know|see|grab|trouble you)\b",
         r"\bmind (?:sharing|providing|telling|giving|confirming|sending|letting)\b",
         r"\bonce (?:i have|i get|i receive|you(?:'ve| have)? (?:provide|share|send|give)[dn]?(?: me)?) "

@@ -63,6 +63,8 @@ _REFERS = re.compile(
     r"|\b(?:details?|information|info|ones?|either|both|things?|items?|pieces?|following|below|above)\b"
 )
 _YOURS = re.compile(r"^\W*your\b|\?|_{3,}|:\s*$", re.IGNORECASE)
+#: The most words of a sentence that adds nothing: "We are sorry about that."
+_SHORT = 5
 _ENDS = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!no\.)[\"')\]\N{RIGHT DOUBLE QUOTATION MARK}]*\s+")
 #: Kinds that an item has only as a question; it is an alternative or a detail else.
 _OF_SPEAKING = frozenset(("asks", "which", "confirms", "offers", "extra", "greets", "closes", "waits", "announces"))
@@ -134,6 +136,17 @@ class ParsedText(NamedTuple):
     def is_open(self) -> bool:
         """Return whether it asks for more than whether that was all and whether it helped."""
         return any("asks" in sentence and not sentence.kinds & {"closes", "works"} for sentence in self.sentences)
+
+    @property
+    def refuses(self) -> bool:
+        """Return whether it refuses something, or ends with what is not to be had, and asks for nothing then."""
+        if self.any("refuses"):
+            return True
+        lacking = [number for number, sentence in enumerate(self.sentences) if "lacks" in sentence]
+        if not lacking or self.is_open or self.any("offers", "confirms", "announces"):
+            return False
+        after = self.sentences[lacking[-1] + 1 :]
+        return all(each.kinds & {"closes", "parts", "waits"} or len(each.words) <= _SHORT for each in after)
 
     @property
     def looks_up(self) -> bool:

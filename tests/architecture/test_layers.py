@@ -87,7 +87,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "submission": {*_LAYERS, "runs", "regrade", "analysis", "reports"},
     "play": {*_LAYERS, "episodes", "reports"},
     "domains": {*_GROUND, "environment"},
-    "testing": {*_GROUND, "models", "language", "environment", "chat", "endpoint", "participants", "evaluation", "domains"},
+    "testing": {
+        *_GROUND,
+        "models",
+        "language",
+        "environment",
+        "chat",
+        "endpoint",
+        "participants",
+        "evaluation",
+        "domains",
+    },
     # Below the participants, but for the packages that step conversations: see below.
     "integrations": {*_LAYERS, "domains", "episodes"},
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},

@@ -23,6 +23,7 @@ from pydantic import BaseModel
 
 from pytest_tau.capability import bundled_options
 from pytest_tau.errors import install_extra
+from pytest_tau.language.vocabulary import FACTS
 from pytest_tau.models import (
     Action,
     Description,
@@ -36,7 +37,6 @@ from pytest_tau.models import (
     UserScript,
 )
 from pytest_tau.models.script import Answer, Goal, Request
-from pytest_tau.language.vocabulary import FACTS
 from pytest_tau.plugin.options_table import OPTIONS
 
 from .sources import nodes_of

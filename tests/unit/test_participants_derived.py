@@ -8,8 +8,8 @@ import pytest
 
 import pytest_tau
 from pytest_tau.environment import Spoken, Toolkit, tool
-from pytest_tau.participants.scripted.device import Device
 from pytest_tau.language.parser import parse
+from pytest_tau.participants.scripted.device import Device
 
 
 class House(Toolkit[Any]):

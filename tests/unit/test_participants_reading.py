@@ -11,10 +11,10 @@ import pytest
 import pytest_tau
 from benchmarks import user_reading
 from pytest_tau.environment import Spoken, Toolkit, tool
-from pytest_tau.models import AssistantMessage, Task
-from pytest_tau.participants import ParticipantContext, ScriptedUser
 from pytest_tau.language.layout import blocks
 from pytest_tau.language.parser import parse
+from pytest_tau.models import AssistantMessage, Task
+from pytest_tau.participants import ParticipantContext, ScriptedUser
 from pytest_tau.testing import scripted_facts, scripted_replies
 
 from . import tiny

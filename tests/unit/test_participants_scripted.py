@@ -243,6 +243,87 @@ def test_it_turns_down_extras_that_it_has_no_word_on() -> None:
     assert user.say("Would you also like our warranty?") == "Yes, please."
 
 
+E_BIKE = {
+    "say": "I would like to rent an e-bike for Saturday.",
+    "facts": {"payment_method": "credit_card_1"},
+    "insist": 1,
+    "fallback": "Then I would like a city bike.",
+}
+YES = "Yes, please."
+
+
+def renter(**script: Any) -> Talk:
+    """A user who has asked for an e-bike."""
+    return talk(E_BIKE, facts={"name": "Ada Berg", "user_id": "ada_1", "shop": "Dock 4"}, **script)
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        "Would you like to subscribe to our newsletter?",
+        "Would you like to add travel insurance for $30?",
+        "Do you want a helmet with that?",
+        "Would you be interested in our gold membership?",
+    ],
+)
+def test_it_turns_down_offers_of_what_it_has_not_asked_for(offer: str) -> None:
+    assert renter().say(offer) == "No, thank you."
+    assert renter(accepts=["newsletter", "insurance", "helmet", "membership"]).say(offer) == YES
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Would you like a city bike or an e-bike?", "An e-bike, please."),
+        ("Is that for Saturday or Sunday?", "Saturday, please."),
+        ("Should I charge credit_card_1 or paypal_2?", "Credit_card_1, please."),
+        ("Would you prefer the morning or the afternoon?", E_BIKE["say"]),
+    ],
+)
+def test_it_chooses_between_things_and_says_no_yes(text: str, said: str) -> None:
+    assert renter().say(text) == said
+
+
+@pytest.mark.parametrize(
+    "text", ["May I verify your identity first?", "Please confirm your identity.", "I need to identify you first."]
+)
+def test_it_says_who_it_is(text: str) -> None:
+    assert renter().say(text) == "My name is Ada Berg. My user id is ada_1."
+
+
+def test_what_is_not_to_be_had_is_a_refusal() -> None:
+    user = renter()
+    assert user.say("I am sorry, there is no e-bike available.") == f"I must insist. {E_BIKE['say']}"
+    assert user.say("They are all sold out.") == E_BIKE["fallback"]
+    assert user.say("City bikes are out of stock, too.").endswith("###STOP###")
+
+
+def test_it_does_not_agree_to_what_exceeds_its_budget() -> None:
+    user, dear = renter(), "That costs $396, which exceeds your $100 budget. Shall I book it anyway?"
+    assert user.say(dear) == f"No, thank you. {E_BIKE['fallback']}"
+    assert user.say(dear) == "No, thank you."
+
+
+def test_an_envelope_and_thoughts_are_not_heard() -> None:
+    user = renter()
+    assert user.say('{"message": "May I have your user id?"}') == "My user id is ada_1."
+    assert user.say("<think>The shop? Shall I proceed?</think>May I have your name?") == "My name is Ada Berg."
+
+
+def test_the_answer_to_a_confirmation_waits_for_one() -> None:
+    other = {"asks": ["(yes/no)"], "say": "I would prefer the other card."}
+    user = renter(answers=[other])
+    assert user.say("To proceed, I would like to have your user id, please.") == "My user id is ada_1."
+    assert user.say("I will rent it for $20. Do you confirm (yes/no)?") == other["say"]
+    assert user.say("I will rent it for $20. Do you confirm (yes/no)?") == YES
+
+
+def test_a_fact_is_given_next_to_a_prepared_answer() -> None:
+    answer = {"asks": ["gift wrap"], "say": "Blue, please."}
+    user = renter(answers=[answer])
+    assert user.say("Do you want gift wrap? And may I have your user id?") == "My user id is ada_1. Blue, please."
+
+
 def test_of_two_ways_it_takes_the_one_that_it_accepts() -> None:
     user = talk(accepts=["refuel"], declines=["another plan"])
     assert (

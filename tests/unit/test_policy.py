@@ -314,6 +314,10 @@ def test_an_agreement_is_taken_back_by_a_refusal() -> None:
 def test_stated_details() -> None:
     rule = stated_details("Spell it out.", needs=named)
     assert evidence(rule, trajectory(agent(CONFIRM), user("Yes"), CANCEL)) == []
+    # It was agreed to earlier, or the user has named it.
+    asked = [user("Cancel it"), agent(CONFIRM), user("Yes"), agent("To which card?"), user("Visa"), agent("Fine. So?")]
+    assert evidence(rule, trajectory(agent(HELLO), asked, user("Go on"), CANCEL)) == []
+    assert evidence(rule, trajectory(agent("Shall I?"), user("Yes, cancel #W1"), CANCEL)) == []
     ((turn, text),) = evidence(rule, trajectory(agent("I cancel #W2. Yes?"), user("Yes"), CANCEL))
     assert (turn, text) == (3, "order #W1 was not named to the user before")
 
@@ -334,6 +338,21 @@ def test_claims_of_changes_that_were_not_made() -> None:
     draft = "I have updated the details of #W1: the lamp only."
     assert evidence(rule, trajectory(agent(HELLO), asked, agent(f"{draft} Shall I proceed?"))) == []
     assert len(evidence(rule, trajectory(agent(HELLO), asked, agent(draft)))) == 1
+    recap = "Done. As mentioned, order #W1 has been cancelled."
+    for text in (recap, "No changes have been made to order #W1.", "I've added a note for the human agent."):
+        assert evidence(rule, trajectory(agent(HELLO), asked, agent(text))) == []
+    shown = made("order", {"id": "#W1", "status": "cancelled"}, order_id="#W1")
+    assert evidence(rule, trajectory(agent(HELLO), asked, shown, said)) == []
+    # It was done before the agreement, which was about something else.
+    earlier = [
+        user("Cancel #W1"),
+        agent(CONFIRM),
+        user("Yes"),
+        CANCEL,
+        agent("I will order #W2. Confirm?"),
+        user("Yes"),
+    ]
+    assert evidence(rule, trajectory(agent(HELLO), earlier, said)) == []
     both = agent("Order #W1 has been cancelled. Shall I proceed with the next one?")
     assert len(evidence(rule, trajectory(agent(HELLO), asked, both))) == 1
 
@@ -346,7 +365,13 @@ def test_a_transfer_is_followed_by_the_notice_and_nothing_else() -> None:
     assert evidence(rule, trajectory(transfer)) == []
     assert evidence(rule, trajectory(transfer, agent("Bye."))) == [(2, 'says "Bye." after the transfer')]
     assert evidence(rule, trajectory(transfer, CANCEL)) == [(2, "a call after the transfer")]
+    # Another edition of a policy, which does not forbid more words.
+    more, other = f"{NOTICE} I wish you a good day.", f"Say: {NOTICE}"
+    assert len(evidence(rule, trajectory(transfer, agent(more), policy="Then say it."))) == 1
+    assert evidence(rule, trajectory(transfer, agent(more), policy=other)) == []
     by_policy = transfer_notice("Then say it.")
+    transferred = "You are being transferred to a human agent. Please wait."
+    assert evidence(by_policy, trajectory(transfer, agent(f"{transferred} Bye."), policy=f"Say: {transferred}")) == []
     assert evidence(by_policy, trajectory(transfer, agent(NOTICE), policy=f"Say: {NOTICE}")) == []
     assert len(evidence(by_policy, trajectory(transfer, agent(NOTICE), policy="Say: Hold the line."))) == 1
 

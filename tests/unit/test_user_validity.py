@@ -306,6 +306,20 @@ def test_failures_that_are_put_on_the_user_are_counted() -> None:
     assert UserFaults.of(trials[2:]).of_failures == []
 
 
+def test_a_user_that_was_lost_or_gave_up_is_in_the_summary_whoever_is_at_fault() -> None:
+    passed = measured(check="")
+    lost = Measured(passed.record, UserFacts(lost=2))
+    gone = Measured(passed.record, UserFacts(lost=1, gave_up=True))
+    assert UserFaults.of([passed]).of_scripted == ""
+    assert list(summary([passed, lost])) == ["the scripted user did not understand 2 messages in 1 trial"]
+    assert UserFaults.of([lost, gone]).of_scripted == (
+        "the scripted user did not understand 3 messages in 2 trials and gave up in 1 trial"
+    )
+    assert UserFaults.of([Measured(passed.record, UserFacts(gave_up=True))]).of_scripted == (
+        "the scripted user gave up in 1 trial"
+    )
+
+
 class TestTheMetric:
     COLUMNS = columns_of([capability])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...diagnosis.misunderstandings import misunderstood_in
 from ...errors import is_interrupt
 from ...language.vocabulary import follows, words
 from ...models import AssistantMessage, UserMessage
@@ -149,4 +150,11 @@ def check_user(
             problems.append(f"{check.name}: {type(error).__name__}: {error}")
     findings.sort(key=lambda each: each.message_idx)
     kept = tuple(name for name in CHECK_NAMES if name in excused)
-    return UserFacts(findings=tuple(findings), excused=kept, unchecked="; ".join(problems))
+    kinds = [] if GAVE_UP in excused else [each.kind for each in misunderstood_in(messages[conversation.start :])]
+    return UserFacts(
+        findings=tuple(findings),
+        excused=kept,
+        unchecked="; ".join(problems),
+        lost=len(kinds) - kinds.count("gave up"),
+        gave_up="gave up" in kinds,
+    )

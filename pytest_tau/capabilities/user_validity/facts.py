@@ -44,6 +44,8 @@ class UserFacts(BaseModel):
         findings: The faults, in the order of the conversation.
         excused: The checks that were not made, because the persona of the user makes such a fault on purpose.
         unchecked: Why checks could not be made; empty if they were.
+        lost: The messages that the scripted user did not understand, whoever is at fault.
+        gave_up: Whether it gave up.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -51,6 +53,8 @@ class UserFacts(BaseModel):
     findings: tuple[Finding, ...] = ()
     excused: tuple[str, ...] = ()
     unchecked: str = ""
+    lost: int = 0
+    gave_up: bool = False
 
     @computed_field  # type: ignore[prop-decorator] # as pydantic documents it
     @property

@@ -34,6 +34,9 @@ class UserFaults:
         failed: The number of failed trials.
         not_understood: The number of them that are put on the user because it did not understand the agent.
         undecided: The number of them of which it is not known whether the agent or the user failed.
+        lost: The number of messages that scripted users did not understand.
+        lost_trials: The number of trials with such a message.
+        gave_up: The number of trials in which the scripted user gave up.
     """
 
     trials: int
@@ -47,6 +50,9 @@ class UserFaults:
     failed: int = 0
     not_understood: int = 0
     undecided: int = 0
+    lost: int = 0
+    lost_trials: int = 0
+    gave_up: int = 0
 
     @classmethod
     def of(cls, trials: Sequence[Measured]) -> UserFaults:
@@ -70,6 +76,9 @@ class UserFaults:
             failed=len(failed),
             not_understood=sum(party == "user" and NOT_UNDERSTOOD in each.facts.checks for party, each in failed),
             undecided=sum(party == "undecided" for party, _ in failed),
+            lost=sum(each.facts.lost for each in graded),
+            lost_trials=sum(each.facts.lost > 0 for each in graded),
+            gave_up=sum(each.facts.gave_up for each in graded),
         )
 
     @property
@@ -80,6 +89,14 @@ class UserFaults:
             (self.undecided, "undecided whether the agent or the user failed"),
         )
         return [f"{number:,} of {plural(self.failed, 'failure')}: {what}" for number, what in found if number]
+
+    @property
+    def of_scripted(self) -> str:
+        """What scripted users did not understand, and how many gave up, whoever is at fault; empty if none did."""
+        lost = f"did not understand {plural(self.lost, 'message')} in {plural(self.lost_trials, 'trial')}"
+        left = f"gave up in {plural(self.gave_up, 'trial')}"
+        did = " and ".join(text for text, number in ((lost, self.lost), (left, self.gave_up)) if number)
+        return did and f"the scripted user {did}"
 
     @property
     def parts(self) -> list[str]:
@@ -104,9 +121,9 @@ def _shown(rate: float | None) -> str:
 
 
 def summary(trials: Sequence[Measured]) -> Iterator[str]:
-    """Yield how many failures are those of a user that did not understand the agent, and the faults of the users."""
+    """Yield the failures of users that did not understand the agent, what scripted users did, and the users' faults."""
     faults = UserFaults.of(trials)
-    yield from filter(None, [", ".join(faults.of_failures), ", ".join(faults.parts)])
+    yield from filter(None, [", ".join(faults.of_failures), faults.of_scripted, ", ".join(faults.parts)])
 
 
 def comparison(compared: Compared) -> list[str]:

@@ -32,7 +32,11 @@ class Decisions:
         said = [text for request in script.requests for text in (request.say, request.fallback or "")]
         said += [answer.say for request in script.requests for answer in request.answers]
         said += [answer.say for answer in script.answers] + script.accepts
-        facts = [(name, value) for part in (script, *script.requests) for name, value in part.facts.items()]
+        facts = [
+            (name, value)
+            for given in (script.facts, *(request.facts for request in script.requests))
+            for name, value in given.items()
+        ]
         said += [text for name, value in facts for text in (name.replace("_", " "), value)]
         self._wanted = frozenset(word for text in said for word in words(text))
 

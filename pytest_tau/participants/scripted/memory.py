@@ -221,6 +221,6 @@ def _is_asked(answer: Answer, text: Sequence[str]) -> bool:
 def _relevant(parsed: ParsedText) -> tuple[str, ...]:
     """Return the words that answers are looked up by: all, unless nothing but a goodbye asks for anything."""
     asking = [sentence for sentence in parsed.sentences if "asks" in sentence or "confirms" in sentence]
-    if parsed.any("refuses", "lacks") or any("closes" not in sentence for sentence in asking):
+    if parsed.refuses or any("closes" not in sentence for sentence in asking):
         return parsed.words
     return tuple(word for sentence in asking for word in sentence.words)

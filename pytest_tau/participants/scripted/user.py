@@ -151,7 +151,7 @@ class ScriptedUser(BuiltIn):
         if parsed.any("transfers"):
             return f"All right, thank you. {TRANSFER}"
         self._turn += 1
-        refuses, confirms = parsed.any("refuses", "lacks"), parsed.any("confirms")
+        refuses, confirms = parsed.refuses, parsed.any("confirms")
         heard = Heard(text, self._turn, memory.request.say, refuses, confirms)
         return self._manner.instead(heard) or self._manner.reply((yield from self._said(parsed)), heard)
 
@@ -206,7 +206,7 @@ class ScriptedUser(BuiltIn):
         if answers := memory.answers(parsed, confirming=not besides and _asks_to_act(parsed)):
             facts = [part for name in besides if prepared and (part := memory.fact(name, again=False))]
             return [*facts, *answers]
-        refused = parsed.any("refuses", "lacks") and not parsed.any("confirms")
+        refused = parsed.refuses and not parsed.any("confirms")
         again = not parsed.any("refuses") or parsed.any("confirms")
         facts = [part for name in asked if (part := memory.fact(name, again=again))]
         if facts:
@@ -274,7 +274,7 @@ class ScriptedUser(BuiltIn):
     def _answer_statement(self, parsed: ParsedText) -> Generator[ToolCall, ToolMessage, list[str]]:
         """Answer refusals, news, goodbyes, and texts that are not understood."""
         memory = self._memory
-        if parsed.any("refuses", "lacks"):
+        if parsed.refuses:
             return (yield from self._answer_refusal(parsed))
         if parsed.announcement:  # it has not been done, whatever else the text reports
             return ["All right."]

@@ -1,0 +1,77 @@
+"""Yes and no in the words of users, and the questions of agents for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_tau.language.agreement import asks_for_yes, asks_to_proceed, is_no, is_order, is_yes, wishes
+
+YES = [
+    "Yes, please.",
+    "Sure, do that.",
+    "Sounds good, thanks!",
+    "I’d like to go with the second one.",
+    "Please refuel the full 2.0 GB ($4.00 total).",
+    "Please continue with it.",
+    "No problem, go ahead.",
+    "Don't worry about the fee. Yes, book it.",
+    "Return items 12 and 13 to the original card, please. Cancel both orders.",
+]
+NO = [
+    "No, thank you.",
+    "I can’t confirm, please cancel the entire change request.",
+    "I do not want to proceed with this.",
+    "Please don't make any changes.",
+    "Never mind.",
+    "Wait, which card is that?",
+    "Then I won't go ahead.",
+    "Please drop the whole thing, I withdraw my request.",
+]
+NEITHER = [
+    "My zip code is 10115.",
+    "I'm not sure which one it was.",
+    "I want to make sure that it arrives in time.",
+    "Could you look it up for me?",
+    "That is not correct.",
+    "I don't think that's right.",
+]
+
+
+@pytest.mark.parametrize("text", YES)
+def test_a_yes(text: str) -> None:
+    assert is_yes(text)
+    assert not is_no(text)
+
+
+@pytest.mark.parametrize("text", NO)
+def test_a_no(text: str) -> None:
+    assert is_no(text)
+    assert not is_yes(text)
+
+
+@pytest.mark.parametrize("text", NEITHER)
+def test_neither(text: str) -> None:
+    assert not is_yes(text)
+    assert not is_no(text)
+
+
+def test_an_order_and_a_wish() -> None:
+    assert is_order("Please go ahead with the grey one.")
+    assert not is_order("I cannot go ahead.")
+    assert wishes("I would like to refuel 2 GB, please.")
+    assert wishes("Let's cancel it.")
+    assert not wishes("I don't want to buy more data.")
+    assert not wishes("It is slow.")
+
+
+@pytest.mark.parametrize(
+    ("text", "asks", "proceeds"),
+    [
+        ("Do you confirm these changes (yes/no)?", True, True),
+        ("Shall I cancel it?", True, False),
+        ("Is there anything else I can do?", False, False),
+        ("It has been cancelled.", False, False),
+    ],
+)
+def test_what_asks_for_a_yes(text: str, asks: bool, proceeds: bool) -> None:
+    assert (asks_for_yes(text), asks_to_proceed(text)) == (asks, proceeds)
