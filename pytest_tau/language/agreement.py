@@ -10,7 +10,7 @@ from .message import plain_quotes
 #: What a user orders.
 _ACTS: Final = (
     r"(?:cancel|change|modify|update|return|exchange|book|add|process|make|complete|submit|finali[sz]e|switch|use|remove"
-    r"|upgrade|enable|disable|refuel|resume|suspend|send|apply|file|open|close|order)"
+    r"|upgrade|downgrade|enable|disable|refuel|resume|suspend|send|apply|file|open|close|order)"
 )
 #: Words of agreement; of what the user orders, the verb.
 _YES: Final = re.compile(

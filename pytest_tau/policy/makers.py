@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..language.agreement import asks_for_yes, asks_to_proceed, is_about_payment, is_no, is_order, is_yes
+from ..language.agreement import asks_for_yes, asks_to_proceed, is_about_payment, is_no, is_order, is_yes, wishes
 from ..language.claims import claims_in
 from ..language.mentions import mentions
 from ..language.message import sentences
@@ -203,7 +203,7 @@ def _not_agreed(trajectory: Trajectory, call: MadeCall, needs: Needs | None) -> 
     last = answers[-1]
     asked = _asked_before(trajectory, last)
     proposed = asked is not None and (asks_for_yes(asked.text) or _names(trajectory, call, asked, needs))
-    if asked is not None and (is_order(last.text) or (proposed and is_yes(last.text))):
+    if asked is not None and (is_order(last.text) or (proposed and (is_yes(last.text) or wishes(last.text)))):
         return None
     for answer in reversed(answers[:-1] if not is_no(last.text) else []):
         if is_no(answer.text):
@@ -235,7 +235,7 @@ def stated_details(sentence: str, *, needs: Needs, name: str = "stated-details")
     """Return the rule that the agent states what a call will change before it makes the call.
 
     What the call needs to have been named must be in the last two texts of the agent before it, in one that the user
-    has agreed to, or in the user's own last two.
+    has agreed to, or in a text of the user.
 
     Args:
         sentence: The sentence of the policy.
@@ -254,7 +254,7 @@ def stated_details(sentence: str, *, needs: Needs, name: str = "stated-details")
 
 
 def _proposals(trajectory: Trajectory, call: MadeCall) -> list[Turn]:
-    """Return the last texts of both sides before a call, and those of the agent that the user has agreed to.
+    """Return the last texts of the agent before a call, those that the user has agreed to, and the user's own.
 
     A text next to a call does not reach the user.
     """
@@ -262,7 +262,7 @@ def _proposals(trajectory: Trajectory, call: MadeCall) -> list[Turn]:
     answers = trajectory.user_texts(before=call)
     asked = [_asked_before(trajectory, turn) for turn in answers if is_yes(turn.text)]
     agreed = [turn for turn in asked if turn is not None and asks_to_proceed(turn.text)]
-    return [*texts[-_PROPOSALS:], *agreed, *answers[-_PROPOSALS:]]
+    return [*texts[-_PROPOSALS:], *agreed, *answers]
 
 
 def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims") -> Rule:

@@ -348,7 +348,7 @@ def test_claims_of_changes_that_were_not_made() -> None:
         user("Cancel #W1"),
         agent(CONFIRM),
         user("Yes"),
-        CANCEL,
+        *CANCEL,
         agent("I will order #W2. Confirm?"),
         user("Yes"),
     ]
