@@ -235,7 +235,7 @@ def stated_details(sentence: str, *, needs: Needs, name: str = "stated-details")
     """Return the rule that the agent states what a call will change before it makes the call.
 
     What the call needs to have been named must be in the last two texts of the agent before it, in one that the user
-    has agreed to, or in a text of the user.
+    has agreed to, or, if it is an id, in a text of the user.
 
     Args:
         sentence: The sentence of the policy.
@@ -246,15 +246,20 @@ def stated_details(sentence: str, *, needs: Needs, name: str = "stated-details")
     def check(trajectory: Trajectory) -> Iterator[Breach]:
         for call in trajectory.writes:
             said = " ".join(turn.text for turn in _proposals(trajectory, call))
+            of_user = " ".join(turn.text for turn in trajectory.user_texts(before=call))
             for what, values in needs(call, trajectory):
-                if not any(mentions(said, value) for value in values):
+                if not any(mentions(said, value) or (_is_id(value) and mentions(of_user, value)) for value in values):
                     yield trajectory.breach(call, f"{what} was not named to the user before")
 
     return Rule(name, sentence, check, needs_dialog=True)
 
 
+def _is_id(value: Any) -> bool:
+    return any(map(str.isdigit, str(value)))
+
+
 def _proposals(trajectory: Trajectory, call: MadeCall) -> list[Turn]:
-    """Return the last texts of the agent before a call, those that the user has agreed to, and the user's own.
+    """Return the last texts of the agent before a call, and those that the user has agreed to.
 
     A text next to a call does not reach the user.
     """
@@ -262,7 +267,7 @@ def _proposals(trajectory: Trajectory, call: MadeCall) -> list[Turn]:
     answers = trajectory.user_texts(before=call)
     asked = [_asked_before(trajectory, turn) for turn in answers if is_yes(turn.text)]
     agreed = [turn for turn in asked if turn is not None and asks_to_proceed(turn.text)]
-    return [*texts[-_PROPOSALS:], *agreed, *answers]
+    return [*texts[-_PROPOSALS:], *agreed]
 
 
 def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims") -> Rule:
