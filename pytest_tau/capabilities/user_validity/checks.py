@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...diagnosis.misunderstandings import misunderstood_in
 from ...errors import is_interrupt
 from ...language.vocabulary import follows, words
 from ...models import AssistantMessage, UserMessage
@@ -150,7 +149,8 @@ def check_user(
             problems.append(f"{check.name}: {type(error).__name__}: {error}")
     findings.sort(key=lambda each: each.message_idx)
     kept = tuple(name for name in CHECK_NAMES if name in excused)
-    kinds = [] if GAVE_UP in excused else [each.kind for each in misunderstood_in(messages[conversation.start :])]
+    own = [each for each in conversation.not_understood if each.message_idx >= conversation.start]
+    kinds = [] if GAVE_UP in excused else [each.kind for each in own]
     return UserFacts(
         findings=tuple(findings),
         excused=kept,

@@ -68,10 +68,15 @@ class Conversation:
         return [text_of(message) for message in self.messages]
 
     @functools.cached_property
+    def not_understood(self) -> list[Reply]:
+        """The replies of a scripted user that has not understood the agent or gave up, whoever is at fault."""
+        return misunderstood_in(self.messages)
+
+    @functools.cached_property
     def misunderstood(self) -> list[Reply]:
-        """The replies of a scripted user that has not understood the agent, if that is the user's fault."""
-        fault = whose_misunderstanding(self.messages)
-        return misunderstood_in(self.messages) if fault is not None and fault.party == "user" else []
+        """The same, if that is the user's fault."""
+        fault = whose_misunderstanding(self.messages) if self.not_understood else None
+        return self.not_understood if fault is not None and fault.party == "user" else []
 
     def user_texts(self) -> Iterator[tuple[int, str]]:
         """Yield the texts of the user with the number of their messages, without tokens."""
