@@ -6,6 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from ..language import spoken
 from ..models import AssistantMessage, UserMessage
 from ..text import error_line, shorten
 from .heading import is_heading_for
@@ -128,7 +129,7 @@ class Said(NamedTuple):
         for number in range(len(messages) - 1, -1, -1):
             message = messages[number]
             if isinstance(message, side) and message.has_text_content():
-                return cls(number, message.text)
+                return cls(number, spoken(message.text))
         return None
 
     @property

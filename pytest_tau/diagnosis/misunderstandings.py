@@ -64,8 +64,10 @@ def _replies(messages: Iterable[Message]) -> list[Reply]:
     return found
 
 
-def misunderstood_in(messages: Iterable[Message]) -> list[Reply]:
+def misunderstood_in(messages: Sequence[Message]) -> list[Reply]:
     """Return what the scripted user of a conversation has not understood, oldest first."""
+    if not any(each.misunderstanding for each in messages if each.role == "user"):
+        return []  # as in nearly all trials
     return [each for each in _replies(messages) if each.kind]
 
 

@@ -18,8 +18,8 @@ _FENCE: Final = re.compile(r"(`{3,}|~{3,})[\w+-]*[ \t]*\n(?P<inside>(?:(?!\1).)*
 _SAID: Final = ("message", "response", "reply", "text", "content", "answer")
 #: Keys of an object that is a call written as text, and no message.
 _CALLED: Final = frozenset(("arguments", "parameters", "tool", "function", "tool_calls"))
-#: First characters of an envelope or a fence, and of nothing.
-_BEGINNINGS: Final = frozenset(("{", "`", "~", ""))
+#: First characters of an envelope or a fence.
+_BEGINNINGS: Final = ("{", "`", "~")
 #: An envelope may be in a fence and the other way round.
 _LAYERS: Final = 3
 _TOKEN: Final = re.compile(r"###[A-Z-]+###")
@@ -34,7 +34,7 @@ def spoken(text: str) -> str:
     only looks like an envelope stays as it is.
     """
     said = text.strip()
-    if "<" not in said and said[:1] not in _BEGINNINGS:
+    if "<" not in said and not said.startswith(_BEGINNINGS):
         return said
     for _ in range(_LAYERS):
         before, said = said, _without_envelope(_without_fence(_without_thoughts(said)))

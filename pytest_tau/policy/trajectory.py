@@ -172,7 +172,8 @@ def _turns(messages: Sequence[Message], tools: Mapping[str, ToolInfo]) -> Iterat
             results: Iterator[Any] = takewhile(lambda each: each.role == "tool", following)
             pairs = zip_longest(calls, results)
             made = tuple([_made(call, result, number, message_idx, tools) for call, result in pairs])
-        text = spoken(message.content) if message.content else ""
+        content = message.content
+        text = spoken(content) if content else ""
         yield Turn(number, message_idx, message.role, text, made)
 
 

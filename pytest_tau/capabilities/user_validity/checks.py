@@ -147,8 +147,10 @@ def check_user(
                 raise
             # A conversation that was paid for must not be lost.
             problems.append(f"{check.name}: {type(error).__name__}: {error}")
+    kept = tuple(name for name in CHECK_NAMES if name in excused) if excused else ()
+    if not findings and not problems and not conversation.not_understood:
+        return UserFacts(excused=kept)
     findings.sort(key=lambda each: each.message_idx)
-    kept = tuple(name for name in CHECK_NAMES if name in excused)
     own = [each for each in conversation.not_understood if each.message_idx >= conversation.start]
     kinds = [] if GAVE_UP in excused else [each.kind for each in own]
     return UserFacts(

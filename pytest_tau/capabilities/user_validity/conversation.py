@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ...diagnosis.misunderstandings import misunderstood_in, whose_misunderstanding
+from ...language import spoken
 from ...models import AssistantMessage, ToolMessage, UserMessage
 from ...models.messages import STOP_TOKENS
 
@@ -36,6 +37,8 @@ class Conversation:
         toolkit = domain.spec.user_tools if domain else None
         self._tools = toolkit.tools() if toolkit else {}
         self._spoken = domain.spec.spoken if domain else {}
+        #: The replies of a scripted user that has not understood the agent or gave up, whoever is at fault.
+        self.not_understood = misunderstood_in(messages)
 
     def mutates(self, tool: str) -> bool:
         """Return whether it is known that a tool of the user's changes a state."""
@@ -68,13 +71,8 @@ class Conversation:
         return [text_of(message) for message in self.messages]
 
     @functools.cached_property
-    def not_understood(self) -> list[Reply]:
-        """The replies of a scripted user that has not understood the agent or gave up, whoever is at fault."""
-        return misunderstood_in(self.messages)
-
-    @functools.cached_property
     def misunderstood(self) -> list[Reply]:
-        """The same, if that is the user's fault."""
+        """The replies of a scripted user that has not understood the agent or gave up, if that is its fault."""
         fault = whose_misunderstanding(self.messages) if self.not_understood else None
         return self.not_understood if fault is not None and fault.party == "user" else []
 
@@ -87,7 +85,7 @@ class Conversation:
     def agent_said(self, number: int) -> str:
         """Return the last text of the agent before a message."""
         before = (each for each in reversed(self.messages[:number]) if isinstance(each, AssistantMessage))
-        return next((each.text for each in before if each.has_text_content()), "")
+        return next((spoken(each.text) for each in before if each.has_text_content()), "")
 
     @property
     def stop(self) -> tuple[int, UserMessage] | None:
