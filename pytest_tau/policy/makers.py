@@ -324,10 +324,7 @@ def _is_true(
         answer: The user's yes.
     """
     writes = [call for call in done if call.mutates]
-    since = [call for call in writes if call.turn_number > answer.number]
-    # A record may be named only to describe a change of something else, such as an address.
-    other = [call for call in since if not any(record in call.arguments.values() for record in {*named, *proposed})]
-    if other or (since and not named):
+    if not named and any(call.turn_number > answer.number for call in writes):
         return True
     if not named and not proposed:
         return any(claim.is_of(call.name) for call in writes)

@@ -13,9 +13,9 @@ import pytest_tau
 from pytest_tau.environment import Difficulty
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, Task, ToolMessage
+from pytest_tau.policy import is_yes
 from pytest_tau_domains.telecom import domain as spec, workflow
 from pytest_tau_domains.telecom.agent import RulesAgent
-from pytest_tau_domains.telecom.agent.account import is_yes
 from pytest_tau_domains.telecom.agent.troubleshooting import PROBLEMS, STEPS
 from pytest_tau_domains.telecom.tasks.people import household
 from pytest_tau_domains.telecom.user_tools import TelecomUserTools

@@ -7,6 +7,8 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from pytest_tau.policy import is_yes
+
 from ..constants import MAX_REFUEL_GB, TODAY
 from .dialog import ToolUse
 from .troubleshooting import STEPS
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
     from .dialog import Dialog
 
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?) *(?:gb|gigabytes?)\b|^\D*(\d+(?:\.\d+)?)\D*$", re.IGNORECASE)
-_YES = re.compile(r"\b(?:yes|yeah|sure|ok|okay|agree|accept|confirm|go ahead|please do)\b", re.IGNORECASE)
-_NO = re.compile(r"\b(?:no|not|don't|won't|never|refuse)\b", re.IGNORECASE)
 _ALL_BILLS = 1000
 
 
@@ -114,11 +114,6 @@ class Account:
         yield f"There is a payment request for {due}. {STEPS['check_payment_request']} {STEPS['make_payment']}"
         paid: bool = json.loads((yield ToolUse("get_details_by_id", {"id": bill["bill_id"]})))["status"] == "Paid"
         return paid
-
-
-def is_yes(text: str) -> bool:
-    """Return whether an answer is a yes."""
-    return bool(_YES.search(text)) and not _NO.search(text)
 
 
 def _amount(text: str) -> float:

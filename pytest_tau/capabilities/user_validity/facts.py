@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, computed_field
+from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,8 +54,8 @@ class UserFacts(BaseModel):
     findings: tuple[Finding, ...] = ()
     excused: tuple[str, ...] = ()
     unchecked: str = ""
-    lost: int = 0
-    gave_up: bool = False
+    lost: int = Field(default=0, exclude_if=operator.not_)
+    gave_up: bool = Field(default=False, exclude_if=operator.not_)
 
     @computed_field  # type: ignore[prop-decorator] # as pydantic documents it
     @property
