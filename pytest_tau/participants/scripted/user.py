@@ -204,8 +204,9 @@ class ScriptedUser(BuiltIn):
         prepared = {each.text for each in parsed.sentences if memory.is_prepared(each)}
         besides = self._asked(parsed, {*done, *prepared})
         if answers := memory.answers(parsed, confirming=not besides and _asks_to_act(parsed)):
-            facts = [part for name in besides if prepared and (part := memory.fact(name, again=False))]
-            return [*facts, *answers]
+            told = " ".join(answers)
+            new = [name for name in besides if prepared and memory.value(name) not in told]
+            return [*filter(None, (memory.fact(name, again=False) for name in new)), *answers]
         refused = parsed.refuses and not parsed.any("confirms")
         again = not parsed.any("refuses") or parsed.any("confirms")
         facts = [part for name in asked if (part := memory.fact(name, again=again))]
