@@ -21,7 +21,7 @@ _SELLS: Final = (
 _OFFERS: Final = re.compile(
     rf"\b(?:would you (?:also |still )?(?:like|care for|want|prefer)|do you (?:also )?(?:want|need|wish for))"
     rf"(?: (?:me )?to (?:also )?{_SELLS}\b(?: you)?)?"
-    rf"(?= (?!(?:me|to|us|if|that|this|these|those|it|the|your|i|we|help|a copy)\b))"
+    rf"(?= (?!(?:me|to|us|if|that|this|these|those|it|i|we|help|a copy)\b))"
     rf"|\b(?:shall|should|can|may|could) i (?:also )?(?:offer|interest|{_SELLS})\b(?: you)?(?: (?:in|with))?"
     r"|\binterested in\b|\bhow about\b|\bin addition\b",
     re.IGNORECASE,
@@ -72,7 +72,8 @@ _NO_CHOICE: Final = re.compile(
 #: The agent says itself that something costs more than the user wants to pay.
 _TOO_DEAR: Final = re.compile(
     r"\b(?:exceed(?:s|ed|ing)?|over|above|beyond|more than|higher than|outside(?: of)?) (?:your|the) "
-    r"(?:[\w$.,-]+ ){0,3}?(?:budget|limit|maximum|price range|threshold|cap|ceiling)\b",
+    r"(?:[\w$.,-]+ ){0,3}?(?:budget|limit|maximum|price range|threshold|cap|ceiling)\b"
+    r"|\b(?:exceeds?|over|above|beyond|more than) what you\b[^.?!]{0,30}\b(?:spend|pay|afford|budget\w*)\b",
     re.IGNORECASE,
 )
 _NEGATED: Final = re.compile(r"\b(?:not|\w+n't|without|never|nor|no longer|if)\b[^,;.]{0,20}$", re.IGNORECASE)
@@ -96,7 +97,8 @@ def is_unrequested(sentence: str, wanted: Collection[str]) -> bool:
         return False
     stems = {word[:_STEM] for word in wanted}
     known = {word for word in things if word[:_STEM] in stems}
-    return bool(things & _EXTRAS - known) or len(known) * 2 < len(things)
+    is_known = after.lstrip().startswith(("the ", "your "))  # of the refund, the card
+    return bool(things & _EXTRAS - known) or (not is_known and len(known) * 2 < len(things))
 
 
 def alternatives_in(text: str) -> list[str]:

@@ -21,6 +21,7 @@ WANTED = words("I would like to rent an e-bike for Saturday. credit card")
         "Shall I add a water bottle?",
         "Would you like me to add a child seat?",
         "Are you interested in a warranty?",
+        "Would you like to add the extended warranty?",
     ],
 )
 def test_an_offer_that_is_not_wanted(text: str) -> None:
@@ -69,6 +70,7 @@ def test_the_choices_of_a_question(text: str, choices: list[str]) -> None:
         ("The upgrade costs $396, which exceeds your $100 budget. Would you still like to proceed?", True),
         ("That is $20 over your budget.", True),
         ("It is above the limit of 50 dollars.", True),
+        ("That is more than what you wanted to spend.", True),
         ("It does not exceed your budget.", False),
         ("It is well below your budget.", False),
         ("More than your bags are included.", False),
