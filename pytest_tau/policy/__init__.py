@@ -8,10 +8,10 @@ from ..language.agreement import asks_for_yes, is_no, is_yes, wishes
 from ..language.mentions import mentions, mentions_any, short_names
 from ..language.message import sentences, spoken
 from .check import check_policy, load_rules, report_of
+from .claims import done_claims
 from .editions import fingerprint, holds_in
 from .makers import (
     confirmation,
-    done_claims,
     identification,
     no_text_with_calls,
     nothing_unasked,

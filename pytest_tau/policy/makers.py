@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..language.agreement import asks_for_yes, asks_to_proceed, is_about_payment, is_no, is_order, is_yes, wishes
-from ..language.claims import claims_in
 from ..language.mentions import mentions
 from ..language.message import sentences
 from ..language.turns import hands_over
@@ -14,9 +13,8 @@ from ..models import strings_in
 from .rule import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from ..language.claims import Claim
     from .parts import Breach, MadeCall, Turn
     from .trajectory import Trajectory
 
@@ -201,14 +199,14 @@ def _not_agreed(trajectory: Trajectory, call: MadeCall, needs: Needs | None) -> 
     if not answers:
         return "the user had not said anything"
     last = answers[-1]
-    asked = _asked_before(trajectory, last)
+    asked = asked_before(trajectory, last)
     proposed = asked is not None and (asks_for_yes(asked.text) or _names(trajectory, call, asked, needs))
     if asked is not None and (is_order(last.text) or (proposed and (is_yes(last.text) or wishes(last.text)))):
         return None
     for answer in reversed(answers[:-1] if not is_no(last.text) else []):
         if is_no(answer.text):
             break
-        asked = _asked_before(trajectory, answer)
+        asked = asked_before(trajectory, answer)
         if asked is None or not (asks_for_yes(asked.text) and is_yes(answer.text)):
             continue
         since = trajectory.agent_texts(before=call, after=answer)
@@ -225,7 +223,7 @@ def _names(trajectory: Trajectory, call: MadeCall, asked: Turn, needs: Needs | N
     return bool(wanted) and all(any(mentions(asked.text, value) for value in values) for _, values in wanted)
 
 
-def _asked_before(trajectory: Trajectory, answer: Turn) -> Turn | None:
+def asked_before(trajectory: Trajectory, answer: Turn) -> Turn | None:
     """Return the text of the agent that a text of the user answers; None if it is the first text of the agent."""
     texts = trajectory.agent_texts(before=answer)
     return texts[-1] if len(trajectory.user_texts(before=answer)) and texts else None
@@ -265,77 +263,9 @@ def _proposals(trajectory: Trajectory, call: MadeCall) -> list[Turn]:
     """
     texts = [turn for turn in trajectory.agent_texts(before=call) if not turn.calls]
     answers = trajectory.user_texts(before=call)
-    asked = [_asked_before(trajectory, turn) for turn in answers if is_yes(turn.text)]
+    asked = [asked_before(trajectory, turn) for turn in answers if is_yes(turn.text)]
     agreed = [turn for turn in asked if turn is not None and asks_to_proceed(turn.text)]
     return [*texts[-_PROPOSALS:], *agreed]
-
-
-def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims") -> Rule:
-    """Return the rule that the agent does not say that a change was made which it has not made.
-
-    Looked at is the agent's first text after the user has agreed to a request for agreement. A sentence of it that says
-    something was changed is a breach if no successful call of the conversation can be meant: for each record that it
-    names, one about the record, else one since the agreement, or an earlier one that does what the sentence says.
-    Recaps, denials, what a tool has shown to be so, and a draft that the text puts to the user do not count.
-
-    Args:
-        sentence: The sentence of the policy.
-        ids: The names of arguments whose values are ids of records.
-        name: The rule's name.
-    """
-
-    def check(trajectory: Trajectory) -> Iterator[Breach]:
-        for asked, answer, reply in _agreements(trajectory):
-            done = [call for call in trajectory.calls if call.turn_number <= reply.number and not call.failed]
-            known = {each.arguments[key] for each in done for key in ids if key in each.arguments}
-            records = [record for record in known if isinstance(record, str)]
-            proposed = [record for record in records if mentions(asked.text, record)]
-            for claim in claims_in(reply.text):
-                named = [record for record in records if mentions(claim.subject, record)]
-                if not _is_true(claim, named, proposed, done, answer):
-                    yield trajectory.breach(reply, f'says "{claim.text}", and no call did so')
-                    break
-
-    return Rule(name, sentence, check, needs_dialog=True)
-
-
-def _agreements(trajectory: Trajectory) -> Iterator[tuple[Turn, Turn, Turn]]:
-    """Yield requests for agreement, the user's yes to each, and the agent's first text after it."""
-    for answer in trajectory.user_texts():
-        asked = _asked_before(trajectory, answer)
-        if asked is None or not (asks_to_proceed(asked.text) and is_yes(answer.text)):
-            continue
-        following = trajectory.agent_texts(after=answer)[:1] + trajectory.user_texts(after=answer)[:1]
-        first = min(following, key=lambda turn: turn.number, default=None)
-        if first is not None and first.side == "assistant":
-            yield asked, answer, first
-
-
-def _is_true(
-    claim: Claim, named: Sequence[str], proposed: Sequence[str], done: Sequence[MadeCall], answer: Turn
-) -> bool:
-    """Return whether a successful call may be what a claim speaks of.
-
-    Args:
-        claim: The claim.
-        named: The records that it names.
-        proposed: The records that the user has agreed to change.
-        done: The successful calls before it.
-        answer: The user's yes.
-    """
-    writes = [call for call in done if call.mutates]
-    if not named and any(call.turn_number > answer.number for call in writes):
-        return True
-    if not named and not proposed:
-        return any(claim.is_of(call.name) for call in writes)
-    return all(_was_changed(record, claim, done) for record in named or proposed)
-
-
-def _was_changed(record: str, claim: Claim, done: Sequence[MadeCall]) -> bool:
-    """Return whether a call has changed a record as a claim says, or has shown it so."""
-    about = [call for call in done if record in call.arguments.values()]
-    shown = not claim.own and any(claim.is_shown_in(call.result or "") for call in about if not call.mutates)
-    return shown or any(call.mutates and claim.is_of(call.name) for call in about)
 
 
 def transfer_notice(
