@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ..capability import installed
-from ..capability.calls import measured_by, recorded_in
+from ..capability.calls import lines_of, measured_by, recorded_in
 from ..capability.views import Compared
 from ..settings import as_text
 
@@ -42,7 +43,8 @@ def fact_lines(
         if each.comparison is not None and earlier and later:
             known = {id(trial.record): trial for trial in (*earlier, *later)}
             pairs = [(_known(known, one), _known(known, two)) for one, two in tasks]
-            lines += each.comparison(Compared(earlier, later, pairs, variants))
+            view = Compared(earlier, later, pairs, variants)
+            lines += lines_of(f"{each.label}: comparison", partial(each.comparison, view))
     for named in columns:
         if named.capability in {each.name for each in own}:
             continue

@@ -188,7 +188,7 @@ class Capability:
             return None
         try:
             return found if self.facts is None else self.facts(**found)
-        except (TypeError, ValueError):  # the file of another version
+        except Exception:  # noqa: BLE001 - the file of another version, or code of others
             return None
 
 

@@ -1,82 +1,20 @@
-"""What the core asks of all capabilities: their stages in a trial, their columns, and their parts of reports."""
+"""What the core asks of all capabilities: their columns, and their parts of reports."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import CapabilityError
 from ..settings import changed_values
-from . import PROBLEM, FactColumn, stored_facts
-from .views import Detail, Finding, LateDetail, Measured, PageBlock, TrialStages
+from . import PROBLEM, FactColumn
+from .containing import is_contained, problem_of
+from .views import Detail, Finding, LateDetail, Measured, PageBlock
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from ..models import Simulation, ToolCall, ToolMessage
+    from ..models import Simulation
     from . import ActiveCapability, Capability
-    from .views import Ruling, TrialView
-
-
-#: The stages that a capability may override, each with what it does by default.
-_DEFAULTS = {
-    stage: getattr(TrialStages, stage)
-    for stage in ("beginning", "begin", "converse", "call", "result", "message", "ended")
-}
-
-
-class StageCalls:
-    """The stages of a trial, of all capabilities: those that override a stage, by the stage.
-
-    Attributes:
-        fault: Why the facts that the verdict needs are not known; None if they are.
-    """
-
-    def __init__(self, active: Iterable[ActiveCapability], view: Callable[..., TrialView]) -> None:
-        made = [
-            (each.capability, each.capability.trial(view(each.settings, variant=each.variant)))
-            for each in active
-            if each.capability.trial
-        ]
-        self._made = made
-        self.fault: CapabilityError | None = None
-        found: dict[str, list[Any]] = {stage: [] for stage in _DEFAULTS}
-        for _, stages in made:
-            for stage, default in _DEFAULTS.items():
-                if getattr(type(stages), stage, default) is not default:
-                    found[stage].append(getattr(stages, stage))
-        self.begin, self.message, self._beginnings = found["begin"], found["message"], found["beginning"]
-        self.ended: list[Callable[[Simulation], Ruling | None]] = found["ended"]
-        self.converse: Callable[[Any], Awaitable[Any]] | None = next(iter(found["converse"]), None)
-        self.call: list[Callable[[ToolCall], Awaitable[ToolMessage | None]]] = found["call"]
-        self.result: list[Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]] = found["result"]
-
-    def ruling(self, simulation: Simulation) -> Ruling | None:
-        """Return what is to be done with an attempt: the first ruling for another attempt, else the first one."""
-        found = [ruling for ended in self.ended if (ruling := ended(simulation)) is not None]
-        return next((each for each in found if each.again), found[0] if found else None)
-
-    def beginning(self) -> Any:
-        """Return the beginning of the stored conversation that the trial continues; None for one of its own."""
-        return next((found for each in self._beginnings if (found := each()) is not None), None)
-
-    async def facts(self, simulation: Simulation) -> dict[str, Any]:
-        """Return the facts of a graded trial in their stored form, by capability.
-
-        An exception does not lose the trial: the facts are then the problem, which reports show. A
-        ``CapabilityError`` is the ``fault`` as well.
-        """
-        found = {}
-        for capability, made in self._made:
-            try:
-                facts = made.graded(simulation)
-                facts = await facts if hasattr(facts, "__await__") else facts
-            except CapabilityError as error:
-                self.fault, facts = error, {PROBLEM: str(error)}
-            except Exception as error:  # noqa: BLE001 - code of others
-                facts = {PROBLEM: f"{type(error).__name__}: {error}"}
-            if facts is not None:
-                found[capability.name] = stored_facts(facts)
-        return found
 
 
 def summary_lines(
@@ -102,14 +40,58 @@ def summary_lines(
         having = [record for record in records if each.name in record.facts]
         measured = measured_by(each, having)
         if each.summary is not None and measured:
-            detailed = everything or each.name in asked
-            shown = (line for line in each.summary(measured) if detailed or _is_shown(line, brief=brief))
-            texts = (line.make() if isinstance(line, LateDetail) else line for line in shown)
+            texts = _summary(each, measured, detailed=everything or each.name in asked, brief=brief)
             yield from ((each.label, text) for text in texts if text and (terminal or not text.startswith(" ")))
-        stored = (record.facts[each.name] for record in having)
-        problems = [found[PROBLEM] for found in stored if isinstance(found, dict) and PROBLEM in found]
-        if problems and (not brief or each.name in asked):
-            yield each.label, f"no facts of {len(problems)} of {len(records)} trials: {problems[0]}"
+        if not brief or each.name in asked:
+            yield from problem_lines([each], having, len(records))
+
+
+def problem_lines(capabilities: Iterable[Capability], records: Sequence[Any], trials: int) -> Iterator[tuple[str, str]]:
+    """Yield a line for each capability that has no facts of trials, after its label.
+
+    Args:
+        capabilities: The capabilities.
+        records: Records of trials.
+        trials: The number of trials that are named as all.
+    """
+    for each in capabilities:
+        stored = [record.facts.get(each.name) for record in records]
+        problems = [facts[PROBLEM] for facts in stored if isinstance(facts, dict) and PROBLEM in facts]
+        if problems:
+            yield each.label, f"no facts of {len(problems)} of {trials} trials: {problems[0]}"
+
+
+def _summary(capability: Capability, measured: Sequence[Measured], *, detailed: bool, brief: bool) -> list[str]:
+    """Return the lines of the summary of a capability; an exception is one of them."""
+    assert capability.summary is not None, "it has a summary"
+
+    def summarised() -> Iterator[str]:
+        for line in capability.summary(measured) if capability.summary else ():
+            if detailed or _is_shown(line, brief=brief):
+                yield line.make() if isinstance(line, LateDetail) else line
+
+    return lines_of("summary", summarised)
+
+
+def lines_of(stage: str, make: Callable[[], Iterable[str]]) -> list[str]:
+    """Return the lines that code of a capability makes; an exception is the last of them.
+
+    Args:
+        stage: What makes them, for that line.
+        make: Makes them.
+    """
+    lines: list[str] = []
+    try:
+        made = make()
+        for line in [made] if isinstance(made, str) else made:
+            if not isinstance(line, str):
+                raise TypeError(f"expected lines of text, got {type(line).__name__}")  # noqa: TRY301
+            lines.append(line)
+    except BaseException as error:
+        if not is_contained(error):
+            raise
+        lines.append(problem_of(error, stage))
+    return lines
 
 
 def _is_shown(line: str | LateDetail, *, brief: bool) -> bool:
@@ -134,7 +116,7 @@ def failure_lines(
     for each in capabilities:
         facts = each.read(simulation.facts) if each.failure is not None else None
         if each.failure is not None and facts is not None:
-            for line in each.failure(facts, simulation):
+            for line in lines_of("failure", partial(each.failure, facts, simulation)):
                 if each.name in asked or not isinstance(line, Detail):
                     yield f"{each.label}: {line}"
         elif isinstance(found := simulation.facts.get(each.name), dict) and PROBLEM in found:
@@ -149,8 +131,12 @@ def page_blocks(capabilities: Iterable[Capability], simulation: Simulation) -> I
         try:
             facts = each.read(simulation.facts)
             found = [] if facts is None else [*each.page(facts, simulation)]
-        except Exception as error:  # noqa: BLE001 - code of others, which must not cost the report
-            found = [PageBlock(each.label, text=f"cannot be shown: {type(error).__name__}: {error}")]
+            if wrong := next((block for block in found if not isinstance(block, PageBlock)), None):
+                raise TypeError(f"expected a PageBlock, got {type(wrong).__name__}")  # noqa: TRY301
+        except BaseException as error:
+            if not is_contained(error):
+                raise
+            found = [PageBlock(each.label, text=f"cannot be shown: {problem_of(error)}")]
         yield from ((each.name, block) for block in found)
 
 

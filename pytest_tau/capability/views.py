@@ -116,7 +116,9 @@ class TrialStages:
     """What a capability does in one trial: each method is a stage, and those that are not overridden cost nothing.
 
     An object is made for each trial. The capabilities are called in the order of their registration. A
-    ``CapabilityError`` of a stage of the conversation ends it without a verdict.
+    ``CapabilityError`` of a stage of the conversation ends it without a verdict. After any other exception, the
+    capability takes no further part in the trial, and reports name it; without ``beginning`` or ``converse``, there is
+    no verdict either.
     """
 
     def beginning(self) -> Any:

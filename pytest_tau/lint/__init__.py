@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..capability import installed
+from ..capability.containing import is_contained, problem_of
 from ..capability.views import LintView
 from ..environment import check_domain, check_history, check_task, on_other_domain
-from ..errors import DomainError, TaskFormatError, ToolServerError
+from ..errors import ConfigurationError, DomainError, TaskFormatError, TauError, ToolServerError
 from ..evaluation import known_components
 from .actions import check_actions, check_declarations
 from .causes import without_consequences
@@ -105,7 +106,18 @@ async def lint_users(
 
 
 async def _of_capabilities(view: LintView) -> list[Finding]:
-    return [found for each in installed() if each.lint is not None for found in await each.lint(view)]
+    found: list[Finding] = []
+    for capability in installed():
+        try:
+            found += await capability.lint(view) if capability.lint is not None else ()
+        except TauError:
+            raise
+        except BaseException as error:
+            if not is_contained(error):
+                raise
+            problem = f"capability {capability.name!r}: {problem_of(error, 'lint')}"
+            raise ConfigurationError(problem) from error
+    return found
 
 
 def _undeclared(task: Task, domain: Domain) -> list[Finding]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ..background import in_thread
 from ..clock import steady_time
 from ..errors import (
+    CapabilityError,
     ConfigurationError,
     ContextWindowError,
     ModelError,
@@ -29,7 +30,7 @@ from .clock import Clock
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ..capability.calls import StageCalls
+    from ..capability.stages import StageCalls
     from ..environment import Environment
     from ..models import Message, Task, TerminationReason, ToolCall, ToolMessage
     from ..participants import Incoming, Participant, Reply, Side
@@ -101,6 +102,11 @@ class ConversationSetup:
     stages: StageCalls | None = None
 
 
+class _Ended(Exception):  # noqa: N818 - no error: the conversation is over
+    def __init__(self, ending: Ending) -> None:
+        self.ending = ending
+
+
 class Conversation:
     """One conversation between an agent and a user over an environment.
 
@@ -109,7 +115,10 @@ class Conversation:
         sides: The participants.
         unusable: It ended by a reply that cannot be used, after which the protocol may run it again.
         fault: The exception that has ended it; None if it was ended otherwise.
+        Ended: What its methods raise when it is over, for a capability that leads it to let through.
     """
+
+    Ended = _Ended
 
     def __init__(
         self, task: Task, environment: Environment, agent: Participant, user: Participant, setup: ConversationSetup
@@ -243,7 +252,10 @@ class Conversation:
                 f"task {self._task.id!r}: the mode of the run cannot be used for a conversation that {problem}"
             )
         self._begin()
-        return await converse(self)
+        ending = await converse(self)
+        if not isinstance(ending, Ending):
+            raise CapabilityError(f"the stage converse of a capability returned no Ending: {type(ending).__name__}")
+        return ending
 
     def _begin(self) -> None:
         for begin in self._setup.stages.begin if self._setup.stages else ():
@@ -433,8 +445,3 @@ class Conversation:
             self._setup.on_message(clone(message))
         for observe in self._setup.stages.message if self._setup.stages else ():
             observe(clone(message))
-
-
-class _Ended(Exception):  # noqa: N818 - no error: the conversation is over
-    def __init__(self, ending: Ending) -> None:
-        self.ending = ending

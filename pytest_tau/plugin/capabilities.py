@@ -5,6 +5,7 @@ Every run of pytest imports this module, which imports nothing heavy.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from .options import CAPABILITIES, OptionValues, add_option
 from .options_table import OPTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..analysis.gates import Gate
     from ..settings import Option
 
@@ -63,7 +66,11 @@ class RunCapabilities:
                 f"{place}: pytest_tau_capabilities is called before the command line is read: move it to the "
                 "conftest.py of the root directory, or to a plugin"
             )
-        for each in provide() or ():
+        try:
+            provided = list(provide() or ())
+        except TypeError as error:
+            raise pytest.UsageError(f"{place}: pytest_tau_capabilities: {error}") from error
+        for each in provided:
             self._add(each, place)
 
     def pytest_configure(self) -> None:
@@ -84,7 +91,9 @@ class RunCapabilities:
             raise pytest.UsageError(f"{place}: there are two capabilities of the name {name!r}")
         self.found.append(capability)
         if capability.fixtures is not None:
-            self._manager.register(capability.fixtures(), f"tau_{name}_fixtures")
+            with naming(capability, "fixtures"):
+                made = capability.fixtures()
+            self._manager.register(made, f"tau_{name}_fixtures")
         try:
             if capability.settings:
                 check_fields(capability.settings)
@@ -119,7 +128,30 @@ def active_capabilities(config: pytest.Config) -> tuple[ActiveCapability, ...]:
     """
     values = OptionValues(config)
     made = (ActiveCapability(each, _settings(each, values)) for each in capabilities_of(config))
-    return tuple(each for each in made if each.capability.is_on(each.settings))
+    return tuple(each for each in made if _is_on(each))
+
+
+def _is_on(active: ActiveCapability) -> bool:
+    with naming(active.capability, "on"):
+        return bool(active.capability.is_on(active.settings))
+
+
+@contextlib.contextmanager
+def naming(capability: Capability, stage: str) -> Iterator[None]:
+    """Make an exception of a capability, before the run, an error of usage that names it.
+
+    Raises:
+        pytest.UsageError: The capability raised an exception that is not an error of this package.
+    """
+    try:
+        yield
+    except BaseException as error:
+        from ..capability.containing import is_contained, problem_of
+        from ..errors import TauError
+
+        if isinstance(error, pytest.UsageError | TauError) or not is_contained(error):
+            raise
+        raise pytest.UsageError(f"capability {capability.name!r}: {problem_of(error, stage)}") from error
 
 
 def register_hooks(config: pytest.Config) -> None:
@@ -129,7 +161,11 @@ def register_hooks(config: pytest.Config) -> None:
         pytest.UsageError: Settings cannot be used.
     """
     for capability, settings, _ in active_capabilities(config):
-        if capability.hooks is not None and (made := capability.hooks(config, settings)) is not None:
+        if capability.hooks is None:
+            continue
+        with naming(capability, "hooks"):
+            made = capability.hooks(config, settings)
+        if made is not None:
             config.pluginmanager.register(made, f"tau_{capability.name}")
 
 
@@ -149,4 +185,8 @@ def gates_of(config: pytest.Config) -> list[Gate]:
 
 
 def _settings(capability: Capability, values: OptionValues) -> Any:
-    return None if capability.settings is None else capability.settings(**values.of(capability.settings))
+    if capability.settings is None:
+        return None
+    given = values.of(capability.settings)
+    with naming(capability, "settings"):
+        return capability.settings(**given)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..background import in_thread
-from ..capability.calls import StageCalls
+from ..capability.stages import StageCalls, most_attempts
 from ..capability.views import TrialView
 from ..diagnosis.attribution import annotate_failure
 from ..errors import (
@@ -73,6 +73,7 @@ class Trial:
         self._stages: StageCalls | None = None
         self._begun: tuple[Simulation, Clock, ParticipantSource, ParticipantSource] | None = None
         self._conversation: Conversation | None = None
+        self._problems: dict[str, str] = {}
         self.persona = draw_persona(setup.settings.user_persona, setup.seed)
         self.behaviour = behaviour_of(self.persona, setup.settings)
 
@@ -116,9 +117,9 @@ class Trial:
 
         An attempt that ends in an error, or that a budget stops, does not replace one that has a verdict.
         """
-        asked = [each.attempts(settings) - 1 for each, settings, _ in self.settings.capabilities if each.attempts]
+        attempts, self._problems = most_attempts(self.settings.capabilities)
         # What a test's own fixtures made of the trial cannot be made again.
-        reruns = max(asked, default=0) if self.setup.agent_trial is None else 0
+        reruns = attempts - 1 if self.setup.agent_trial is None else 0
         initial = self.environment.fork() if reruns else None
         first: Simulation | None = None
         kept: Simulation | None = None
@@ -138,7 +139,7 @@ class Trial:
             worse = kept is not None and simulation.outcome == "error"
             discarded += [simulation] if worse else [] if kept is None else [kept]
             kept = kept if worse else simulation
-            ruling = self._stages.ruling(simulation) if self._stages and simulation.outcome != "error" else None
+            ruling = await self._stages.ruling(simulation) if self._stages and simulation.outcome != "error" else None
             if worse or ruling is None:
                 break
             if not ruling.again:
@@ -162,8 +163,7 @@ class Trial:
             simulation, before = self._begin(clock), StateBefore.of(self.environment)
             self._begun, self._conversation = (simulation, clock, agent, user), None
             self._stages = self._make_stages(agent.name)
-            self.beginning = self._stages.beginning() if self._stages else None
-            self._unusable = False
+            self.beginning, self._unusable = None, False
             await self._converse(simulation, clock, agent, user)
             if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
                 raise self.models.out_of_budget
@@ -189,7 +189,9 @@ class Trial:
         known: dict[str, Any] = {"agent": agent, "behaviour": self.behaviour, "models": self.models}
         known["retriever"] = self.domain.retriever(self.settings.policy, self.settings.retrieval)
         view = partial(TrialView, self.task, self.domain, self.environment, self.setup.seed, **known)
-        return StageCalls(active, view) if active else None
+        limit = self.settings.limits.timeout
+        seconds = self.settings.own_timeout if limit is None else limit
+        return StageCalls(active, view, self._problems, seconds) if active else None
 
     def interrupted(self, why: str) -> Simulation | None:
         """Return the trial as far as it has come, as one that was interrupted; None before its conversation begins.
@@ -311,6 +313,7 @@ class Trial:
         participants: list[Participant],
         sources: tuple[tuple[Side, ParticipantSource], ...],
     ) -> Ending:
+        self.beginning = self._stages.beginning(continuing.Beginning) if self._stages else None
         await self._open()
         # Calls through this package have limits of their own. An agent that calls its model itself may hang.
         limits, own = self.settings.limits, any(source.is_foreign for _, source in sources)

@@ -262,3 +262,50 @@ def test_a_capability_of_a_late_conftest_is_refused(project):
     project.write("inside/test_own.py", "def test_own(): pass")
     run = project.run()
     run.line("conftest.py: pytest_tau_capabilities is called before the command line is read: move it to the")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_one_that_fails_in_every_place_costs_neither_trials_nor_summary(project, workers):
+    project.write(
+        "conftest.py",
+        """
+        from pytest_tau import Capability, TrialStages
+
+        class Stages(TrialStages):
+            def graded(self, simulation):
+                if simulation.task_id.startswith("create-task"):
+                    raise SystemExit(3)
+                return {"count": 1}
+
+        def broken(*given):
+            raise SystemExit(4)
+
+        def pytest_tau_capabilities():
+            return [Capability("heard", trial=lambda view: Stages(), summary=broken, failure=broken)]
+        """,
+    )
+    options = ("--tau-domain", "mock", "--tau-task", "create-*", "--tau-agent", "noop", "--tau-html", "r.html")
+    run = project.run(*options, *workers)
+    run.outcomes(failed=2)
+    run.line("  heard", "summary: SystemExit: 4")
+    run.line("no facts of 1 of 2 trials: SystemExit: 3")
+    run.line("heard: failure: SystemExit: 4")
+    (stored,) = project.path.glob(".tau/runs/*/simulations.jsonl")
+    assert len(stored.read_text(encoding="utf-8").splitlines()) == 2
+    assert (project.path / "r.html").is_file()
+    project.run(*options, "-q", *workers).line("tau: heard: no facts of 1 of 2 trials: SystemExit: 3")
+
+
+@pytest.mark.parametrize(
+    ("part", "problem"),
+    [
+        ("on=broken", "capability 'heard': on: RuntimeError: no idea"),
+        ("check=broken", "capability 'heard': check: RuntimeError: no idea"),
+        ("hooks=broken", "capability 'heard': hooks: RuntimeError: no idea"),
+        ("fixtures=broken", "capability 'heard': fixtures: RuntimeError: no idea"),
+    ],
+)
+def test_one_that_fails_before_the_run_is_a_usage_error(project, part, problem):
+    broken = "\n    def broken(*given):\n        raise RuntimeError('no idea')\n"
+    project.write("conftest.py", CONFTEST % part + broken)
+    project.run("--tau-domain", "mock", "--tau-task", "create-*").usage_error(problem)

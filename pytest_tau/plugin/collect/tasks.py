@@ -26,6 +26,7 @@ from ...policy import load_rules
 from ...runner import item_id, select, unmatched
 from ...settings import options_of
 from ...text import plural
+from ..capabilities import naming
 from ..context.model_checks import check_retrieval
 from ..hook_calls import modify_tasks
 from ..items import MOST_ITEMS, TaskSpec
@@ -195,11 +196,12 @@ class TaskSelector:
         for capability, settings, _ in config.simulation.capabilities:
             if capability.check is None or not view.tools:
                 continue
-            try:
-                capability.check(settings, view)
-            except ValueError as error:
-                option = next(iter(options_of(settings)))
-                raise pytest.UsageError(f"{OptionValues(self.pytest_config).label(option.key)}: {error}") from None
+            with naming(capability, "check"):
+                try:
+                    capability.check(settings, view)
+                except ValueError as error:
+                    option = next(iter(options_of(settings)))
+                    raise pytest.UsageError(f"{OptionValues(self.pytest_config).label(option.key)}: {error}") from None
 
 
 def _tools(domain: Domain, task: Task, settings: SimulationSettings) -> Iterator[tuple[Requestor, str]]:

@@ -22,7 +22,8 @@ def register(config: pytest.Config) -> None:
     """Register the notes; those of capabilities in the process that reports, if one that is switched on has any."""
     config.pluginmanager.register(SerialTrials(config), "tau-serial-trials")
     config.pluginmanager.register(LateCalls(config), "tau-late-calls")
-    if not is_worker(config) and any(each.capability.finished for each in active_capabilities(config)):
+    ends = (each.capability.finished or each.capability.trial for each in active_capabilities(config))
+    if not is_worker(config) and any(ends):
         config.pluginmanager.register(CapabilitiesEnd(config), "tau-capabilities-end")
 
 
@@ -76,7 +77,10 @@ class LateCalls:
 
 
 class CapabilitiesEnd:
-    """Calls the stage ``finished`` of capabilities once everything is reported."""
+    """Calls the stage ``finished`` of capabilities once everything is reported.
+
+    With ``-q``, which omits the details of domains, it also says which capabilities have no facts.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -85,17 +89,24 @@ class CapabilitiesEnd:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Call each capability; an exception is a line that fails the run."""
+        from ...capability.calls import problem_lines
+        from ...capability.containing import is_contained, problem_of
         from ...capability.views import FinishedRun, Measured
 
-        records = records_of(self._config)
-        for capability, settings, _ in active_capabilities(self._config) if records else ():
+        records, active = records_of(self._config), active_capabilities(self._config)
+        if self._config.get_verbosity() < 0:
+            problems = problem_lines([each.capability for each in active], records, len(records))
+            self._lines += [(f"{label}: {text}", False) for label, text in problems]
+        for capability, settings, _ in active if records else ():
             if capability.finished is None:
                 continue
             run = FinishedRun(settings, [Measured(record, capability.read(record.facts)) for record in records])
             try:
                 capability.finished(run)
-            except Exception as error:  # noqa: BLE001 - code of others
-                run.fail(f"{type(error).__name__}: {error}")
+            except BaseException as error:
+                if not is_contained(error):
+                    raise
+                run.fail(problem_of(error))
             self._lines += [(f"{capability.label}: {line}", failed) for line, failed in run.lines]
 
     def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:

@@ -1,0 +1,304 @@
+"""The stages of capabilities in one trial: an exception in one of them costs neither the trial nor its verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..background import in_thread
+from ..errors import CapabilityError, ConfigurationError, TaskFormatError, TauError
+from ..models import ToolMessage
+from . import PROBLEM, bundled
+from .containing import is_contained, problem_of
+from .facts import checked_facts
+from .views import Ruling, TrialStages
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from ..models import Simulation, ToolCall
+    from . import ActiveCapability, Capability
+    from .views import TrialView
+
+
+class _Member(NamedTuple):
+    """A capability, and its object for the trial."""
+
+    capability: Capability
+    stages: Any
+
+    def stage(self, name: str) -> Callable[..., Any] | None:
+        """Return the method of a stage; None if it is not overridden."""
+        default = getattr(TrialStages, name)
+        overridden = getattr(type(self.stages), name, default) is not default
+        return getattr(self.stages, name) if overridden else None
+
+
+class _Outcome(NamedTuple):
+    """What a call has returned, or raised."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+
+class StageCalls:
+    """The stages of a trial, of all capabilities.
+
+    A capability that raises an exception takes no further part in the trial: the exception is the problem that its
+    facts have. Errors of this package pass, such as a ``CapabilityError``, which ends the conversation.
+
+    Args:
+        active: The capabilities, with their settings.
+        view: Makes what a capability is given of the trial.
+        problems: Why capabilities take no part, by name.
+        seconds: The time that ``graded`` and ``ended`` of a capability that is not bundled have; None for any time.
+
+    Attributes:
+        fault: Why the facts that the verdict needs are not known; None if they are.
+    """
+
+    def __init__(
+        self,
+        active: Iterable[ActiveCapability],
+        view: Callable[..., TrialView],
+        problems: dict[str, str] | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        self.fault: CapabilityError | None = None
+        self._problems, self._seconds = dict(problems or {}), seconds
+        self._made: list[_Member] = []
+        for capability, settings, variant in active:
+            if capability.trial is not None:
+                self._add(capability, functools.partial(view, settings, variant=variant))
+        self.begin = [self._observer(*each) for each in self._overriding("begin")]
+        self.message = [self._observer(*each) for each in self._overriding("message")]
+        self.call = [self._replacer(*each) for each in self._overriding("call")]
+        self.result = [self._alterer(*each) for each in self._overriding("result")]
+        leading = [self._leader(member, method) for member, _, method in self._overriding("converse")]
+        self.converse: Callable[[Any], Awaitable[Any]] | None = next(iter(leading), None)
+
+    def _add(self, capability: Capability, view: Callable[[], TrialView]) -> None:
+        assert capability.trial is not None, "it has a part in trials"
+        stages: Any = None
+        try:
+            stages = capability.trial(view())
+            _check_stages(stages)
+        except CapabilityError as error:
+            self.fault = error
+        except (ConfigurationError, TaskFormatError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - code of others
+            self._note(capability, "trial", error)
+            stages = None
+        self._made.append(_Member(capability, stages))
+
+    def _overriding(self, stage: str) -> list[tuple[_Member, str, Callable[..., Any]]]:
+        found = [(member, member.stage(stage)) for member in self._made]
+        return [(member, stage, method) for member, method in found if method is not None]
+
+    def _note(self, capability: Capability, stage: str, error: BaseException) -> None:
+        """Note why a capability takes no further part; Ctrl-C and the end of the trial are raised again."""
+        if not is_contained(error):
+            raise error
+        self._problems.setdefault(capability.name, problem_of(error, stage))
+
+    def _observer(self, member: _Member, stage: str, method: Callable[..., Any]) -> Callable[[Any], None]:
+        def observe(given: Any) -> None:
+            if member.capability.name in self._problems:
+                return
+            try:
+                method(given)
+            except TauError:
+                raise
+            except BaseException as error:  # noqa: BLE001 - code of others
+                self._note(member.capability, stage, error)
+
+        return observe
+
+    def _replacer(
+        self, member: _Member, stage: str, method: Callable[..., Any]
+    ) -> Callable[[ToolCall], Awaitable[ToolMessage | None]]:
+        async def replace(call: ToolCall) -> ToolMessage | None:
+            return await self._answer(member.capability, stage, functools.partial(method, call), None)
+
+        return replace
+
+    def _alterer(
+        self, member: _Member, stage: str, method: Callable[..., Any]
+    ) -> Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]:
+        async def alter(call: ToolCall, result: ToolMessage) -> ToolMessage:
+            altered = await self._answer(member.capability, stage, functools.partial(method, call, result), result)
+            return result if altered is None else altered
+
+        return alter
+
+    async def _answer(
+        self, capability: Capability, stage: str, ask: Callable[[], Awaitable[Any]], default: ToolMessage | None
+    ) -> ToolMessage | None:
+        """Return the message that a stage makes of a call or of its result; the default if it cannot."""
+        if capability.name in self._problems:
+            return default
+        try:
+            answer = _checked(await ask(), ToolMessage)
+        except TauError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - code of others
+            self._note(capability, stage, error)
+            return default
+        return default if answer is None else answer
+
+    def _leader(self, member: _Member, method: Callable[..., Any]) -> Callable[[Any], Awaitable[Any]]:
+        async def lead(conversation: Any) -> Any:
+            try:
+                return await method(conversation)
+            except (TauError, conversation.Ended):
+                raise
+            except BaseException as error:
+                if not is_contained(error):
+                    raise
+                raise _without_verdict(member.capability, problem_of(error, "converse")) from error
+
+        return lead
+
+    def beginning(self, kind: type) -> Any:
+        """Return the beginning of the stored conversation that the trial continues; None for one of its own.
+
+        Args:
+            kind: Its class.
+
+        Raises:
+            CapabilityError: A capability cannot say which one it continues, so that there is nothing to grade.
+        """
+        if self.fault is not None:
+            raise self.fault
+        for member, stage, method in self._overriding("beginning"):
+            try:
+                beginning = _checked(method(), kind)
+            except TauError:
+                raise
+            except BaseException as error:
+                if not is_contained(error):
+                    raise
+                raise _without_verdict(member.capability, problem_of(error, stage)) from error
+            if beginning is not None:
+                return beginning
+        return None
+
+    async def facts(self, simulation: Simulation) -> dict[str, Any]:
+        """Return the facts of a graded trial in their stored form, by capability.
+
+        An exception does not lose the trial: the facts are then the problem, which reports show. A
+        ``CapabilityError`` is the ``fault`` as well.
+        """
+        stored: dict[str, Any] = {}
+        for capability, stages in self._made:
+            try:
+                if stages is not None and capability.name not in self._problems:
+                    facts = await self._limited(capability, stages.graded, simulation)
+                    if facts is not None:
+                        stored[capability.name] = checked_facts(capability, facts)
+            except CapabilityError as error:
+                self.fault = error
+                self._problems[capability.name] = str(error)
+            except BaseException as error:
+                if not is_contained(error):
+                    raise
+                self._problems[capability.name] = problem_of(error)
+        return stored | {name: {PROBLEM: problem} for name, problem in self._problems.items()}
+
+    async def ruling(self, simulation: Simulation) -> Ruling | None:
+        """Return what is to be done with an attempt: the first ruling for another attempt, else the first one.
+
+        A problem is added to the facts of the simulation.
+        """
+        rulings: list[Ruling] = []
+        for member, stage, method in self._overriding("ended"):
+            capability = member.capability
+            if capability.name in self._problems:
+                continue
+            try:
+                ruling = _checked(await self._limited(capability, method, simulation), Ruling)
+                rulings += [] if ruling is None else [ruling]
+            except BaseException as error:  # noqa: BLE001 - code of others
+                self._note(capability, stage, error)
+                facts = simulation.facts.get(capability.name) or {}
+                simulation.facts[capability.name] = {**facts, PROBLEM: self._problems[capability.name]}
+        return next((ruling for ruling in rulings if ruling.again), rulings[0] if rulings else None)
+
+    async def _limited(self, capability: Capability, method: Callable[[Simulation], Any], given: Simulation) -> Any:
+        """Return what a stage after the conversation returns: code of a project may neither block nor hang."""
+        if capability in bundled():
+            value = method(given)
+            return await value if inspect.isawaitable(value) else value
+        if getattr(method, "__func__", None) in (TrialStages.graded, TrialStages.ended):
+            return None
+        task = asyncio.ensure_future(_outcome(method, given))
+        try:
+            await asyncio.wait({task}, timeout=self._seconds)
+        finally:
+            in_time = task.done()
+            task.cancel()
+        if not in_time:
+            raise TimeoutError(f"did not return in {self._seconds:g} s")
+        value, error = task.result()
+        if error is not None:
+            raise error
+        return value
+
+
+async def _outcome(method: Callable[[Simulation], Any], given: Simulation) -> _Outcome:
+    """Call a stage, in a thread unless it is ``async``, so that nothing of it reaches the event loop."""
+    try:
+        if inspect.iscoroutinefunction(method):
+            return _Outcome(await method(given))
+        value, error = await in_thread(lambda: _call(method, given), contextvars.copy_context())
+        return _Outcome(await value if inspect.isawaitable(value) else value, error)
+    except BaseException as error:
+        if isinstance(error, asyncio.CancelledError) and not is_contained(error):
+            raise
+        return _Outcome(error=error)
+
+
+def _call(method: Callable[[Simulation], Any], given: Simulation) -> _Outcome:
+    try:
+        return _Outcome(method(given))
+    except StopIteration as error:  # which a coroutine cannot raise again
+        return _Outcome(error=RuntimeError(f"StopIteration: {error}"))
+    except BaseException as error:  # noqa: BLE001 - a future cannot carry each of them
+        return _Outcome(error=error)
+
+
+def _check_stages(stages: Any) -> None:
+    if not hasattr(stages, "graded"):
+        raise TypeError(f"expected TrialStages, got {type(stages).__name__}")
+
+
+def _checked(value: Any, kind: type) -> Any:
+    """Return what a stage has returned, if it is None or of the class that it is to return.
+
+    Raises:
+        TypeError: It is not.
+    """
+    if value is None or isinstance(value, kind):
+        return value
+    raise TypeError(f"expected a {kind.__name__}, got {type(value).__name__}")
+
+
+def _without_verdict(capability: Capability, problem: str) -> CapabilityError:
+    return CapabilityError(f"capability {capability.name!r}: {problem}")
+
+
+def most_attempts(active: Sequence[ActiveCapability]) -> tuple[int, dict[str, str]]:
+    """Return the most attempts that capabilities allow a trial, and why some cannot say, by name."""
+    most, problems = 1, dict[str, str]()
+    for capability, settings, _ in active:
+        try:
+            most = max(most, int(capability.attempts(settings)) if capability.attempts else 1)
+        except BaseException as error:
+            if not is_contained(error):
+                raise
+            problems[capability.name] = problem_of(error, "attempts")
+    return most, problems
