@@ -13,7 +13,8 @@ TauError
 ├── ModelError              a model or its provider failed
 │   ├── ContextWindowError  a request is longer than the model's context window
 │   ├── BudgetError         the money for model calls is spent
-│   └── MissingModelError   the agent asks for the model of the run, which has none
+│   ├── MissingModelError   the agent asks for the model of the run, which has none
+│   └── UnwatchedModelError calls of the agent's own client cannot be watched in this process
 ├── JudgeError              the judge of NL assertions failed
 ├── EvaluatorError          a reward component that a plugin added failed
 ├── DomainError             a domain contradicts what it declares, so that no verdict is possible
@@ -51,6 +52,7 @@ __all__ = [
     "ToolError",
     "ToolServerError",
     "UnusableReplyError",
+    "UnwatchedModelError",
     "unknown_name",
 ]
 
@@ -189,6 +191,10 @@ class MissingModelError(ModelError):
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem, kind="unknown_model")
+
+
+class UnwatchedModelError(ModelError):
+    """Model calls of the agent's own client cannot be watched in this process; the run is to be set up otherwise."""
 
 
 class JudgeError(TauError):

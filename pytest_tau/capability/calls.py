@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..models.json_values import not_json
 from ..settings import changed_values
 from . import PROBLEM, FactColumn
 from .containing import is_contained, problem_of
@@ -131,13 +132,29 @@ def page_blocks(capabilities: Iterable[Capability], simulation: Simulation) -> I
         try:
             facts = each.read(simulation.facts)
             found = [] if facts is None else [*each.page(facts, simulation)]
-            if wrong := next((block for block in found if not isinstance(block, PageBlock)), None):
-                raise TypeError(f"expected a PageBlock, got {type(wrong).__name__}")  # noqa: TRY301
+            for block in found:
+                _check_block(block)
         except BaseException as error:
             if not is_contained(error):
                 raise
             found = [PageBlock(each.label, text=f"cannot be shown: {problem_of(error)}")]
         yield from ((each.name, block) for block in found)
+
+
+def _check_block(block: Any) -> None:
+    """Check what the page shows of a block.
+
+    Raises:
+        TypeError: It is no block, or has a value of another type.
+    """
+    if not isinstance(block, PageBlock):
+        raise TypeError(f"expected a PageBlock, got {type(block).__name__}")
+    texts: list[Any] = [block.title, block.note, block.text, *(value for _, value in block.rows)]
+    texts += [text for item in block.items for text in (item.text, item.head, item.note)]
+    if wrong := next((text for text in texts if not isinstance(text, str)), None):
+        raise TypeError(f"expected texts, got {type(wrong).__name__}")
+    if problem := not_json(block.data, "data"):
+        raise TypeError(problem)
 
 
 def recorded(active: Iterable[ActiveCapability]) -> dict[str, dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import functools
 import inspect
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..background import in_thread
 from ..errors import CapabilityError, ConfigurationError, TaskFormatError, TauError
 from ..models import ToolMessage
+from ..stalls import within
 from . import PROBLEM, bundled
 from .containing import is_contained, problem_of
 from .facts import checked_facts
 from .views import Ruling, TrialStages
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from ..models import Simulation, ToolCall
     from . import ActiveCapability, Capability
@@ -58,6 +60,7 @@ class StageCalls:
 
     Attributes:
         fault: Why the facts that the verdict needs are not known; None if they are.
+        running: The capability and its stage that run at the moment, such as ``'heard': message``; None if none does.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class StageCalls:
         seconds: float | None = None,
     ) -> None:
         self.fault: CapabilityError | None = None
+        self.running: str | None = None
         self._problems, self._seconds = dict(problems or {}), seconds
         self._made: list[_Member] = []
         for capability, settings, variant in active:
@@ -110,7 +114,8 @@ class StageCalls:
             if member.capability.name in self._problems:
                 return
             try:
-                method(given)
+                with self._naming(member.capability, stage):
+                    method(given)
             except TauError:
                 raise
             except BaseException as error:  # noqa: BLE001 - code of others
@@ -142,7 +147,8 @@ class StageCalls:
         if capability.name in self._problems:
             return default
         try:
-            answer = _checked(await ask(), ToolMessage)
+            with self._naming(capability, stage):
+                answer = _checked(await ask(), ToolMessage)
         except TauError:
             raise
         except BaseException as error:  # noqa: BLE001 - code of others
@@ -176,7 +182,8 @@ class StageCalls:
             raise self.fault
         for member, stage, method in self._overriding("beginning"):
             try:
-                beginning = _checked(method(), kind)
+                with self._naming(member.capability, stage):
+                    beginning = _checked(method(), kind)
             except TauError:
                 raise
             except BaseException as error:
@@ -235,18 +242,32 @@ class StageCalls:
             return await value if inspect.isawaitable(value) else value
         if getattr(method, "__func__", None) in (TrialStages.graded, TrialStages.ended):
             return None
-        task = asyncio.ensure_future(_outcome(method, given))
         try:
-            await asyncio.wait({task}, timeout=self._seconds)
-        finally:
-            in_time = task.done()
-            task.cancel()
-        if not in_time:
-            raise TimeoutError(f"did not return in {self._seconds:g} s")
-        value, error = task.result()
+            with self._naming(capability, method.__name__):
+                value, error = await within(_outcome(method, given), self._seconds)
+        except TimeoutError:
+            raise TimeoutError(f"did not return in {self._seconds:g} s") from None
         if error is not None:
             raise error
         return value
+
+    def problems_by(self, problem: str | None) -> dict[str, Any]:
+        """Return the facts of a trial whose event loop was given up: the problem of each capability.
+
+        Args:
+            problem: What blocked the loop while facts were found; None if none were to be found yet.
+        """
+        named = [capability.name for capability, stages in self._made if stages is not None and problem is not None]
+        return {name: {PROBLEM: text} for name, text in (dict.fromkeys(named, problem) | self._problems).items()}
+
+    @contextlib.contextmanager
+    def _naming(self, capability: Capability, stage: str) -> Iterator[None]:
+        """Note what runs, for the case that it blocks the event loop."""
+        before, self.running = self.running, f"{capability.name!r}: {stage}"
+        try:
+            yield
+        finally:
+            self.running = before
 
 
 async def _outcome(method: Callable[[Simulation], Any], given: Simulation) -> _Outcome:

@@ -222,7 +222,9 @@ RULES = (
     Rule("the harness raised an exception", error_rules.harness),
     Rule("the agent asked for the model of the run, which has none", error_rules.missing_model),
     Rule("a model was not called because the budget of the trial is spent", error_rules.spent_budget),
-    Rule("a capability failed", error_rules.capability),
+    Rule("calls of the agent's own client cannot be watched in the process", error_rules.unwatched_model),
+    Rule("a capability could not do its part", error_rules.broken_capability),
+    Rule("code of another trial has blocked the event loop", error_rules.blocked_loop),
     Rule(
         "a tool server did not start, ended, or did not answer, a tool did not return, or a task's record has no "
         "result of a call",

@@ -62,6 +62,12 @@ def _ended_by(party: Party, reasons: dict[TerminationReason, str]) -> Callable[[
 
 #: The agent asked for the model of the run, which has none.
 missing_model = _of_kind("MissingModelError", "harness", NO_MODEL)
+#: The agent called a model with a client of its own that cannot be watched.
+unwatched_model = _of_kind("UnwatchedModelError", "harness", "calls of the agent's client cannot be watched")
+#: A capability could not do its part.
+broken_capability = _of_kind("CapabilityError", "harness", "a capability failed")
+#: Code of another trial has blocked the event loop.
+blocked_loop = _of_kind("BlockedLoopError", "harness", "the event loop was blocked")
 #: A model was not called because its trial may cost no more.
 spent_budget = _of_kind("BudgetError", "harness", NO_MONEY)
 #: A domain contradicts what it declares.

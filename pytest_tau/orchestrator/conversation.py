@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..background import in_thread
-from ..clock import steady_time
 from ..errors import (
     CapabilityError,
     ConfigurationError,
@@ -23,7 +22,8 @@ from ..models import GREETING, OUT_OF_TIME, AssistantMessage, ConversationEnded,
 from ..models.copying import assign
 from ..participants import DONE, trailing_results
 from ..participants.base import BuiltIn
-from ..participants.containment import describe
+from ..participants.containment import describe, described_stall
+from ..stalls import trial_time
 from ..text import plural
 from .clock import Clock
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..models import Message, Task, TerminationReason, ToolCall, ToolMessage
     from ..participants import Incoming, Participant, Reply, Side
     from ..run_settings import Limits
+    from ..stalls import Stall
 
 _T = TypeVar("_T")
 
@@ -130,7 +131,7 @@ class Conversation:
         self._history: list[Message] = task.message_history or []
         self.sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
-        self._started, self._cancelled = steady_time(), False
+        self._started, self._cancelled = trial_time(), False
         self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
         self._asking: tuple[Side, float] | None = None
         self._calling: tuple[str, float] | None = None
@@ -138,7 +139,7 @@ class Conversation:
 
     async def run(self) -> Ending:
         """Run the conversation to its end; only faults of the harness itself raise."""
-        self._started = steady_time()
+        self._started = trial_time()
         task = asyncio.ensure_future(self._run())
         try:
             while not task.done() and not self._is_out_of_time():
@@ -164,13 +165,29 @@ class Conversation:
             return None
         self._environment.abandon()
         name, since = self._calling
-        seconds, limit = steady_time() - since, self._limits.timeout or 0.0
+        seconds, limit = trial_time() - since, self._limits.timeout or 0.0
         if seconds * 2 < limit:
             return None
         problem = f"tool {name!r} of domain {self._environment.domain_name!r} did not return in {seconds:.1f} s"
         self._environment.fault = f"{problem}, and the time limit is {limit:g} s"
         self.fault = ToolServerError(self._environment.fault)
         return Ending("infrastructure_error", error=self._environment.fault, kind="ToolTimeoutError")
+
+    def blocked(self, stall: Stall) -> Ending:
+        """Return the ending by code of this conversation that blocks its event loop, called while it does."""
+        if self._calling is not None:
+            name, _ = self._calling
+            self._environment.abandon()
+            problem = f"tool {name!r} of domain {self._environment.domain_name!r} {described_stall(stall)}"
+            self._environment.fault = problem
+            return Ending("infrastructure_error", error=problem, kind="ToolTimeoutError")
+        if self._asking is None:
+            problem = f"the trial {described_stall(stall)}"
+            return Ending("infrastructure_error", error=problem, kind="BlockedLoopError")
+        side, _ = self._asking
+        reason: TerminationReason = "timeout" if side == "agent" else "user_error"
+        problem = f"{OUT_OF_TIME}{self._limits.timeout or stall.seconds:g} s: the {side} {described_stall(stall)}"
+        return Ending(reason, error=problem)
 
     def continue_from(self, messages: list[Message], steps: int, errors: int, calls: int) -> None:
         """Continue a conversation instead of beginning one; the environment has the state after it.
@@ -193,7 +210,7 @@ class Conversation:
         if self._limits.timeout is None:
             return None
         excused = sum(map(self._excused, self._waited))
-        return self._limits.timeout - (steady_time() - self._started - excused)
+        return self._limits.timeout - (trial_time() - self._started - excused)
 
     def _excused(self, side: Side) -> float:
         return self._setup.excused_seconds(side) if self._setup.excused_seconds else 0.0
@@ -205,7 +222,7 @@ class Conversation:
         """
         if self._asking is not None:
             side, since = self._asking
-            self._waited[side] += steady_time() - since
+            self._waited[side] += trial_time() - since
         self._waited = {side: max(0.0, seconds - self._excused(side)) for side, seconds in self._waited.items()}
         times = ", ".join(f"{seconds:.1f} s for the {side}" for side, seconds in self._waited.items())
         retries = {side: min(self._retries(side), seconds) for side, seconds in self._waited.items()}
@@ -333,7 +350,7 @@ class Conversation:
         return result
 
     async def _execute(self, call: ToolCall) -> ToolMessage:
-        self._calling = call.name, steady_time()
+        self._calling = call.name, trial_time()
         if self._environment.may_block(call):
             result = await in_thread(lambda: self._environment.answer(call), self._context)
         else:
@@ -348,7 +365,7 @@ class Conversation:
 
     async def of_side(self, side: Side, work: Awaitable[_T]) -> _T:
         """Return what code of a side results in; an exception of it ends the conversation, as its own fault."""
-        self._asking = side, steady_time()
+        self._asking = side, trial_time()
         try:
             return await work
         except BaseException as error:
@@ -358,7 +375,7 @@ class Conversation:
             self.unusable = isinstance(error, UnusableReplyError)
             raise _Ended(ending_by(error, side)) from error
         finally:
-            self._waited[side] += steady_time() - self._asking[1]
+            self._waited[side] += trial_time() - self._asking[1]
             self._asking = None
 
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError, TaskFormatError, is_interrupt
 from ..masking import mask_secrets
 from ..models import writable
+from ..stalls import TRIAL_TIME
 from ..text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
     from types import TracebackType
+
+    from ..stalls import Stall
 
 #: Characters that are kept of the text of an exception, and of a traceback, half of which from its beginning.
 _LONGEST = 20_000
@@ -75,10 +78,23 @@ def _place_of(raised: BaseException) -> str | None:
 
     Own is what belongs neither to Python's library nor to an installed package.
     """
-    frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if not _is_ours(frame.filename)]
-    own = [frame for frame in frames if not _is_installed(frame.filename)]
-    found = (own or frames)[-1:]
+    found = own_frames(traceback.extract_tb(raised.__traceback__))[-1:]
     return f"line {found[0].lineno} of {found[0].filename}" if found else None
+
+
+def own_frames(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
+    """Return the frames of a participant's own code; without one, all but those of this package."""
+    frames = [frame for frame in stack if not _is_ours(frame.filename)]
+    return [frame for frame in frames if not _is_installed(frame.filename)] or frames
+
+
+def described_stall(stall: Stall) -> str:
+    """Return what blocks an event loop: the place in a line, then the stack from the participant's own code on."""
+    own, stack = own_frames(stall.stack), list(stall.stack)
+    place = f" at line {own[-1].lineno} of {own[-1].filename}" if own else ""
+    shown = traceback.StackSummary.from_list(stack[stack.index(own[0]) :] if own else stack)
+    text = f"has blocked the event loop for {stall.seconds:.1f} s{place}\n{''.join(shown.format())}".rstrip()
+    return writable(mask_secrets(text, {}))
 
 
 def _first(frames: TracebackType | None, *, own: bool) -> TracebackType | None:
@@ -137,11 +153,13 @@ class GuardedTask(asyncio.Task[Any]):
 
     Attributes:
         cancelled_by_us: Code of this package has cancelled the task.
+        trial_time: The time of the trial whose task it is; None for no trial.
     """
 
     def __init__(self, coro: Coroutine[Any, Any, Any], **kwargs: Any) -> None:
         context = kwargs.get("context")
         self._owner = _OWNER.get() if context is None else context.get(_OWNER)
+        self.trial_time = TRIAL_TIME.get() if context is None else context.get(TRIAL_TIME)
         self.cancelled_by_us = False
         super().__init__(coro, **kwargs)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import TYPE_CHECKING, cast
 
@@ -10,6 +9,7 @@ from ..errors import ConfigurationError, JudgeError, unknown_name
 from ..evaluation import BUILT_IN_JUDGES, LazyJudge, UniformJudge
 from ..participants import BlockingCaller, load_object
 from ..protocol import TAU, Protocol
+from ..stalls import within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ class _Timed:
     async def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Sequence[Verdict]:
         caller = BlockingCaller()
         try:
-            verdicts = await asyncio.wait_for(caller.call(self._judge.judge, statements, messages), self._seconds)
+            verdicts = await within(caller.call(self._judge.judge, statements, messages), self._seconds)
         except TimeoutError:
             raise JudgeError(f"judge {self.name!r} gave no verdict within {self._seconds:g} s") from None
         finally:

@@ -14,6 +14,7 @@ from ..participants.base import BuiltIn
 from ..participants.containment import describe
 from ..participants.personas import BEHAVIOUR
 from ..policy import load_rules
+from ..stalls import wait_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -137,9 +138,8 @@ async def _within(work: Coroutine[Any, Any, T], seconds: float | None) -> T | No
     """
     task = asyncio.ensure_future(work)
     try:
-        await asyncio.wait({task}, timeout=seconds)
+        in_time = await wait_within(task, seconds)
     finally:
-        in_time = task.done()
         task.cancel()
     return task.result() if in_time else None
 

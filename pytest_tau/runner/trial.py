@@ -32,11 +32,13 @@ from ..models.copying import assign
 from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by, reason_of
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
+from ..stalls import within
 from . import continuing
 from .conditions import conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
 from .grading import grade_trial
 from .participants import behaviour_of, check_requirements, close_all, create, done_tool
+from .stalled import Attempt, lost_ending, stall_problem, stalled_ending
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +46,9 @@ if TYPE_CHECKING:
     from ..chat import Tape, TrialModels
     from ..models import Message
     from ..participants import Participant, ParticipantSource, Side
+    from ..stalls import Stall
     from .config import TrialSetup
+    from .stalled import Phase
 
 
 class Trial:
@@ -59,6 +63,7 @@ class Trial:
         behaviour: What makes its simulated user difficult; None for a user that cooperates.
         fault: The exception behind an ending by an error, or behind a missing verdict; None if there was none.
         beginning: The beginning of a stored conversation that it continues; None for a conversation of its own.
+        phase: What it does at the moment.
         late_calls: The tools of calls that came after the conversation, and were refused; more may come.
     """
 
@@ -69,10 +74,10 @@ class Trial:
         self.fault: BaseException | None = None
         self.beginning: continuing.Beginning | None = None
         self.late_calls: Sequence[str] = ()
+        self.phase: Phase = "planned"
         self._unusable = False
+        self._at_work: Attempt | None = None
         self._stages: StageCalls | None = None
-        self._begun: tuple[Simulation, Clock, ParticipantSource, ParticipantSource] | None = None
-        self._conversation: Conversation | None = None
         self._problems: dict[str, str] = {}
         self.persona = draw_persona(setup.settings.user_persona, setup.seed)
         self.behaviour = behaviour_of(self.persona, setup.settings)
@@ -101,6 +106,45 @@ class Trial:
             raise
         finally:
             self.environment.close()
+        return self._completed(simulation, clock, agent, user)
+
+    async def conclude(self, stall: Stall, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
+        """Return the simulation of a trial whose event loop was given up, with the messages and the verdict so far.
+
+        Call it on another loop. What blocks the loop ends this trial by its own fault, and others by none.
+        """
+        own = stall.trial is not None and stall.trial == self.setup.test
+        problem = stall_problem(stall, own=own)
+        if self.phase == "planned":
+            raise RuntimeError(problem)
+        attempt = self._attempt_at_work
+        simulation = attempt.simulation.model_copy()  # the blocked code may return, and change its own
+        graded = self.phase == "facts"
+        if self.phase in ("participants", "conversation"):
+            running = self._stages.running if self._stages else None
+            ending = stalled_ending(attempt, stall, running) if own else lost_ending(problem)
+            self._end(simulation, attempt.clock, ending)
+            simulation.messages = list(attempt.conversation.messages) if attempt.conversation else []
+        elif own and not graded:
+            simulation.error = f"no verdict: {problem}"
+            graded = True
+        if not graded:
+            await self._grade(simulation, attempt.before)
+        if self._stages is not None:
+            simulation.facts = self._stages.problems_by(problem if self.phase == "facts" else None)
+        self.environment.close()
+        return self._completed(simulation, attempt.clock, agent, user)
+
+    @property
+    def _attempt_at_work(self) -> Attempt:
+        assert self._at_work is not None, "an attempt has begun"
+        return self._at_work
+
+    def _completed(
+        self, simulation: Simulation, clock: Clock, agent: ParticipantSource, user: ParticipantSource
+    ) -> Simulation:
+        """Return the simulation with all that does not depend on how it ended."""
+        tape = self.models.tape
         simulation.know_tools({DONE: None, **self.domain.tool_arguments})
         simulation.note_usage(self.models.usage)
         simulation.note_late_calls(self.late_calls)
@@ -161,14 +205,16 @@ class Trial:
         discarded: list[dict[str, Any]] = []
         while True:
             simulation, before = self._begin(clock), StateBefore.of(self.environment)
-            self._begun, self._conversation = (simulation, clock, agent, user), None
+            self._at_work, self.phase = Attempt(clock, simulation, before, (agent, user)), "participants"
             self._stages = self._make_stages(agent.name)
             self.beginning, self._unusable = None, False
             await self._converse(simulation, clock, agent, user)
             if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
                 raise self.models.out_of_budget
             if not self._unusable:
+                self.phase = "grading"
                 await self._grade(simulation, before)
+                self.phase = "facts"
                 simulation.facts = await self._stages.facts(simulation) if self._stages else {}
             if not self._unusable or initial is None or len(discarded) + 1 == attempts:
                 break
@@ -201,19 +247,20 @@ class Trial:
         Args:
             why: What has ended it.
         """
-        if self._begun is None:
+        attempt = self._at_work
+        if attempt is None:
             return None
-        begun, clock, agent, user = self._begun
+        begun, clock = attempt.simulation, attempt.clock
         simulation = begun.model_copy()
         if begun.reward_info is None:
             simulation.error = f"interrupted by {why}"
             simulation.note_error_kind(INTERRUPTED)
         if not begun.end_time:  # else the conversation was being graded, and still can be
-            messages = list(self._conversation.messages) if self._conversation else []
+            messages = list(attempt.conversation.messages) if attempt.conversation else []
             assign(simulation, messages=messages, termination_reason="infrastructure_error")
             assign(simulation, end_time=clock.now(), duration=clock.elapsed)
         simulation.note_usage(self.models.usage)
-        simulation.conditions = conditions_of(self.setup, agent, user, self.persona)
+        simulation.conditions = conditions_of(self.setup, *attempt.sources, self.persona)
         return simulation
 
     def context(
@@ -270,7 +317,8 @@ class Trial:
         except (ConfigurationError, TaskFormatError):
             raise
         except CapabilityError as error:
-            ending, self.fault = Ending("infrastructure_error", error=str(error), kind="CapabilityError"), error
+            ending = Ending("infrastructure_error", error=str(error), kind=type(error).__name__)
+            self.fault = error
         except (DomainError, ToolServerError) as error:
             self.environment.fault = str(error)
             shown = f"DomainError: {error}" if isinstance(error, DomainError) else str(error)
@@ -283,16 +331,19 @@ class Trial:
                 raise
             # A fault of the harness: kept with the messages so far instead of losing them.
             ending, self.fault = Ending("unexpected_error", error="".join(traceback.format_exception(error))), error
-        reason, token, problem, kind = ending
-        assign(simulation, termination_reason=reason, stop_token=token, error=problem)
-        assign(simulation, end_time=clock.now(), duration=clock.elapsed)
-        if kind is not None:
-            simulation.note_error_kind(kind)
+        self._end(simulation, clock, ending)
         for participant in participants:
             if differences := getattr(participant, "differences", []):
                 simulation.replay_differences += differences
             self.late_calls = getattr(participant, "late_calls", self.late_calls)
         await close_all(participants)
+
+    def _end(self, simulation: Simulation, clock: Clock, ending: Ending) -> None:
+        reason, token, problem, kind = ending
+        assign(simulation, termination_reason=reason, stop_token=token, error=problem)
+        assign(simulation, end_time=clock.now(), duration=clock.elapsed)
+        if kind is not None:
+            simulation.note_error_kind(kind)
 
     def _begin(self, clock: Clock) -> Simulation:
         started = clock.now()
@@ -327,6 +378,7 @@ class Trial:
             if needs_reference := source.needs_reference(self.domain.spec.agents):
                 simulation.note_reference_seen(side)
             context = self.context(side, greeting, needs_reference=needs_reference, from_start=from_start)
+            self._attempt_at_work.creating = side
             made = await create(source, context, limits.timeout, partial(self._retry_seconds, side))
             if made.fault is not None:
                 self.fault = made.fault
@@ -348,7 +400,8 @@ class Trial:
             one_call=self.settings.prompting.get("agent", Prompting()).one_call,
             stages=self._stages,
         )
-        self._conversation = conversation = Conversation(self.task, self.environment, first, second, setup)
+        conversation = Conversation(self.task, self.environment, first, second, setup)
+        self._attempt_at_work.conversation, self.phase = conversation, "conversation"
         if self.beginning is not None:
             conversation.continue_from(clone(list(self.beginning.messages)), *continuing.steps_of(self.beginning))
         try:
@@ -378,7 +431,7 @@ class Trial:
         assert self.beginning is not None, "the trial continues a conversation"
         work = continuing.restore_participant(participant, side, self.task, self.beginning, solo=self.settings.solo)
         try:
-            await asyncio.wait_for(work, seconds)
+            await within(work, seconds)
         except ReplayError as error:
             self.fault = error
             return ending_by(error, side)

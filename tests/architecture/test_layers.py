@@ -19,12 +19,12 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
 #: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
 #: ``documents``, ``garbage``, ``background``, ``carried``, ``masking``, ``plain``, ``proxies``,
-#: ``clock``, ``terminal``, ``world``.
+#: ``clock``, ``stalls``, ``terminal``, ``world``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
 _GROUND = {
     *("errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "masking", "plain"),
-    *("clock", "proxies", "settings", "world"),
+    *("clock", "proxies", "settings", "stalls", "world"),
 }
 _LAYERS = {
     *_GROUND,
@@ -53,6 +53,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "garbage": set(),
     "background": {"clock"},
     "clock": {"errors"},
+    "stalls": {"clock"},
     "world": set(),
     "carried": set(),
     "masking": set(),

@@ -194,19 +194,19 @@ class Stopper(Agent):
 
 
 def test_a_loop_that_stops_before_its_submission_has_returned_ends_it(monkeypatch):
-    submit, loops = asyncio.run_coroutine_threadsafe, []
+    call, loops = asyncio.BaseEventLoop.call_soon_threadsafe, []
 
-    def submit_slowly(work, loop):
-        future = submit(work, loop)
+    def call_slowly(loop, *given, **context):
+        handle = call(loop, *given, **context)
         loops.append(loop)
         time.sleep(0.1)
-        return future
+        return handle
 
     async def stop_loop():
         asyncio.get_running_loop().stop()
         await asyncio.sleep(0)
 
-    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", submit_slowly)
+    monkeypatch.setattr(asyncio.BaseEventLoop, "call_soon_threadsafe", call_slowly)
     with pytest.raises(RuntimeError, match="was stopped"):
         EventLoop().submit(stop_loop()).result(5)
     (loop,) = loops

@@ -14,6 +14,7 @@ import pytest_tau
 from pytest_tau import Capability, FactColumn, Limits, SimulationSettings, TrialStages
 from pytest_tau.analysis.facts import fact_lines
 from pytest_tau.capability.calls import failure_lines, page_blocks, summary_lines
+from pytest_tau.capability.views import PageBlock
 from pytest_tau.models import Simulation
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.testing import ScriptedParticipant as Script, call as calling
@@ -214,3 +215,14 @@ def test_reports_name_what_makes_no_lines(
     assert fact_lines([record], [record], [], [], variants=False) == [f"evil: comparison: {text}"]
     ((_, block),) = page_blocks([capability], found)
     assert block.text.startswith("cannot be shown: ")
+
+
+@pytest.mark.parametrize(
+    "block",
+    [object(), PageBlock("title", text=3), PageBlock("title", data={"n": math.nan}), PageBlock("title", rows=[("a",)])],  # type: ignore[arg-type, list-item]
+    ids=["object", "number", "nan", "row"],
+)
+def test_the_page_shows_why_it_has_no_block(domain: Domain, block: Any) -> None:
+    capability = evil("message", lambda *_: None, page=lambda *_: [block])
+    ((_, shown),) = page_blocks([capability], talk(domain, capability))
+    assert shown.text.startswith("cannot be shown: ")

@@ -16,7 +16,7 @@ def test_there_is_one_tree() -> None:
             assert issubclass(found, TauError)
     branches = {found.__name__ for found in TauError.__subclasses__() if found.__module__ == "pytest_tau.errors"}
     below = {found.__name__ for found in errors.ModelError.__subclasses__() if found.__module__ == errors.__name__}
-    assert below == {"BudgetError", "ContextWindowError", "MissingModelError"}
+    assert below == {"BudgetError", "ContextWindowError", "MissingModelError", "UnwatchedModelError"}
     assert branches == {name for name in errors.__all__ if name[0].isupper()} - {"TauError", *below}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from ...capability.views import TrialStages
@@ -11,6 +10,7 @@ from ...models import clone, writable
 from ...participants import BlockingCaller
 from ...participants.containment import describe
 from ...plain import json
+from ...stalls import within
 from .attack import TIMEOUT, AttackContext
 from .facts import AttackFacts
 from .fields import with_payload
@@ -151,7 +151,7 @@ class Injection(TrialStages):
         try:
             if isinstance(self._attack, TextAttack):
                 return function(*arguments)  # no need for a thread
-            return await asyncio.wait_for(self._caller.call(function, *arguments), TIMEOUT)
+            return await within(self._caller.call(function, *arguments), TIMEOUT)
         except TimeoutError:
             raise CapabilityError(f"attack {name!r}: {method}() did not return within {TIMEOUT:g} s") from None
         except Exception as error:  # an attack of the user's own may raise anything

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,7 @@ from ...clock import run_steadily, steady_time
 from ...documents import json_or_none
 from ...endpoint.session import TOKEN_PREFIX
 from ...endpoint.wire import problem_of, reply_to
-from ...errors import ConfigurationError, ModelError, TauError
+from ...errors import ConfigurationError, ModelError, TauError, UnwatchedModelError
 from ...plain import json
 from ...proxies import describe_proxy
 
@@ -39,6 +40,14 @@ _REPORTING = frozenset({"openrouter.ai"})
 _HTTP_ERROR = 400
 #: Faults of a model or its provider, for which the agent is not to blame.
 _NOT_OF_AGENT = frozenset({"bad_request", "context_window", "refused"})
+
+
+#: The functions by which libraries say that they have replaced threads, by module, with their argument.
+_PATCHING = {"gevent.monkey": ("is_module_patched", "threading"), "eventlet.patcher": ("is_monkey_patched", "thread")}
+_PATCHED = (
+    "{} has replaced the threads of Python, without which model calls of the agent's own client cannot be counted, "
+    "recorded or replayed: add --tau-plain-clients off"
+)
 
 
 class Response(NamedTuple):
@@ -102,6 +111,8 @@ class Exchange:
         Args:
             send: Sends the request to the API, and reads the response to its end.
         """
+        if (library := patched_threads()) is not None:
+            return self._refusal(UnwatchedModelError(_PATCHED.format(library), final=True))
         try:
             reply = await self.models.call(self.role, self.request, _Api(send, self.models.prices, self.url))
         except TauError as error:
@@ -111,6 +122,8 @@ class Exchange:
 
     def answer_sync(self, send: Callable[[], Response]) -> Response:
         """Return the response to a blocking client; as :meth:`answer`."""
+        if (library := patched_threads()) is not None:
+            return self._refusal(UnwatchedModelError(_PATCHED.format(library), final=True))
 
         async def in_thread() -> Response:
             return await asyncio.to_thread(send)
@@ -287,6 +300,15 @@ def _usage(values: list[Any]) -> Usage | None:
 def _flat(value: Any) -> Iterator[tuple[str, Any]]:
     for name, each in value.items() if isinstance(value, dict) else ():
         yield from _flat(each) if isinstance(each, dict) else [(name, each)]
+
+
+def patched_threads() -> str | None:
+    """Return the library that has replaced the threads of Python, such as ``gevent``; None if none has."""
+    for name, (function, argument) in _PATCHING.items():
+        module: Any = sys.modules.get(name)
+        if module is not None and getattr(module, function)(argument):
+            return name.partition(".")[0]
+    return None
 
 
 def _on_event_loop() -> bool:

@@ -11,9 +11,12 @@ from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...clock import new_event_loop, steady
+from ...stalls import LoopWatch
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
+
+    from ...stalls import Stall, TrialTime
 
 T = TypeVar("T")
 
@@ -22,27 +25,40 @@ _CLOSING_TIME = 2.0
 
 
 class EventLoop:
-    """Runs coroutines; its thread is started at the first of them."""
+    """Runs coroutines; its thread is started at the first of them.
+
+    A loop that code of a trial blocks for as long as the trial may take is given up: later coroutines have another.
+    """
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._watch: LoopWatch | None = None
         self._closing = threading.Event()
         # What was submitted and is not done; the lock keeps the end of a loop out of a submission.
-        self._waiting: set[Future[Any]] = set()
+        self._waiting: dict[Future[Any], TrialTime | None] = {}
         self._lock = threading.Lock()
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine; cancelling the future cancels it."""
+    def submit(self, work: Coroutine[Any, Any, T], trial: TrialTime | None = None) -> Future[T]:
+        """Start a coroutine; cancelling the future cancels it.
+
+        Args:
+            work: The coroutine.
+            trial: The trial that it runs; its ``give_up`` ends the future if the loop is given up.
+        """
+        future: Future[T] = Future()
         with self._lock:
             try:
-                loop = self.ensure()
+                loop, watch = self.ensure(), self._watch
             except BaseException:
                 work.close()  # else Python warns that it was never awaited
                 raise
-            future = asyncio.run_coroutine_threadsafe(work, loop)
-            self._waiting.add(future)
-        future.add_done_callback(self._waiting.discard)
+            self._waiting[future] = trial
+            if watch is not None and trial is not None:
+                watch.begin(trial)
+                future.add_done_callback(lambda _: watch.end(trial))
+            future.add_done_callback(lambda _: self._waiting.pop(future, None))
+            loop.call_soon_threadsafe(_start_on, loop, work, future)
         return future
 
     def ensure(self) -> asyncio.AbstractEventLoop:
@@ -58,8 +74,21 @@ class EventLoop:
         self._loop, self._closing = new_event_loop(), threading.Event()
         guard(self._loop)
         work = (self._loop, self._closing)
-        self._thread = threading.Thread(target=self._run, args=work, name="tau-conversations", daemon=True)
+        self._thread = thread = threading.Thread(target=self._run, args=work, name="tau-conversations", daemon=True)
+        self._watch = LoopWatch(self._loop, lambda: thread.ident, functools.partial(self._give_up, *work))
         self._thread.start()
+
+    def _give_up(self, loop: asyncio.AbstractEventLoop, closing: threading.Event, stall: Stall) -> None:
+        """Leave a blocked loop and its thread to themselves; what runs on it is ended elsewhere."""
+        with self._lock:
+            if self._loop is not loop:
+                return
+            self._loop = self._thread = self._watch = None
+            closing.set()
+            trials = [trial for trial in list(self._waiting.values()) if trial is not None]
+        loop.call_soon_threadsafe(loop.stop)  # should the code return after all
+        for trial in trials:
+            trial.give_up(stall)
 
     def close(self) -> None:
         """Cancel the running coroutines, and end the thread."""
@@ -71,6 +100,8 @@ class EventLoop:
             return  # a coroutine ignores the cancellation; the daemon thread ends with the process
         finally:
             loop, self._loop = self._loop, None
+            if self._watch is not None:
+                self._watch.close()
             self._closing.set()
             loop.call_soon_threadsafe(loop.stop)
         self._thread.join(_CLOSING_TIME)
@@ -103,13 +134,17 @@ class BorrowedLoop:
         self._loop = loop
         self._thread: threading.Thread | None = None
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine; cancelling the future cancels it."""
+    def submit(self, work: Coroutine[Any, Any, T], trial: TrialTime | None = None) -> Future[T]:
+        """Start a coroutine; cancelling the future cancels it; ``trial`` is the trial that it runs."""
         future: Future[T] = Future()
         # Fixtures may have set context variables in this thread.
         run = functools.partial(contextvars.copy_context().run, self._run, work, future)
-        self._thread = threading.Thread(target=run, name="tau-conversation", daemon=True)
+        self._thread = thread = threading.Thread(target=run, name="tau-conversation", daemon=True)
         self._thread.start()
+        if trial is not None:
+            watch = LoopWatch(self._loop, lambda: thread.ident, trial.give_up)
+            watch.begin(trial)
+            future.add_done_callback(lambda _: watch.close())
         return future
 
     def join(self) -> None:
@@ -131,17 +166,22 @@ class BorrowedLoop:
 class RunningLoop:
     """Runs a coroutine on the event loop that runs in this thread, which is that of a test."""
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine; cancelling the future cancels it."""
+    def submit(self, work: Coroutine[Any, Any, T], trial: TrialTime | None = None) -> Future[T]:
+        """Start a coroutine; cancelling the future cancels it. The loop, that of pytest's thread, is not watched."""
+        del trial
         future: Future[T] = Future()
-        loop = asyncio.get_running_loop()
-        task = loop.create_task(work)
-        task.add_done_callback(lambda _: _settle(future, task))
-        future.add_done_callback(lambda _: _cancel(loop, task))
+        _start_on(asyncio.get_running_loop(), work, future)
         return future
 
     def join(self) -> None:
         """Do nothing: the loop runs on."""
+
+
+def _start_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], future: Future[T]) -> None:
+    """Start a coroutine on the loop that runs in this thread, for a future that is cancelled with it."""
+    task = loop.create_task(work)
+    task.add_done_callback(lambda _: _settle(future, task))
+    future.add_done_callback(lambda _: _cancel(loop, task))
 
 
 def _settle(future: Future[T], task: asyncio.Task[T]) -> None:

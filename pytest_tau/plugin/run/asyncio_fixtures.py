@@ -1,11 +1,14 @@
-"""Trials on the event loops of pytest-asyncio: a client made in an async fixture is used on the loop it was made on."""
+"""Trials on the event loops of pytest-asyncio and anyio's plugin.
+
+A client that is made in an async fixture is used on the loop on which it was made.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ..compat import fixture_info
-from .compat import active_loop_scopes, has_asyncio, loop_of_scope, loop_scope
+from .compat import ANYIO, active_loop_scopes, anyio_loop, loop_of_scope, loop_scope_of, runs_by_anyio
 
 if TYPE_CHECKING:
     import asyncio
@@ -15,13 +18,15 @@ if TYPE_CHECKING:
 
 #: The fixtures from which the trial is made.
 _PARTS = ("tau_agent", "tau_user", "tau_env", "tau_task")
+#: How a test of anyio's plugin is run on asyncio.
+_ON_ASYNCIO = "let the fixture anyio_backend return 'asyncio'"
 #: The scopes of event loops, narrowest first.
-_SCOPES = ("function", "class", "module", "package", "session")
+_SCOPES = ("function", "class", "module", "package", "session", ANYIO)
 
 
-def is_async_fixture(config: pytest.Config, definition: object) -> bool:
-    """Return whether pytest-asyncio runs a fixture on one of its event loops."""
-    return has_asyncio(config) and loop_scope(config, definition) is not None
+def is_async_fixture(item: pytest.Item, definition: object) -> bool:
+    """Return whether a plugin runs a fixture on an event loop."""
+    return runs_by_anyio(item, definition) or loop_scope_of(item.config, definition) is not None
 
 
 def fixture_loop(request: pytest.FixtureRequest) -> asyncio.AbstractEventLoop | None:
@@ -31,10 +36,8 @@ def fixture_loop(request: pytest.FixtureRequest) -> asyncio.AbstractEventLoop | 
     agent may still have another async fixture's value, by a hook: then it is the loop of the narrowest scope.
 
     Raises:
-        ConfigurationError: They live on several loops, or the loop runs: the test should use ``tau_run``.
+        ConfigurationError: They live on several loops or on trio, or the loop runs: the test should use ``tau_run``.
     """
-    if not has_asyncio(request.config):
-        return None
     active = active_loop_scopes(request.config, request.node)
     if not active:
         return None
@@ -43,18 +46,30 @@ def fixture_loop(request: pytest.FixtureRequest) -> asyncio.AbstractEventLoop | 
     needed = {name: active[name] for name in _needed(request.node) if name in active}
     if len(set(needed.values())) > 1:
         where = ", ".join(f"{name} ({scope})" for name, scope in needed.items())
+        problem = f"the agent and the user depend on async fixtures on several event loops: {where}"
+        if ANYIO in needed.values():
+            raise ConfigurationError(f"{problem}: let one plugin run these fixtures, pytest-asyncio or anyio")
         raise ConfigurationError(
-            f"the agent and the user depend on async fixtures on several event loops: {where}: give these fixtures "
-            f'the same loop_scope, such as @pytest_asyncio.fixture(loop_scope="{max(needed.values(), key=_width)}")'
+            f"{problem}: give these fixtures the same loop_scope, such as "
+            f'@pytest_asyncio.fixture(loop_scope="{max(needed.values(), key=_width)}")'
         )
-    loop = loop_of_scope(request, min((needed or active).values(), key=_width))
-    if loop.is_running():
+    loop = _loop(request, min((needed or active).values(), key=_width))
+    if loop is None and needed:
+        raise ConfigurationError(
+            f"the async fixture {next(iter(needed))} runs on trio, and trials run on asyncio: {_ON_ASYNCIO}"
+        )
+    if loop is not None and loop.is_running():
         raise ConfigurationError(
             "tau_simulation cannot be requested while the event loop of the test runs: request it as an argument of "
             "the "
             "test, or await tau_run()"
         )
     return loop
+
+
+def _loop(request: pytest.FixtureRequest, scope: str) -> asyncio.AbstractEventLoop | None:
+    """Return the event loop of a scope; None if anyio's plugin runs trio."""
+    return anyio_loop(request) if scope == ANYIO else loop_of_scope(request, scope)
 
 
 def _width(scope: str) -> int:
@@ -82,13 +97,17 @@ def check_test_loop(request: pytest.FixtureRequest) -> None:
 
     from ...errors import ConfigurationError
 
-    if not has_asyncio(request.config):
-        return
+    try:
+        running = asyncio.get_running_loop()
+    except RuntimeError:
+        raise ConfigurationError(
+            f"tau_run() runs on asyncio, and the test runs on another library, such as trio: {_ON_ASYNCIO}"
+        ) from None
     active = active_loop_scopes(request.config, request.node)
     for name in _needed(request.node):
-        if name in active and loop_of_scope(request, active[name]) is not asyncio.get_running_loop():
+        if name in active and _loop(request, active[name]) is not running:
+            mark = "anyio" if active[name] == ANYIO else f'asyncio(loop_scope="{active[name]}")'
             raise ConfigurationError(
                 f"tau_run() runs on the loop of the test, but the async fixture {name} is on the loop of another "
-                "scope: "
-                f'mark the test with @pytest.mark.asyncio(loop_scope="{active[name]}")'
+                f"scope: mark the test with @pytest.mark.{mark}"
             )

@@ -176,14 +176,15 @@ def _blocking_fixtures(item: pytest.Item) -> list[str]:
             if any(not is_own_fixture(definition) for definition in definitions):
                 found.append(str(name))
         # Fixtures are set up in this order: those after the trial do not affect it.
-        elif before and not (definitions and _is_ready(definitions[-1]) and not _is_async(item, definitions[-1])):
+        elif before and not (definitions and _can_wait(item, definitions[-1])):
             found.append(str(name))
         before = before and name != "tau_simulation"
     return found
 
 
-def _is_async(item: pytest.Item, definition: Any) -> bool:
-    return is_async_fixture(item.config, definition)
+def _can_wait(item: pytest.Item, definition: Any) -> bool:
+    """Return whether a trial may start before a fixture of its test is set up."""
+    return _is_ready(definition) and not is_async_fixture(item, definition)
 
 
 def _is_not_run(item: pytest.Item) -> bool:
@@ -212,6 +213,6 @@ def _waits_for_setup(item: pytest.Item, name: str) -> bool:
     """Return whether the fixture has session scope, so that the setup of the first item that uses it makes it ready."""
     info = fixture_info(item)
     definitions: list[Any] = list(info.name2fixturedefs.get(name, ())) if info else []
-    if name in _OWN or not definitions or is_async_fixture(item.config, definitions[-1]):
+    if name in _OWN or not definitions or is_async_fixture(item, definitions[-1]):
         return False
     return _is_shared(definitions[-1])

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import queue
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
@@ -22,6 +22,7 @@ from ...plain import json
 from ...runner import Trial, TrialSetup, refuse_failing_reference
 from ...runs.groups import INPUTS
 from ...runs.manifest import diff_values
+from ...stalls import TRIAL_TIME, TrialTime
 from ...text import error_line, printable
 from ..context.budget import skip_without_money
 from ..context.event_loop import BorrowedLoop
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from ...environment import Environment
     from ...models import Message, Simulation
     from ...participants import ParticipantSource
+    from ...stalls import Stall
     from ..context.event_loop import RunningLoop
     from ..items import TaskSpec
 
@@ -109,6 +111,7 @@ class TrialFuture:
         self._is_stored = False
         self._graded: Simulation | None = None
         self._interrupted: Simulation | None = None
+        self._ending, self._ended = threading.Lock(), False
         self._future: Future[Simulation] = Future()  # a signal may come while the trial is started
         self._future = self._start() if restored is None else self._as_finished(restored)
         self._future.add_done_callback(lambda _: self._end())
@@ -142,7 +145,35 @@ class TrialFuture:
             item=self._item, spec=inputs.spec, number=number, models=inputs.models
         )
         agent, user = sources_of(self._context, inputs.spec, inputs.agent, inputs.user)
-        return (self._loop or self._context.loop).submit(self._run(trial, agent, user))
+        settings = inputs.spec.config.simulation
+        limit = settings.own_timeout if settings.limits.timeout is None else settings.limits.timeout
+        timed = TrialTime(self._item.nodeid, limit, lambda stall: self._conclude(trial, stall, agent, user))
+        work = self._run(trial, agent, user, timed)
+        return (self._loop or self._context.loop).submit(work, timed)
+
+    def _conclude(self, trial: Trial, stall: Stall, agent: ParticipantSource, user: ParticipantSource) -> None:
+        """End the trial on another event loop, since its own is blocked and was given up."""
+
+        async def conclude() -> Simulation:
+            simulation = await trial.conclude(stall, agent, user)
+            return self._completed(trial, simulation, agent)
+
+        def settle(concluded: Future[Simulation]) -> None:
+            with contextlib.suppress(InvalidStateError):  # the trial was cancelled
+                error = concluded.exception()
+                if error is not None:
+                    self._future.set_exception(error)
+                else:
+                    self._future.set_result(concluded.result())
+
+        if not self._is_ended():
+            self._context.loop.submit(conclude()).add_done_callback(settle)
+
+    def _is_ended(self) -> bool:
+        """Return whether the trial has been ended; it counts as ended from then on."""
+        with self._ending:
+            ended, self._ended = self._ended, True
+        return ended
 
     def _end(self) -> None:
         self._context.running.discard(self)
@@ -287,26 +318,35 @@ class TrialFuture:
         # An agent that runs in this thread may have caught the exception of a time limit.
         return self._interrupted or self._future.result()
 
-    async def _run(self, trial: Trial, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
+    async def _run(
+        self, trial: Trial, agent: ParticipantSource, user: ParticipantSource, timed: TrialTime
+    ) -> Simulation:
         start = steady_time()
+        TRIAL_TIME.set(timed)
         try:
             with self._context.logs.collecting(self._logged):
                 await refuse_failing_reference(trial, self._item.path)
                 self._graded = simulation = await trial.run(agent, user)
                 await self._add_facts(simulation)
-            self._note_foreign(simulation, agent)
-            simulation.note_late_calls(trial.late_calls)
-            self._context.late_calls.append(trial.late_calls)
-            if inputs := inputs_of(self._item):
-                simulation.info = (simulation.info or {}) | {INPUTS: inputs}
-            # Other faults, as of a provider, have no frames of a participant's code that would explain them.
-            self._fault = trial.fault if simulation.termination_reason in _BY_PARTICIPANT else None
-            self._end_log(simulation)
+            if self._is_ended():
+                raise asyncio.CancelledError  # noqa: TRY301 - its loop was given up, and it is stored already
+            return self._completed(trial, simulation, agent)
         except BaseException as error:
             self._end_log(None, error)
             raise
         finally:
             self.elapsed = steady_time() - start
+
+    def _completed(self, trial: Trial, simulation: Simulation, agent: ParticipantSource) -> Simulation:
+        """Return the simulation of a trial that has ended, stored."""
+        self._note_foreign(simulation, agent)
+        simulation.note_late_calls(trial.late_calls)
+        self._context.late_calls.append(trial.late_calls)
+        if inputs := inputs_of(self._item):
+            simulation.info = (simulation.info or {}) | {INPUTS: inputs}
+        # Other faults, as of a provider, have no frames of a participant's code that would explain them.
+        self._fault = trial.fault if simulation.termination_reason in _BY_PARTICIPANT else None
+        self._end_log(simulation)
         self._store(simulation)
         return simulation
 
