@@ -198,13 +198,11 @@ class LoopWatch:
                 since = seen
 
     def _running(self) -> TrialTime | None:
-        """Return the trial whose task the loop runs; None for other code."""
-        try:
-            task: Any = asyncio.current_task(self._loop)
-        except RuntimeError:
-            return None
-        if task is None:
-            return None
+        """Return the trial whose task the loop runs, or the only one on the loop; None for other code."""
+        trials = list(self._trials)
+        if len(trials) == 1:
+            return trials[0]
+        task: Any = asyncio.current_task(self._loop)
         found: TrialTime | None = getattr(task, "trial_time", None)
         return task.get_context().get(TRIAL_TIME) if found is None and hasattr(task, "get_context") else found
 

@@ -145,7 +145,7 @@ def _check_block(block: Any) -> None:
     """Check what the page shows of a block.
 
     Raises:
-        TypeError: It is no block, or has a value of another type.
+        TypeError: It is not a block, or has a value of another type.
     """
     if not isinstance(block, PageBlock):
         raise TypeError(f"expected a PageBlock, got {type(block).__name__}")

@@ -18,8 +18,8 @@ def checked_facts(capability: Capability, facts: Any) -> dict[str, Any]:
     """Return facts in their stored form.
 
     Raises:
-        TypeError: They are no facts that can be stored, or are not of the class that the capability declares.
-        ValueError: They cannot be read again, or the value of a metric is no number.
+        TypeError: They cannot be stored.
+        ValueError: They are not of the class that the capability declares, or the value of a metric is not a number.
     """
     if capability in bundled():
         return stored_facts(facts)
@@ -52,7 +52,7 @@ def _check_metrics(capability: Capability, facts: dict[str, Any]) -> None:
         values += events if isinstance(events, list) else [events]
         wrong = next((value for value in values if not _is_number(value)), None)
         if wrong is not None:
-            raise ValueError(f"graded: {field} is {shorten(repr(wrong))}, which is no number for {column.name}")
+            raise ValueError(f"graded: {field} is {shorten(repr(wrong))}, and {column.name} needs a number")
 
 
 def _is_number(value: Any) -> bool:

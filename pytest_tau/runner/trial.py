@@ -127,6 +127,7 @@ class Trial:
             simulation.messages = list(attempt.conversation.messages) if attempt.conversation else []
         elif own and not graded:
             simulation.error = f"no verdict: {problem}"
+            simulation.note_error_kind("BlockedLoopError")
             graded = True
         if not graded:
             await self._grade(simulation, attempt.before)
@@ -139,6 +140,12 @@ class Trial:
     def _attempt_at_work(self) -> Attempt:
         assert self._at_work is not None, "an attempt has begun"
         return self._at_work
+
+    def abandon(self) -> None:
+        """End a trial that is to have no result; it may be run again."""
+        if self.models.tape:
+            self.models.tape.abandon()
+        self.environment.close()
 
     def _completed(
         self, simulation: Simulation, clock: Clock, agent: ParticipantSource, user: ParticipantSource

@@ -126,7 +126,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "capabilities": {"aiohttp", "numpy", "opentelemetry", "pydantic", "pytest", "syrupy", "urllib3"},
     "submission": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project
-    "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet"},
+    "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet", "anyio"},
 }
 
 

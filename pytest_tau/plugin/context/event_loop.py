@@ -27,13 +27,15 @@ _CLOSING_TIME = 2.0
 class EventLoop:
     """Runs coroutines; its thread is started at the first of them.
 
-    A loop that code of a trial blocks for as long as the trial may take is given up: later coroutines have another.
+    A loop that code of a trial blocks for as long as the trial may take is given up. From then on, each coroutine has a
+    loop of its own, since the code of other trials may be the same.
     """
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._watch: LoopWatch | None = None
+        self._was_blocked = self._ends = False
         self._closing = threading.Event()
         # What was submitted and is not done; the lock keeps the end of a loop out of a submission.
         self._waiting: dict[Future[Any], TrialTime | None] = {}
@@ -46,6 +48,11 @@ class EventLoop:
             work: The coroutine.
             trial: The trial that it runs; its ``give_up`` ends the future if the loop is given up.
         """
+        if self._was_blocked:
+            other = EventLoop()
+            result = other.submit(work, trial)
+            result.add_done_callback(lambda _: other.end())
+            return result
         future: Future[T] = Future()
         with self._lock:
             try:
@@ -84,11 +91,28 @@ class EventLoop:
             if self._loop is not loop:
                 return
             self._loop = self._thread = self._watch = None
+            self._was_blocked = True
             closing.set()
             trials = [trial for trial in list(self._waiting.values()) if trial is not None]
         loop.call_soon_threadsafe(loop.stop)  # should the code return after all
         for trial in trials:
             trial.give_up(stall)
+
+    def end(self) -> None:
+        """Cancel what still runs, and end the thread and the loop, without waiting for it."""
+
+        async def stop() -> None:
+            await _cancel_others(_CLOSING_TIME)
+            asyncio.get_running_loop().stop()
+
+        loop = self._loop
+        if loop is None:
+            return  # it was given up
+        self._closing.set()
+        if self._watch is not None:
+            self._watch.close()
+        self._ends = True
+        loop.call_soon_threadsafe(lambda: loop.create_task(stop()))
 
     def close(self) -> None:
         """Cancel the running coroutines, and end the thread."""
@@ -112,6 +136,11 @@ class EventLoop:
         asyncio.set_event_loop(loop)
         with contextlib.suppress(KeyboardInterrupt, SystemExit):  # which asyncio lets out of the loop
             loop.run_forever()
+        if loop is not self._loop:  # it was given up, and its code has returned
+            with contextlib.suppress(KeyboardInterrupt, SystemExit):
+                loop.run_until_complete(_cancel_others(_CLOSING_TIME))
+        if loop is not self._loop or self._ends:
+            loop.close()
         if closing.is_set():
             return
         with self._lock:
@@ -217,8 +246,12 @@ def guarded(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
         loop.set_task_factory(factory)
 
 
-async def _cancel_others() -> None:
+async def _cancel_others(seconds: float | None = None) -> None:
+    """Cancel all other tasks of the loop, and wait for them; for some seconds if a number is given."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    done, _ = await asyncio.wait(others, timeout=seconds) if others else (others, others)
+    for task in done:
+        if not task.cancelled():
+            task.exception()  # it is not logged as one that was never retrieved

@@ -18,8 +18,10 @@ from .fixture_effects import changes_world, fixtures_before_trial, has_no_effect
 from .setup import make_environment, make_participant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from ...chat import Role
+    from ...models import ModelUsage
     from ..context.budget import Budget
     from .trials import TrialFuture
 
@@ -49,6 +51,7 @@ class TrialPrefetcher:
         self._running: dict[pytest.Item, TrialFuture] = {}
         self._finished: queue.SimpleQueue[pytest.Item] = queue.SimpleQueue()
         self._started: set[pytest.Item] = set()
+        self._repeated: set[pytest.Item] = set()
         self._unfit: set[pytest.Item] = set()
 
     @property
@@ -105,11 +108,21 @@ class TrialPrefetcher:
         try:
             item = self._finished.get(timeout=timeout) if timeout else self._finished.get_nowait()
             while True:
-                if self._running.pop(item, None) is not None:
+                trial = self._running.pop(item, None)
+                if trial is not None and not (trial.lost and self._repeat(item, trial)):
                     yield item
                 item = self._finished.get_nowait()
         except queue.Empty:
             return
+
+    def _repeat(self, item: pytest.Item, lost: TrialFuture) -> bool:
+        """Start the trial of an item anew, which another trial has blocked; return whether it was started.
+
+        What its model calls have used and cost counts.
+        """
+        self._repeated.add(item)
+        self._start(item, lost.inputs.models.usage)
+        return item in self._running
 
     def release(self, item: pytest.Item) -> None:
         """Cancel the item's trial if the item has run and has not waited for it."""
@@ -135,8 +148,13 @@ class TrialPrefetcher:
                 item_state(item).report.serial_because = _XUNIT.sub(r"\1", lasting)
         return not blocking
 
-    def _start(self, item: pytest.Item) -> None:
-        """Start the trial; if that fails, the item's own setup raises the same error and reports it."""
+    def _start(self, item: pytest.Item, used: Mapping[Role, ModelUsage] | None = None) -> None:
+        """Start the trial; if that fails, the item's own setup raises the same error and reports it.
+
+        Args:
+            item: The item.
+            used: What a trial that was lost has used of its models.
+        """
         from .models import trial_models
         from .trials import TrialFuture, TrialInputs
 
@@ -145,8 +163,10 @@ class TrialPrefetcher:
         try:
             environment = make_environment(item, spec)
             models = trial_models(item, spec, trial_of(item), environment)
+            models.usage.update(used or {})
             agent, user = make_participant("agent", item, spec), make_participant("user", item, spec)
-            trial = TrialFuture(item, TrialInputs(spec, trial_of(item), environment, models, agent, user))
+            inputs = TrialInputs(spec, trial_of(item), environment, models, agent, user)
+            trial = TrialFuture(item, inputs, repeatable=item not in self._repeated)
         except pytest.exit.Exception:
             raise
         except (Exception, SystemExit, pytest.skip.Exception, pytest.fail.Exception):  # noqa: BLE001

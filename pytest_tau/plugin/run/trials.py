@@ -81,9 +81,11 @@ class TrialFuture:
         inputs: The inputs of the trial.
         restored: The trial's simulation from the previous run; it is not run again.
         loop: The event loop on which it runs; None for that of the run.
+        repeatable: Another one can be made of the item, if this one is lost.
 
     Attributes:
         inputs: The inputs of the trial.
+        lost: Whether code of another trial has blocked its event loop, and another one is to be made.
         elapsed: Seconds that the trial took, once it has finished.
         test: The node id of its test.
     """
@@ -94,9 +96,11 @@ class TrialFuture:
         inputs: TrialInputs,
         restored: Simulation | None = None,
         loop: BorrowedLoop | RunningLoop | None = None,
+        *,
+        repeatable: bool = False,
     ) -> None:
-        self.inputs, self.elapsed, self.test = inputs, 0.0, item.nodeid
-        self._loop = loop
+        self.inputs, self.elapsed, self.test, self.lost = inputs, 0.0, item.nodeid, False
+        self._loop, self._repeatable = loop, repeatable
         self._logged: list[logging.LogRecord] = []
         self._item, self._context, self._restored = item, require_context(item.config), restored
         self.began = steady_time()
@@ -166,7 +170,16 @@ class TrialFuture:
                 else:
                     self._future.set_result(concluded.result())
 
-        if not self._is_ended():
+        if self._is_ended():
+            return
+        if self._repeatable and stall.trial != self._item.nodeid:
+            self.lost = True
+            trial.abandon()
+            lost: Future[Simulation] = Future()
+            lost.add_done_callback(settle)
+            lost.set_exception(problem := RuntimeError("the trial was lost: its event loop was blocked"))
+            self._end_log(None, problem)
+        else:
             self._context.loop.submit(conclude()).add_done_callback(settle)
 
     def _is_ended(self) -> bool:
@@ -356,7 +369,8 @@ class TrialFuture:
             for each in self._after:
                 await each(simulation)
         except asyncio.CancelledError:
-            self._store(simulation)
+            if not self._is_ended():
+                self._store(simulation)
             raise
 
     def _end_log(self, simulation: Simulation | None, error: BaseException | None = None) -> None:
