@@ -298,10 +298,10 @@ def _check_stages(stages: Any) -> None:
 
 
 def _checked(value: Any, kind: type) -> Any:
-    """Return what a stage has returned, if it is None or of the class that it is to return.
+    """Return what a stage has returned: None, or a value of the class that it is to return.
 
     Raises:
-        TypeError: It is not.
+        TypeError: It is another value.
     """
     if value is None or isinstance(value, kind):
         return value

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import textwrap
+import types
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -220,6 +222,26 @@ def test_off_by_an_option(run, monkeypatch):
         assert len(server.requests) == 2
     found.outcomes(passed=1)
     found.line(UNSEEN)
+
+
+@pytest.mark.parametrize("name", ["whole", "whole_async", "by_requests"])
+@pytest.mark.parametrize(
+    ("module", "function", "argument"),
+    [("gevent.monkey", "is_module_patched", "threading"), ("eventlet.patcher", "is_monkey_patched", "thread")],
+)
+def test_replaced_threads_are_an_error_with_the_way_out(run, monkeypatch, name, module, function, argument):
+    patching = types.ModuleType(module)
+    setattr(patching, function, lambda asked: asked == argument)
+    monkeypatch.setitem(sys.modules, module, patching)
+    with served(monkeypatch) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        found = run(name)
+        found.outcomes(errors=1)
+        assert server.served == 0
+        found.line(f"UnwatchedModelError: {module.split('.')[0]} has replaced the threads of Python")
+        found.line("add --tau-plain-clients off")
+        found.line("looks like the harness's fault: calls of the agent's client cannot be watched")
+        run(name, "--tau-plain-clients", "off").outcomes(passed=1)
 
 
 def test_a_thread_is_seen_with_a_copy_of_the_context_only(run, monkeypatch, project):
