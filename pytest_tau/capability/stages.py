@@ -21,7 +21,7 @@ from .views import Ruling, TrialStages
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
-    from ..models import Simulation, ToolCall
+    from ..models import Message, Simulation, ToolCall
     from . import ActiveCapability, Capability
     from .views import TrialView
 
@@ -53,8 +53,6 @@ class StageCalls:
     facts have. Errors of this package pass, such as a ``CapabilityError``, which ends the conversation.
 
     Args:
-        active: The capabilities, with their settings.
-        view: Makes what a capability is given of the trial.
         problems: Why capabilities take no part, by name.
         seconds: The time that ``graded`` and ``ended`` of a capability that is not bundled have; None for any time.
 
@@ -63,17 +61,24 @@ class StageCalls:
         running: The capability and its stage that run at the moment, such as ``'heard': message``; None if none does.
     """
 
-    def __init__(
-        self,
-        active: Iterable[ActiveCapability],
-        view: Callable[..., TrialView],
-        problems: dict[str, str] | None = None,
-        seconds: float | None = None,
-    ) -> None:
+    def __init__(self, problems: dict[str, str] | None = None, seconds: float | None = None) -> None:
         self.fault: CapabilityError | None = None
         self.running: str | None = None
         self._problems, self._seconds = dict(problems or {}), seconds
         self._made: list[_Member] = []
+        self.begin: list[Callable[[Sequence[Message]], None]] = []
+        self.message: list[Callable[[Message], None]] = []
+        self.call: list[Callable[[ToolCall], Awaitable[ToolMessage | None]]] = []
+        self.result: list[Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]] = []
+        self.converse: Callable[[Any], Awaitable[Any]] | None = None
+
+    def make(self, active: Iterable[ActiveCapability], view: Callable[..., TrialView]) -> None:
+        """Make the stages of the capabilities.
+
+        Args:
+            active: The capabilities, with their settings.
+            view: Makes what a capability is given of the trial.
+        """
         for capability, settings, variant in active:
             if capability.trial is not None:
                 self._add(capability, functools.partial(view, settings, variant=variant))
@@ -82,13 +87,14 @@ class StageCalls:
         self.call = [self._replacer(*each) for each in self._overriding("call")]
         self.result = [self._alterer(*each) for each in self._overriding("result")]
         leading = [self._leader(member, method) for member, _, method in self._overriding("converse")]
-        self.converse: Callable[[Any], Awaitable[Any]] | None = next(iter(leading), None)
+        self.converse = next(iter(leading), None)
 
     def _add(self, capability: Capability, view: Callable[[], TrialView]) -> None:
         assert capability.trial is not None, "it has a part in trials"
         stages: Any = None
         try:
-            stages = capability.trial(view())
+            with self._naming(capability, "trial"):
+                stages = capability.trial(view())
             _check_stages(stages)
         except CapabilityError as error:
             self.fault = error

@@ -213,7 +213,7 @@ class Trial:
         while True:
             simulation, before = self._begin(clock), StateBefore.of(self.environment)
             self._at_work, self.phase = Attempt(clock, simulation, before, (agent, user)), "participants"
-            self._stages = self._make_stages(agent.name)
+            self._make_stages(agent.name)
             self.beginning, self._unusable = None, False
             await self._converse(simulation, clock, agent, user)
             if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
@@ -237,14 +237,16 @@ class Trial:
             simulation.info = (simulation.info or {}) | {DISCARDED: discarded}
         return simulation
 
-    def _make_stages(self, agent: str) -> StageCalls | None:
+    def _make_stages(self, agent: str) -> None:
         active = self.settings.capabilities
         known: dict[str, Any] = {"agent": agent, "behaviour": self.behaviour, "models": self.models}
         known["retriever"] = self.domain.retriever(self.settings.policy, self.settings.retrieval)
         view = partial(TrialView, self.task, self.domain, self.environment, self.setup.seed, **known)
         limit = self.settings.limits.timeout
         seconds = self.settings.own_timeout if limit is None else limit
-        return StageCalls(active, view, self._problems, seconds) if active else None
+        self._stages = StageCalls(self._problems, seconds) if active else None
+        if self._stages is not None:
+            self._stages.make(active, view)
 
     def interrupted(self, why: str) -> Simulation | None:
         """Return the trial as far as it has come, as one that was interrupted; None before its conversation begins.

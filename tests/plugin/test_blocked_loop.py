@@ -98,11 +98,12 @@ def test_a_synchronous_agent_blocks_its_thread_alone(project, blocking):
 @pytest.mark.parametrize(
     ("stage", "reason", "text"),
     [
+        ("def __init__(self): time.sleep(2)", "infrastructure_error", "capability 'slow': trial has blocked"),
         ("def message(self, message): time.sleep(2)", "infrastructure_error", "capability 'slow': message has blocked"),
         ("async def call(self, call): time.sleep(2)", "infrastructure_error", "capability 'slow': call has blocked"),
         ("async def graded(self, simulation): time.sleep(2)", "user_stop", "has blocked the event loop"),
     ],
-    ids=["message", "call", "graded"],
+    ids=["trial", "message", "call", "graded"],
 )
 def test_a_capability_that_blocks_is_named(project, blocking, stage, reason, text):
     project.write(
