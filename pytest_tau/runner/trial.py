@@ -115,6 +115,8 @@ class Trial:
         """
         own = stall.trial is not None and stall.trial == self.setup.test
         problem = stall_problem(stall, own=own)
+        if self.phase == "planned" and own:  # all that a trial does by then is to carry out the reference actions
+            raise ConfigurationError(f"task {self.task.id!r}: its reference actions: {problem}")
         if self.phase == "planned":
             raise RuntimeError(problem)
         attempt = self._attempt_at_work

@@ -178,14 +178,39 @@ def test_an_agent_whose_construction_blocks_is_cut_off(project, a_task):
     assert [each["termination_reason"] for each in stored(project)] == ["timeout"]
 
 
-def test_a_tool_that_blocks_is_no_fault_of_the_agent(shelf, project):
+LENDER = """
+import os
+
+from pytest_tau.testing import ScriptedParticipant, call
+
+class Agent(ScriptedParticipant):
+    def __init__(self):
+        os.environ["TAU_TEST_BLOCKS"] = "1"
+        super().__init__([call("lend", title="Emma"), "Done."])
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "said", "reasons"),
+    [
+        ("'TAU_TEST_BLOCKS' in os.environ", "tool 'lend' of domain 'shelf' has blocked", {"infrastructure_error"}),
+        ("True", "task 'lend-emma': its reference actions: the trial has blocked", set()),
+    ],
+    ids=["conversation", "reference"],
+)
+def test_a_tool_that_blocks_is_no_fault_of_the_agent(shelf, project, monkeypatch, condition, said, reasons):
+    monkeypatch.setenv("TAU_TEST_BLOCKS", "1")
+    monkeypatch.delenv("TAU_TEST_BLOCKS")
     source = (project.path / "conftest.py").read_text(encoding="utf-8")
-    slow = source.replace('        return "lent"', '        import time; time.sleep(2)\n        return "lent"')
+    blocks = f'        import os, time; time.sleep(2 if {condition} else 0)\n        return "lent"'
+    slow = source.replace('        return "lent"', blocks)
     assert slow != source
     project.write("conftest.py", slow)
-    run = project.run("--tau-domain", "shelf", "--tau-timeout", "0.5", "--tau-agent", "gold")
-    run.line("tool 'lend' of domain 'shelf' has blocked the event loop for ")
-    assert {each["termination_reason"] for each in stored(project)} == {"infrastructure_error"}
+    project.write("own.py", LENDER)
+    options = ("--tau-timeout", "0.5", "--tau-agent", "own.py:Agent", "--tau-user", "gold")
+    run = project.run("shelf::lend-emma", "--tau-domain", "shelf", *options)
+    run.line(f"{said} the event loop for ")
+    assert {each["termination_reason"] for each in stored(project)} == reasons
 
 
 @pytest.mark.exhaustive

@@ -6,6 +6,7 @@ Each xdist worker writes a file of its own; the controller makes one file of the
 from __future__ import annotations
 
 import contextlib
+import threading
 from typing import TYPE_CHECKING, Any
 
 from ...runs.jsonl import append_lines
@@ -40,14 +41,17 @@ class SimulationFile:
         self._spare: Path | None = None
         #: Lines that there was no room for anywhere.
         self._left: list[bytes] = []
+        #: Trials end in several threads, and a signal may end one while another one is stored.
+        self._lock = threading.RLock()
 
     def append(self, line: str) -> str | None:
         """Append a line, flushed; return why that failed, if it did, and where the line is instead."""
-        self._left.append(line.encode())
-        try:
-            self._store_in(self.path.parent)
-        except OSError as error:
-            return f"simulations cannot be stored in {self.path}: {error.strerror}; {self._append_elsewhere()}"
+        with self._lock:
+            self._left.append(line.encode())
+            try:
+                self._store_in(self.path.parent)
+            except OSError as error:
+                return f"simulations cannot be stored in {self.path}: {error.strerror}; {self._append_elsewhere()}"
         return None
 
     def close(self) -> None:
@@ -68,8 +72,12 @@ class SimulationFile:
         if folder == self.path.parent and not self._made:
             make_folder(folder)
             self._made = True
-        append_lines(folder / self.path.name, b"".join(self._left))
-        self._left = []
+        lines, self._left = self._left, []
+        try:
+            append_lines(folder / self.path.name, b"".join(lines))
+        except OSError:
+            self._left = lines + self._left
+            raise
 
     def _made_spare(self) -> Path:
         if self._spare is None:
