@@ -9,6 +9,7 @@ from ..chat.requests import refusal_of, text_of
 from ..chat.text_tools import TextTools
 from ..documents import json_or_none
 from ..errors import ConfigurationError, ContextWindowError, ParticipantError, UnusableReplyError
+from ..language.message import spoken
 from ..models import json_copy, not_json
 from ..plain import json
 from ..text import shorten
@@ -126,7 +127,7 @@ class Dialogue:
                 first = answer.message | {"tool_calls": answer.message["tool_calls"][:1]}
                 answer = answer.model_copy(update={"message": first})
             try:
-                reply = as_message(_fields(answer), self._side, may_be_empty=self._may_be_empty)
+                reply = as_message(self._fields(answer), self._side, may_be_empty=self._may_be_empty)
             except ParticipantError as error:
                 if attempt == attempts:
                     problem = self._describe_unusable(error, answer, attempts)
@@ -191,6 +192,22 @@ class Dialogue:
         self._ids.add(own)
         return own
 
+    def _fields(self, answer: ChatReply) -> dict[str, Any]:
+        """Return the fields of a message. The agent is sent what its user says, without thoughts and envelopes."""
+        content = answer.message.get("content") or text_of(answer.message)
+        if self._side == "user" and isinstance(content, str) and (said := spoken(content)) != content.strip():
+            content = said
+        return {
+            "content": content,
+            "refusal": refusal_of(answer.message),
+            "tool_calls": answer.message.get("tool_calls"),
+            "cost": answer.cost,
+            "usage": answer.usage.model_dump() if answer.usage else None,
+            "generation_time_seconds": answer.seconds,
+            "raw_data": answer.message,
+            "finish_reason": answer.finish_reason,
+        }
+
     def _count(self, reply: Reply) -> None:
         usage = self._models.usage[self._side]
         for call in reply.tool_calls or []:
@@ -211,19 +228,6 @@ def _message_selector(context: ParticipantContext, model: str, tools: list[dict[
         return lambda messages: messages
     count = token_counter(model)
     return lambda messages: fit(messages, tools, budget, count)
-
-
-def _fields(answer: ChatReply) -> dict[str, Any]:
-    return {
-        "content": answer.message.get("content") or text_of(answer.message),
-        "refusal": refusal_of(answer.message),
-        "tool_calls": answer.message.get("tool_calls"),
-        "cost": answer.cost,
-        "usage": answer.usage.model_dump() if answer.usage else None,
-        "generation_time_seconds": answer.seconds,
-        "raw_data": answer.message,
-        "finish_reason": answer.finish_reason,
-    }
 
 
 def _arguments_to_send(arguments: Any) -> str:

@@ -157,6 +157,31 @@ def test_a_refusal_of_the_user_s_model_is_not_said_to_the_agent(domain: Domain, 
         answers(LLMUser(plain(domain, Chat(*[refusal] * 3))), OPENING)
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("<think>I stop later: ###STOP###.</think>Yes, please.", "Yes, please."),
+        ("I stop later: ###STOP###.</think>\n\nYes, please.", "Yes, please."),
+        ('{"message": "Yes, please."}', "Yes, please."),
+        ("<think>All done.</think>###STOP###", "###STOP###"),
+    ],
+)
+def test_the_agent_is_sent_what_the_user_says_and_no_thoughts(domain: Domain, written: str, said: str) -> None:
+    chat = Chat(written, "A red one.")
+    user = LLMUser(plain(domain, chat))
+    (reply, _) = answers(user, OPENING, agent("Which colour?"))
+    assert reply.content == said
+    assert user.is_stop(reply) is ("STOP" in said)
+    # The model sees what it wrote itself.
+    assert chat.sent[-1][2]["content"] == written
+
+
+def test_a_user_that_only_thinks_is_asked_again(domain: Domain) -> None:
+    chat = Chat("<think>Hm. ###STOP###</think>", "<think>Hm.", "Yes.")
+    (reply,) = answers(LLMUser(plain(domain, chat)), OPENING)
+    assert reply.content == "Yes."
+
+
 def test_arguments_that_are_no_object_and_unknown_tools_are_counted_for_the_user(domain: Domain) -> None:
     chat = Chat(calls(called("switch", "u1", text="[")), calls(called("count", "u2")), "###STOP###")
     built = context(domain, "user", chat)
