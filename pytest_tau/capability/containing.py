@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from ..errors import is_interrupt
-from ..models.json_values import writable
 from ..text import shorten
 
 #: Characters that are kept of the text of an exception.
@@ -30,6 +29,8 @@ def problem_of(error: BaseException, stage: str = "") -> str:
         error: The exception.
         stage: What has raised it, if the problem is to name that.
     """
+    from ..models.json_values import writable  # every run of pytest imports this module
+
     try:
         text = shorten(str(error), _LONGEST)
     except BaseException:  # noqa: BLE001 - the text of an exception is code of others, too

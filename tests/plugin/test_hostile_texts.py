@@ -58,6 +58,7 @@ def hostile(shelf):
 
     def task(name: str, title: str) -> dict[str, object]:
         action = {"action_id": EVIL, "name": "lend", "arguments": {"title": title}, "info": EVIL}
+        action["fails"] = title == EVIL
         return {
             "id": name,
             "description": {"purpose": EVIL},

@@ -162,7 +162,7 @@ def test_a_possible_value_is_none(run) -> None:
     run(order_id="o1", due="2026-02-28").assert_outcomes(failed=1)
 
 
-def test_a_warning_names_the_class_of_a_key_error(run) -> None:
+def test_a_failing_reference_action_is_named_with_the_class_of_a_key_error(run) -> None:
     result = run(order_id="zz", due="2026-02-28")
-    assert "tau: warning: 1 task has a reference action that fails" in result.stdout.str()
-    assert "'a' (postpone: KeyError: 'zz')" in result.stdout.str()
+    result.assert_outcomes(errors=1)
+    assert "evaluation_criteria.actions.0: the reference action fails: postpone: KeyError: 'zz'" in result.stdout.str()

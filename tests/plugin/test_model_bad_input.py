@@ -683,13 +683,16 @@ class TestInterruptions:
         return script
 
     def entries(self, models):
-        return [json.loads(line)["task_id"] for file in models.kept() for line in file.read_text().splitlines()]
+        """The tasks whose trials were finished, and those whose trials were interrupted."""
+        lines = [json.loads(line) for file in models.kept() for line in file.read_text().splitlines()]
+        interrupted = [line["task_id"] for line in lines if (line.get("error") or "").startswith("interrupted by ")]
+        return [line["task_id"] for line in lines if line["task_id"] not in interrupted], interrupted
 
     def test_stopping_at_the_first_failure_keeps_what_was_finished(self, three):
         models = three("return 'Hm, Done.'")
         run = models.run("-x", "--tau-record", "--tau-concurrency=1")
         run.outcomes(passed=1, failed=1)
-        assert self.entries(models) == ["one", "two"]
+        assert self.entries(models) == (["one", "two"], [])
         assert len(models.cassettes()) == 2
         run.line("tau: models together: 7 calls")
 
@@ -697,7 +700,7 @@ class TestInterruptions:
         models = three(CONTROL_C)
         run = models.interrupted("--tau-record", "--tau-concurrency=1")
         assert run.ret == pytest.ExitCode.INTERRUPTED
-        assert self.entries(models) == ["one"]
+        assert self.entries(models) == (["one"], ["two"])
         assert models.cassettes() == [
             "mock/cassettes/t.tau/one.trial-0.cassette",
             "mock/cassettes/t.tau/two.trial-0.cassette.part",
@@ -727,7 +730,7 @@ class TestInterruptions:
         """)
         run = models.interrupted("--tau-record", "--tau-concurrency=6")
         assert run.ret == pytest.ExitCode.INTERRUPTED
-        assert len(self.entries(models)) == 2
+        assert [len(tasks) for tasks in self.entries(models)] == [2, 4]
         whole = [name for name in models.cassettes() if name.endswith(".cassette")]
         assert len(whole) == 2
         assert len(models.cassettes()) == 6
@@ -753,7 +756,7 @@ class TestInterruptions:
         )
         run = models.interrupted("--tau-agent", "own.py:Own", "--tau-concurrency=1")
         assert run.ret == pytest.ExitCode.INTERRUPTED
-        assert self.entries(models) == ["one"]
+        assert self.entries(models) == (["one"], ["two"])
 
     def test_after_control_c_the_recording_goes_on(self, three, models):
         three(CONTROL_C).interrupted("--tau-record", "--tau-concurrency=1")

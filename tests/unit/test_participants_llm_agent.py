@@ -401,7 +401,7 @@ def test_how_an_endpoint_is_called_is_not_its_fault(domain: Domain, kind: Any) -
     _, ending = converse(domain, EndpointAgent(context(domain, "agent", chat)), Script())
     assert ending.reason == "infrastructure_error"
     assert ending.error
-    assert ("environment variable TAU_AGENT_API_KEY: OPENAI" in ending.error) == (kind == "authentication")
+    assert ("environment variable TAU_AGENT_API_KEY (OPENAI" in ending.error) == (kind == "authentication")
 
 
 def test_a_replay_that_differs_is_not_an_endpoint_s_fault(domain: Domain) -> None:

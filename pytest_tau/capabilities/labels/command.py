@@ -127,9 +127,9 @@ def add_agreement_parser(commands: Any) -> None:
     """Declare the subcommand ``agreement``."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "agreement",
-        description="Compare each judge, each rule of the policy and the party at fault with labels by people: "
-        "agreement, Cohen's kappa, sensitivity and specificity with their intervals, and the cases that differ. The "
-        "share of statements that a judge finds met is also shown corrected for its errors.",
+        description="Compare each judge, each rule of the policy and the party at fault with labels by people. Shown "
+        "are agreement, Cohen's kappa, sensitivity and specificity with their intervals, and the cases that differ. "
+        "The share of statements that a judge finds met is also shown corrected for its errors.",
         statuses={0: "the labels were compared", 1: "the gate is missed", 2: "the command cannot be used"},
         examples=[
             ("tau agreement RUN", "with labels.csv of the run"),
@@ -140,7 +140,7 @@ def add_agreement_parser(commands: Any) -> None:
     parser.add_argument(
         "--labels", metavar="FILE", help="the CSV file with the labels (default: those that tau label has written)"
     )
-    parser.add_argument("--gate", metavar="GATE", help="exit with 1 unless it is met: judge_kappa>=VALUE")
+    add_options(parser, "gate", help="exit with 1 unless it is met, judge_kappa>=VALUE; may be repeated")
     add_options(parser.add_argument_group("output"), "json")
     parser.set_defaults(run=run_agreement)
 
@@ -149,7 +149,7 @@ def run_agreement(args: argparse.Namespace) -> int:
     """Carry out the subcommand ``agreement``; returns the exit status."""
     from ...runs.reader import open_run
 
-    least = None if args.gate is None else _least_kappa(args.gate)
+    least = max(map(_least_kappa, args.gate), default=None)
     opened = [open_run(spec) for spec in args.runs]
     files = [Path(args.labels)] if args.labels is not None else [file_of(run.path) for run in opened]
     labels = {subject: label for file in files for subject, label in read_labels(file).items()}
@@ -165,7 +165,7 @@ def run_agreement(args: argparse.Namespace) -> int:
         for line in _lines(compared):
             printer.line(line, indent=len(line) - len(line.lstrip()))
         if least is not None:
-            printer.line(f"gate {args.gate}: {'met' if met else 'missed'}, kappa {_number(kappa)}")
+            printer.line(f"gate judge_kappa>={least:g}: {'met' if met else 'missed'}, kappa {_number(kappa)}")
     return int(not met)
 
 

@@ -126,7 +126,7 @@ class EndpointAgent(LLMAgent):
         except ModelError as error:
             if error.kind == "authentication":
                 hint = f"the agent's server refuses the key, which is that of the environment variable {KEY_VARIABLE}"
-                raise ModelError(f"{hint}: {error}", kind=error.kind) from error
+                raise ModelError(f"{hint} ({error})", kind=error.kind) from error
             if error.kind in self._NOT_ITS_FAULT:
                 raise
             raise ParticipantError(f"the agent's server failed: {error}", side="agent") from error

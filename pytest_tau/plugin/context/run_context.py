@@ -194,9 +194,10 @@ class RunContext:
         return seeds[trial]
 
     def interrupt(self) -> None:
-        """Let the rest of the run wait for no function of a domain that has not returned, after Ctrl-C."""
+        """Store what there is of the trials that run, and wait for no function of a domain any more, after Ctrl-C."""
         if not self._interrupted:
             self._interrupted = True
+            self.keep_trials("KeyboardInterrupt")
             for domain in self._domains.values():
                 interrupt_functions(domain.spec)
 

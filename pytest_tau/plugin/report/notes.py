@@ -89,15 +89,17 @@ class CapabilitiesEnd:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Call each capability; an exception is a line that fails the run."""
+        records, active = records_of(self._config), active_capabilities(self._config)
+        if not records:
+            return
         from ...capability.calls import problem_lines
         from ...capability.containing import is_contained, problem_of
         from ...capability.views import FinishedRun, Measured
 
-        records, active = records_of(self._config), active_capabilities(self._config)
         if self._config.get_verbosity() < 0:
             problems = problem_lines([each.capability for each in active], records, len(records))
             self._lines += [(f"{label}: {text}", False) for label, text in problems]
-        for capability, settings, _ in active if records else ():
+        for capability, settings, _ in active:
             if capability.finished is None:
                 continue
             run = FinishedRun(settings, [Measured(record, capability.read(record.facts)) for record in records])

@@ -9,7 +9,6 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ...runs.jsonl import append_lines
 from ...runs.layout import SIMULATIONS, worker_file
 from .manifest import build_manifest, store_plan, write_manifest
 from .paths import make_folder
@@ -72,6 +71,8 @@ class SimulationFile:
         if folder == self.path.parent and not self._made:
             make_folder(folder)
             self._made = True
+        from ...runs.jsonl import append_lines  # imports the models, which the controller of workers does without
+
         lines, self._left = self._left, []
         try:
             append_lines(folder / self.path.name, b"".join(lines))
