@@ -43,6 +43,23 @@ _GENERAL: Final = frozenset(
 _EXTRAS: Final = frozenset(
     words("newsletter insurance warranty protection subscription membership donation survey loyalty coupon promotion")
 )
+#: Words by which a thing is one more, besides what the user wants.
+_FURTHER: Final = frozenset(words("also additional additionally extra optional besides furthermore"))
+#: What can be had, up to the thing: "we also have a", "there is also an".
+_INTRODUCES: Final = re.compile(
+    r"\b(?:i|we) (?:also )?(?:can |could )?(?:also )?(?:have|offer|sell|recommend|suggest|provide)\b(?: you)?(?: also)?"
+    r"|\bthere(?: is|'s| are) (?:also )?|\b(?:also|additionally) available\b:?",
+    re.IGNORECASE,
+)
+#: An offer of what was spoken of before.
+_POINTS: Final = re.compile(
+    rf"\b(?:shall|should|can|may|could) i (?:also )?{_SELLS} (?:it|that|this|one|them|those)\b"
+    rf"|\bwould you (?:also )?(?:like|care for|want) (?:(?:me )?to {_SELLS} )?(?:it|that|this|one|them|those)\b"
+    rf"|\bdo you (?:also )?want (?:(?:me )?to {_SELLS} )?(?:it|that|this|one|them|those)\b|^(?:are you )?interested\b",
+    re.IGNORECASE,
+)
+_OR: Final = re.compile(r",? or ", re.IGNORECASE)
+_TWO: Final = 2
 #: The beginnings of words that count when words are compared: a rental is what is rented.
 _STEM: Final = 4
 #: "Would you like a city bike or an e-bike?", with what comes before the first of them.
@@ -87,9 +104,30 @@ def is_unrequested(sentence: str, wanted: Collection[str]) -> bool:
         wanted: The words of what the user wants and knows.
     """
     offer = _OFFERS.search(plain_quotes(sentence))
-    if offer is None or asks_to_proceed(sentence):
+    return offer is not None and not asks_to_proceed(sentence) and _is_foreign(sentence[offer.end() :].lower(), wanted)
+
+
+def points_at_offer(sentence: str) -> bool:
+    """Return whether a sentence offers what the one before it speaks of: "Shall I add it?"."""
+    return _POINTS.search(plain_quotes(sentence)) is not None
+
+
+def introduces_unrequested(sentence: str, wanted: Collection[str]) -> bool:
+    """Return whether a sentence speaks of a further thing that can be had, which the user does not want.
+
+    Args:
+        sentence: The sentence.
+        wanted: The words of what the user wants and knows.
+    """
+    found = _INTRODUCES.search(plain_quotes(sentence))
+    if found is None:
         return False
-    after = sentence[offer.end() :].lower()
+    said = set(words(sentence))
+    return bool(said & (_EXTRAS | _FURTHER)) and _is_foreign(sentence[found.end() :].lower(), wanted)
+
+
+def _is_foreign(after: str, wanted: Collection[str]) -> bool:
+    """Return whether the thing at the beginning of a text has nothing to do with what the user wants."""
     ends = _THING_ENDS.search(after, 1)
     offered = words(after[: ends.start()] if ends else after)
     things = {word for word in offered if word not in _GENERAL}
@@ -99,6 +137,13 @@ def is_unrequested(sentence: str, wanted: Collection[str]) -> bool:
     known = {word for word in things if word[:_STEM] in stems}
     is_known = after.lstrip().startswith(("the ", "your "))  # of the refund, the card
     return bool(things & _EXTRAS - known) or (not is_known and len(known) * 2 < len(things))
+
+
+def is_one_of_two(text: str, value: str) -> bool:
+    """Return whether a question asks for one of two things, and a value is one of them: "a gift, or a mistake?"."""
+    meant = {word[:_STEM] for word in words(value) if len(word) >= _STEM}
+    shares = [len(meant & {word[:_STEM] for word in words(part)}) for part in _OR.split(text)]
+    return len(shares) == _TWO and bool(meant) and max(shares) * 2 > len(meant) and min(shares) * 2 <= len(meant)
 
 
 def alternatives_in(text: str) -> list[str]:

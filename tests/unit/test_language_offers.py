@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from pytest_tau.language.mentions import mentions, short_names
-from pytest_tau.language.offers import alternatives_in, is_too_dear, is_unrequested
+from pytest_tau.language.offers import (
+    alternatives_in,
+    introduces_unrequested,
+    is_one_of_two,
+    is_too_dear,
+    is_unrequested,
+    points_at_offer,
+)
 from pytest_tau.language.vocabulary import words
 
 WANTED = words("I would like to rent an e-bike for Saturday. credit card")
@@ -98,3 +105,33 @@ def test_a_thing_is_named_by_a_short_name(name: str, said: str) -> None:
 
 def test_a_short_name_is_not_every_word() -> None:
     assert not any(mentions("the lamp", short) for short in short_names("Office Chair"))
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "unrequested"),
+    [
+        ("We have travel insurance for $20.", "Would you like to add it?", True),
+        ("There is also a gift wrap available for $5.", "Would you like that?", True),
+        ("I can also offer you an extended warranty.", "Shall I add it?", True),
+        ("We also have an e-bike with a bigger battery.", "Do you want me to reserve that?", False),
+        ("We have your booking in our system.", "Would you like me to book it?", False),
+        ("There is a fee of $5.", "Would you like that?", False),
+        ("We have travel insurance for $20.", "Is that the right date?", False),
+    ],
+)
+def test_an_offer_of_what_was_spoken_of_before(before: str, asked: str, unrequested: bool) -> None:
+    assert (points_at_offer(asked) and introduces_unrequested(before, WANTED)) is unrequested
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "asked"),
+    [
+        ("Is it because you no longer need it, or was it ordered by mistake?", "It is no longer needed.", True),
+        ("Was it ordered by mistake, or is it no longer needed?", "It is no longer needed.", True),
+        ("Shall I cancel it or keep it?", "It is no longer needed.", False),
+        ("Is it no longer needed?", "It is no longer needed.", False),
+        ("Is it not needed, or not needed any more?", "It is not needed.", False),
+    ],
+)
+def test_a_value_is_one_of_two_things_that_are_asked_for(text: str, value: str, asked: bool) -> None:
+    assert is_one_of_two(text, value) is asked

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ...language.offers import alternatives_in, is_too_dear, is_unrequested
+from ...language.offers import (
+    alternatives_in,
+    introduces_unrequested,
+    is_too_dear,
+    is_unrequested,
+    points_at_offer,
+)
 from ...language.parser import parse
 from ...language.vocabulary import has_all, words
 
@@ -61,8 +67,15 @@ class Decisions:
     def _agrees(self, sentence: Sentence, parsed: ParsedText) -> bool:
         if self.declines(parsed.text):
             return False
-        return self.accepts(parsed.text) or not (
-            is_too_dear(parsed.text) or is_unrequested(sentence.text, self._wanted)
+        return self.accepts(parsed.text) or not (is_too_dear(parsed.text) or self._is_unrequested(sentence, parsed))
+
+    def _is_unrequested(self, sentence: Sentence, parsed: ParsedText) -> bool:
+        """Return whether a sentence offers a thing that the script does not want, by its name or as "it"."""
+        if is_unrequested(sentence.text, self._wanted):
+            return True
+        before = parsed.sentences[: parsed.sentences.index(sentence)][-1:]
+        return points_at_offer(sentence.text) and any(
+            introduces_unrequested(each.text, self._wanted) for each in before
         )
 
     def _choice(self, choices: list[str]) -> str:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ...language.agreement import asks_to_proceed
-from ...language.offers import is_too_dear
+from ...language.offers import is_one_of_two, is_too_dear
 from ...language.parser import parse
 from ...language.vocabulary import facts_in, identifies, identifies_user, same_fact, words
 from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
@@ -230,6 +230,8 @@ class ScriptedUser(BuiltIn):
                     found += self._facts_in(sentence.words)
                 if not found and sentence.refers and "confirms" not in sentence:
                     found = self._facts_in(sentence.words) or self._facts_in(before)
+                if not found and "or" in sentence.words and "confirms" not in sentence:
+                    found = [name for name, value in self._memory.facts.items() if is_one_of_two(sentence.text, value)]
                 names += found
             before = sentence.words
         return list(dict.fromkeys(names))
