@@ -171,6 +171,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda record: "; ".join(record.failed_checks),
         page=PageColumn("failed", "checks", "Failed checks"),
     ),
+    Column("reached_outcome", lambda record: record.reached_outcome),
     Column("excluded", lambda record: record.excluded),
     Column("attempts", lambda record: record.attempts or 1),
     Column("termination_reason", lambda record: record.termination_reason),

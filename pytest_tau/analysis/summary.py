@@ -54,6 +54,7 @@ class DomainSummary:
         faults: The reasons of errors, likewise.
         messages: What errors said, likewise.
         unmet: In how many failed trials each check was not met, likewise.
+        reached: In how many trials each other right outcome of a task was reached, likewise.
         stats: What a trial took; None if none was graded.
         usage: The sums over the model calls of all trials, errors included; None if there were none.
         unseen: The agents that are not built in and of which no model call was seen.
@@ -75,6 +76,7 @@ class DomainSummary:
     unseen: tuple[UnseenAgent, ...]
     restored: int
     groups: Mapping[str, tuple[Scores, ...]]
+    reached: tuple[tuple[str, int], ...] = ()
     records: Mapping[str, Sequence[TrialRecord]] = field(default_factory=dict)
 
     @property
@@ -126,6 +128,9 @@ def _domain(
         faults=_most_frequent(ending(record) for record in errors),
         messages=_most_frequent(message for record in errors if (message := error_line(record.error or ""))),
         unmet=_most_frequent(check for record in ran for check in dict.fromkeys(record.failed_checks)),
+        reached=_most_frequent(
+            f"{record.task_id} outcome {record.reached_outcome}" for record in ran if record.reached_outcome is not None
+        ),
         stats=_stats(ran) if ran else None,
         usage=total_usage(used) if used else None,
         unseen=tuple(unseen_agents(records)),

@@ -180,6 +180,12 @@ def _tau2_writer(
             f"{domain}: {plural(content.errors, 'trial')} that ended in an error: written as infrastructure_error, "
             "which τ²-bench excludes from its rates (--errors as-is keeps the reasons)"
         )
+    if content.otherwise_right:
+        names = ", ".join(sorted(content.otherwise_right))
+        print_aside(
+            f"{domain}: trials of {names} earned their reward by another right outcome, which τ²-bench does not have: "
+            "graded there, by the reference actions alone, their verdict differs"
+        )
     if args.format == "tau2":
         write = partial(write_tau2, opened, domain=domain, content=content, info=header, options=options)
         return partial(_write, opened=opened, write=write)

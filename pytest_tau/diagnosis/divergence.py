@@ -79,6 +79,7 @@ def first_divergence(task: Task, simulation: Simulation, domain: Domain, *, solo
         TaskFormatError: The initial state cannot be applied.
     """
     verdict = simulation.reward_info if domain.spec.agent_db.cheap_to_fork else None
+    task = task.of_outcome(verdict.compared_outcome if verdict else None)
     goal = _Goal.of(task, verdict, domain) if verdict else None
     if goal is None:
         return None

@@ -58,7 +58,8 @@ def check_task(
         if name not in components:
             fail(unknown_name("reward basis", name, components), "evaluation_criteria.reward_basis")
     check_comparable(task, spec, file)
-    _check_actions(task, spec, fail, solo=solo)
+    for outcome in (None, *range(len(criteria.outcomes or ()))):
+        _check_actions(task.of_outcome(outcome), spec, fail, _actions_field(outcome), solo=solo)
     for position, assertion in enumerate(criteria.env_assertions or []):
         _check_function(spec, assertion, fail, f"evaluation_criteria.env_assertions.{position}")
     actions = (task.initial_state and task.initial_state.initialization_actions) or []
@@ -81,24 +82,28 @@ def _check_annotations(task: Task, fail: Callable[[str, str], None]) -> None:
         fail(f'expected the cluster as annotations["{CLUSTER}"], not in an object', "annotations.tau")
 
 
-def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None], *, solo: bool) -> None:
+def _actions_field(outcome: int | None) -> str:
+    """Return the field of the reference actions, or of those of another right outcome."""
+    return f"evaluation_criteria.{'' if outcome is None else f'outcomes.{outcome}.'}actions"
+
+
+def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None], field: str, *, solo: bool) -> None:
     """Check that the reference actions are calls of tools that exist, and that the user is offered its own."""
     actions = task.criteria.actions or []
     for position, action in enumerate(actions):
         if action.name not in _toolkit(spec, action.requestor).tool_infos:
-            fail(unknown_tool(action, spec), f"evaluation_criteria.actions.{position}.name")
+            fail(unknown_tool(action, spec), f"{field}.{position}.name")
         if not solo and (problem := not_offered(action, task, spec)) is not None:
-            fail(problem, f"evaluation_criteria.actions.{position}.name")
+            fail(problem, f"{field}.{position}.name")
     for position, action in enumerate(actions):
         toolkit = _toolkit(spec, action.requestor)
         called = toolkit.tool_named(action.name)
         if called is None:
             continue
-        field = f"evaluation_criteria.actions.{position}"
         for problem in argument_problems(action.name, action.arguments, toolkit):
-            fail(f"{action.name}: {problem}", f"{field}.arguments")
+            fail(f"{action.name}: {problem}", f"{field}.{position}.arguments")
         for problem in unknown_compared(action, called.parameters):
-            fail(f"{action.name}: {problem}", f"{field}.compare_args")
+            fail(f"{action.name}: {problem}", f"{field}.{position}.compare_args")
 
 
 def not_offered(action: Action, task: Task, spec: DomainSpec) -> str | None:
@@ -283,8 +288,9 @@ def check_initial_state(task: Task, domain: Domain, file: Path | None = None) ->
 def check_reference(task: Task, domain: Domain, file: Path | None = None) -> None:
     """Refuse a task with a reference action that fails: conversations are compared with a state that lacks its effect.
 
-    The actions are carried out once a process, which grading needs in any case. Data in the layout of τ²-bench is
-    taken as it is: there, such an action is skipped, and verdicts must compare. Source: τ²-bench v1.0.1.
+    So are tasks with such an action of another right outcome. The reference actions are carried out once a process,
+    which grading needs in any case. Data in the layout of τ²-bench is taken as it is: there, such an action is skipped,
+    and verdicts must compare; it has no other outcomes. Source: τ²-bench v1.0.1.
 
     Raises:
         TaskFormatError: One fails that is not meant to; names file, task and field.
@@ -306,19 +312,32 @@ _MOST_CHECKED = 4096
 def _check_reference(task: Task, domain: Domain, file: Path | None) -> None:
     criteria = task.criteria
     counts = not {"DB", "ACTION"}.isdisjoint(criteria.reward_basis) and domain.spec.agent_db.comparable
-    if not criteria.actions or not counts or not domain.has_own_data:
+    if not counts:
         return
+    for outcome in range(len(criteria.outcomes or ())):
+        _refuse_failing(task, outcome, domain, file)
+    if not criteria.actions or not domain.has_own_data or not _refuse_failing(task, None, domain, file):
+        return
+    if WORLDS.current is not None and domain.spec.agent_db.cheap_to_fork:
+        check_repeatable([task], domain)  # which was done before the test's fixtures, if at all
+
+
+def _refuse_failing(task: Task, outcome: int | None, domain: Domain, file: Path | None) -> bool:
+    """Refuse a task with a failing action of an outcome; return whether its actions could be carried out.
+
+    Raises:
+        TaskFormatError: One fails that is not meant to.
+    """
+    right = task.of_outcome(outcome)
     try:
-        domain.shared_reference(task)
+        domain.shared_reference(right)
     except (DomainError, ToolServerError, ConfigurationError):
-        return  # which grading reports
-    if (failed := domain.failed_action(task)) is None:
-        if WORLDS.current is not None and domain.spec.agent_db.cheap_to_fork:
-            check_repeatable([task], domain)  # which was done before the test's fixtures, if at all
-        return
-    problem = f'the reference action fails: {failed.text}: correct it, or add "fails": true to it if that is meant'
-    field = f"evaluation_criteria.actions.{failed.position}"
-    raise TaskFormatError(problem, file=file, task_id=task.id, field=field)
+        return False  # which grading reports
+    if (failed := domain.failed_action(right)) is None:
+        return True
+    what = "the reference action" if outcome is None else "an action of another right outcome"
+    problem = f'{what} fails: {failed.text}: correct it, or add "fails": true to it if that is meant'
+    raise TaskFormatError(problem, file=file, task_id=task.id, field=f"{_actions_field(outcome)}.{failed.position}")
 
 
 def check_repeatable(tasks: Iterable[Task], domain: Domain) -> None:
@@ -362,7 +381,12 @@ def check_comparable(task: Task, spec: DomainSpec, file: Path | None = None) -> 
     """
     criteria = task.criteria
     gated = criteria.actions is not None or criteria.env_assertions is not None
-    if "DB" not in criteria.reward_basis or not gated or spec.agent_db.comparable:
+    if spec.agent_db.comparable:
+        return
+    if criteria.outcomes:
+        problem = f"domain {spec.name!r} does not give the final state, by which it is known which outcome was reached"
+        raise TaskFormatError(problem, file=file, task_id=task.id, field="evaluation_criteria.outcomes")
+    if "DB" not in criteria.reward_basis or not gated:
         return
     source = getattr(spec.agent_db, "source", None)
     problem = (

@@ -12,13 +12,16 @@ from ..documents import DocumentError, parse_json
 from ..environment.records import json_default
 from ..models import not_json
 from ..plain import json
-from ..text import shorten, shorten_both
+from ..text import one_line, shorten, shorten_both
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..models import Call, RewardInfo
+    from ..models import Call, OutcomeCheck, RewardInfo
     from .evidence import Evidence
+
+#: Characters of the reason why an outcome is right.
+_WHY = 80
 
 LineKind: TypeAlias = Literal["verdict", "passed", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
 
@@ -40,6 +43,11 @@ def more_line(items: Sequence[Any], shown: int) -> list[Line]:
     """Return the line that counts the items that are not shown; no line if all are."""
     left = len(items) - shown
     return [Line("note", f"  and {left} more")] if left > 0 else []
+
+
+def outcome_text(outcome: OutcomeCheck) -> str:
+    """Return another right outcome in words."""
+    return f"outcome {outcome.position} ({one_line(outcome.why, _WHY)})"
 
 
 def malformed_text(text: str) -> str:

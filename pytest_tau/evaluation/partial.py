@@ -3,24 +3,26 @@
 Calls are assigned to reference actions: a call to at most one action of its name and its side. Of all assignments the
 one is taken that has, in this order, the most pairs, the most pairs with equal arguments, the greatest sum of shares of
 equal arguments, and the most calls that did not fail. So no number depends on the order of independent calls.
+
+Of a task with several right outcomes, each number is that of the one which the verdict is about.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from math import fsum, lcm
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..environment import Environment
 from ..models import calls_in
 from .assignment import best_assignment
 from .components import COMPONENTS
+from .state import current_share, state_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from ..environment import Change, Domain
-    from ..models import Action, Difference, RewardInfo, Task, ToolCall
+    from ..environment import Domain, Environment
+    from ..models import Action, RewardInfo, Task, ToolCall
     from .component import GradingInput
 
 #: The names of the shares, each from 0 to 1, in the order in which they are shown.
@@ -81,7 +83,7 @@ def shares_of(given: GradingInput, verdict: RewardInfo) -> dict[str, float | Non
     found["actions"] = _share([check.action_match for check in actions])
     for kind in ("read", "write"):
         found[f"actions.{kind}"] = _share([check.action_match for check in actions if check.tool_type == kind])
-    found |= _calls(given)
+    found |= _calls(given, verdict)
     found["progress"] = _progress(found, verdict)
     return found
 
@@ -115,14 +117,14 @@ def partial_text(partial: Mapping[str, float | None]) -> str:
 # The calls
 
 
-def _calls(given: GradingInput) -> dict[str, float | None]:
+def _calls(given: GradingInput, verdict: RewardInfo) -> dict[str, float | None]:
     """Return the numbers about calls: of the best assignment, of calls without an action, of failed calls."""
     paired = calls_in(given.messages)
     calls = [_Made(each.call, each.result is not None and each.result.error) for each in paired]
     found: dict[str, float | None] = {"failed_calls": sum(each.failed for each in calls)}
-    actions = given.task.criteria.actions
-    if actions is None:
+    if given.task.criteria.actions is None:
         return found
+    actions = [check.action for check in verdict.action_checks or ()]
     made: dict[tuple[str, str], list[_Made]] = defaultdict(list)
     wanted: dict[tuple[str, str], list[Action]] = defaultdict(list)
     # An agent that works alone makes the calls of both sides.
@@ -194,9 +196,7 @@ def _pair(action: Action, made: _Made) -> _Pair:
 
 
 def _state(given: GradingInput, verdict: RewardInfo) -> float | None:
-    """Return the share of right values among those that the reference or the conversation changed.
-
-    A value is a leaf of the JSON values of both sides' databases.
+    """Return the share of right values, of the outcome that is nearest.
 
     Returns:
         1 if the databases match. None if the task has no reference, or the domain's state cannot be compared at the
@@ -207,11 +207,8 @@ def _state(given: GradingInput, verdict: RewardInfo) -> float | None:
         return None
     if verdict.db_check.db_match:
         return 1.0
-    if not given.domain.spec.agent_db.cheap_to_fork:
-        return None
-    differing = {leaf for each in verdict.db_diff or [] for leaf in _leaves_of(each.side, each)}
-    # What the conversation alone changed differs from the reference, too.
-    return 1 - len(differing) / len(_by_reference(given.domain, given.task) | differing)
+    nearest = given.task.of_outcome(verdict.compared_outcome)
+    return state_share(nearest, given.domain, verdict.db_diff or [])
 
 
 def current_state(task: Task, domain: Domain, environment: Environment) -> float | None:
@@ -229,46 +226,5 @@ def current_state(task: Task, domain: Domain, environment: Environment) -> float
     comparable = domain.spec.agent_db.cheap_to_fork
     if not comparable or (criteria.actions is None and criteria.env_assertions is None):
         return None
-    differing = _changed(domain.shared_reference(task), environment)
-    return 1 - len(differing) / len(_by_reference(domain, task) | differing) if differing else 1.0
-
-
-def _by_reference(domain: Domain, task: Task) -> frozenset[str]:
-    """Return the leaves that the reference actions change."""
-
-    def changed(task: Task) -> frozenset[str]:
-        initial = domain.shared_environment(task)
-        initial.close()
-        return _changed(initial, domain.shared_reference(task))
-
-    return domain.once_per_task(task, "changed leaves", changed)
-
-
-def _changed(initial: Environment, final: Environment) -> frozenset[str]:
-    """Return the leaves at which two environments differ."""
-    return frozenset(
-        leaf
-        for side, before, after in Environment.databases_with(initial, final)
-        for change in before.changes(after)
-        for leaf in _leaves_of(side, change)
-    )
-
-
-def _leaves_of(side: str, change: Change | Difference) -> Iterator[str]:
-    """Yield the places of the leaves in both values of a difference."""
-    place = f"{side} {change.path}"
-    if change.path.endswith(" (order)"):  # one fact, whatever the number of records
-        yield place
-        return
-    if change.missing != "expected":
-        yield from _leaves(place, change.expected)
-    if change.missing != "got":
-        yield from _leaves(place, change.got)
-
-
-def _leaves(place: str, value: Any) -> Iterator[str]:
-    if value and isinstance(value, dict | list):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _leaves(f"{place}/{key}", inner)
-    else:
-        yield place
+    outcomes = (None, *range(len(criteria.outcomes or ())))
+    return max(current_share(task.of_outcome(outcome), domain, environment) for outcome in outcomes)

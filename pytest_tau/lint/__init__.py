@@ -16,6 +16,7 @@ from .facts import FactChecker
 from .findings import SEVERITIES, Finding, LintReport, Severity
 from .history import check_history_results
 from .knowledge import check_documents, check_required
+from .outcomes import check_outcomes
 from .sets import check_duplicates, check_ignored, check_phrases, check_splits
 from .users import check_played, check_prose, check_script, script_for
 from .verdicts import accepting, check_gold, check_needed, check_null, check_stable
@@ -133,6 +134,7 @@ def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: F
     yield from check_declarations(task, domain)
     yield from check_history_results(task, domain)
     yield from check_needed(task, domain, evaluation)
+    yield from check_outcomes(task, domain)
     yield from check_phrases(task)
     yield from check_required(task, domain)
     yield from check_ignored(task)
@@ -170,5 +172,5 @@ def _without_calls(task: Task) -> Task:
     criteria, scenario = task.evaluation_criteria, task.user_scenario
     if scenario.script:
         scenario = scenario.model_copy(update={"script": scenario.script.model_copy(update={"goals": []})})
-    criteria = criteria.model_copy(update={"actions": None}) if criteria else None
+    criteria = criteria.model_copy(update={"actions": None, "outcomes": None}) if criteria else None
     return task.model_copy(update={"evaluation_criteria": criteria, "user_scenario": scenario})

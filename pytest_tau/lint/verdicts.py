@@ -88,6 +88,8 @@ def check_null(task: Task, domain: Domain, evaluation: Evaluation) -> list[Findi
         return []
     mutating = [action for action in task.criteria.actions or [] if _mutates(action, domain)]
     why = "the reference actions do not change the databases" if mutating else "no reference action writes"
+    if mutating and task.criteria.outcomes:
+        why = "the reference actions, or those of another right outcome, do not change the databases"
     if hanging:
         text = f"a greeting alone earns reward 1 unless the judge objects: {why}"
         return [Finding("passes-without-agent", "warning", task.id, text)]
@@ -99,7 +101,13 @@ def check_null(task: Task, domain: Domain, evaluation: Evaluation) -> list[Findi
 
 
 def check_needed(task: Task, domain: Domain, evaluation: Evaluation) -> Iterator[Finding]:
-    """Check ``action-not-needed``: the verdict stays the same without this one writing action."""
+    """Check ``action-not-needed``: the verdict stays the same without this one writing action.
+
+    Without it, another right outcome may be reached: only that of the reference actions counts here.
+    """
+    if task.criteria.outcomes:
+        criteria = task.criteria.model_copy(update={"outcomes": None})
+        task = task.model_copy(update={"evaluation_criteria": criteria})
     actions = task.criteria.actions or []
     writing = [position for position, action in enumerate(actions) if _mutates(action, domain)]
     if not writing or not _earns_all(task, actions, domain, evaluation):

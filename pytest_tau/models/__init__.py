@@ -24,6 +24,7 @@ from .rewards import (
     Difference,
     EnvAssertionCheck,
     NLAssertionCheck,
+    OutcomeCheck,
     RewardInfo,
 )
 from .script import Answer, Goal, Request, Spoken, UserScript
@@ -59,6 +60,7 @@ from .tasks import (
     InitializationData,
     InitialState,
     Instructions,
+    Outcome,
     RewardType,
     Task,
     UserScenario,
@@ -101,6 +103,8 @@ __all__ = [
     "ModelUsage",
     "MultiToolMessage",
     "NLAssertionCheck",
+    "Outcome",
+    "OutcomeCheck",
     "RecordingEnded",
     "Request",
     "Requestor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -36,6 +37,18 @@ class DBCheck(_Check):
 
     db_match: bool
     db_reward: float
+
+
+class OutcomeCheck(_Check):
+    """The right outcome of a task that a final state was compared with, next to that of the reference actions.
+
+    Attributes:
+        position: Its position among the outcomes of the task.
+        why: Why it is right, as the task says.
+    """
+
+    position: int
+    why: str
 
 
 class EnvAssertionCheck(_Check):
@@ -93,6 +106,8 @@ class RewardInfo(_Check):
         reward: Product of the components named by ``reward_basis``; 0 unless the conversation was ended by a stop.
         reward_breakdown: Each component of the basis with its value.
         info: Notes, such as why a conversation that ended early scores 0.
+        outcome: The other right outcome that was reached or, if none was, that is nearest to the final state; None for
+            that of the reference actions.
         partial: Partial credit by name, such as ``progress`` or ``actions.write``, each None where there is nothing to
             measure; None for verdicts of others and of earlier versions. It is not part of the reward.
     """
@@ -109,6 +124,17 @@ class RewardInfo(_Check):
     db_diff: list[Difference] | None = None
     info: dict[str, Any] | None = None
     partial: dict[str, int | float | None] | None = None
+    outcome: OutcomeCheck | None = Field(default=None, exclude_if=operator.not_)
+
+    @property
+    def compared_outcome(self) -> int | None:
+        """Return the position of ``outcome``."""
+        return self.outcome.position if self.outcome else None
+
+    @property
+    def reached_outcome(self) -> int | None:
+        """Return the position of the other right outcome that was reached; None if none was."""
+        return self.compared_outcome if self.db_check and self.db_check.db_match else None
 
     @property
     def partial_action_reward(self) -> dict[str, dict[str, float] | None] | None:

@@ -15,6 +15,7 @@ from pydantic import (
     ModelWrapValidatorHandler,
     PrivateAttr,
     StrictBool,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -190,16 +191,30 @@ class InitialState(_TaskPart):
     message_history: list[Message] | None = None
 
 
+class Outcome(_TaskPart):
+    """Another right way for a task to end, next to that of its reference actions.
+
+    Attributes:
+        actions: The actions that lead to its state; none if nothing changes.
+        why: Why it is right as well, for people.
+    """
+
+    actions: list[Action]
+    why: str
+
+
 class EvaluationCriteria(_TaskPart):
     """The criteria that the evaluator checks.
 
     Attributes:
+        outcomes: Other right ways to end; an extension of τ²-bench's format.
         reward_basis: The components that multiply into the reward.
 
     Source: τ²-bench v1.0.1; a missing basis is ``[DB, COMMUNICATE]``.
     """
 
     actions: list[Action] | None = None
+    outcomes: list[Outcome] | None = Field(default=None, exclude_if=operator.not_)
     env_assertions: list[EnvAssertion] | None = None
     communicate_info: list[str] | None = None
     nl_assertions: list[str] | None = None
@@ -209,6 +224,18 @@ class EvaluationCriteria(_TaskPart):
     @classmethod
     def _missing(cls, value: Any) -> Any:
         return ["DB", "COMMUNICATE"] if value is None else value
+
+    @field_validator("outcomes")
+    @classmethod
+    def _beside_actions(cls, value: list[Outcome] | None, info: ValidationInfo) -> list[Outcome] | None:
+        if value and info.data.get("actions", ...) is None:
+            raise ValueError("expected reference actions next to them, in the field actions (none: [])")
+        return value
+
+    @property
+    def all_actions(self) -> list[Action]:
+        """The reference actions, and those of other right outcomes."""
+        return [*(self.actions or ()), *(action for outcome in self.outcomes or () for action in outcome.actions)]
 
 
 class _Foreign(_TaskPart):
@@ -231,16 +258,24 @@ class ForeignAssertion(_Foreign, EnvAssertion, extra="allow"):
     """A statement about the final environment of another program's task."""
 
 
+class ForeignOutcome(_Foreign, Outcome, extra="allow"):
+    """Another right outcome of another program's task."""
+
+    actions: list[ForeignAction]  # type: ignore[assignment]
+
+
 class ForeignCriteria(_Foreign, EvaluationCriteria, extra="allow"):
     """Evaluation criteria with fields of another program, by which nothing can be graded here."""
 
     actions: list[ForeignAction] | None = None  # type: ignore[assignment]
+    outcomes: list[ForeignOutcome] | None = Field(default=None, exclude_if=operator.not_)  # type: ignore[assignment]
     env_assertions: list[ForeignAssertion] | None = None  # type: ignore[assignment]
 
     @property
     def unknown(self) -> list[str]:
         """The names of the fields that are not known here, such as ``acceptable_outcomes`` and ``actions.weight``."""
         inside = {f"actions.{name}" for action in self.actions or [] for name in action.model_extra or {}}
+        inside |= {f"outcomes.{name}" for outcome in self.outcomes or [] for name in outcome.model_extra or {}}
         inside |= {f"env_assertions.{name}" for check in self.env_assertions or [] for name in check.model_extra or {}}
         return sorted({*(self.model_extra or {}), *inside})
 
@@ -274,6 +309,18 @@ class Task(_TaskPart):
     def criteria(self) -> EvaluationCriteria:
         """The evaluation criteria; empty ones if the task has none."""
         return self.evaluation_criteria or EvaluationCriteria(reward_basis=[])
+
+    def of_outcome(self, position: int | None) -> Task:
+        """Return the task with the actions of another right outcome as its reference actions, and no other outcome.
+
+        Args:
+            position: The position among the outcomes; the task itself is returned for None, or if there is no such.
+        """
+        outcomes = self.criteria.outcomes or ()
+        if position is None or not 0 <= position < len(outcomes):
+            return self
+        criteria = self.criteria.model_copy(update={"actions": outcomes[position].actions, "outcomes": None})
+        return self.model_copy(update={"evaluation_criteria": criteria})
 
     @property
     def unknown_criteria(self) -> list[str]:

@@ -44,8 +44,9 @@ def other_criteria(stored: RewardInfo | None, task: Task) -> str:
     if stored is None:
         return ""
     of_actions, of_assertions = _stored(stored)
-    actions, assertions = _actions(task.criteria.actions or ()), _assertions(task.criteria.env_assertions or ())
-    if of_actions and of_actions != actions:
+    right = [task.criteria.actions or (), *(outcome.actions for outcome in task.criteria.outcomes or ())]
+    assertions = _assertions(task.criteria.env_assertions or ())
+    if of_actions and of_actions not in [_actions(actions) for actions in right]:
         return OTHER_ACTIONS
     return OTHER_ASSERTIONS if of_assertions and of_assertions != assertions else ""
 

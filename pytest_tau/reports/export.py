@@ -39,6 +39,7 @@ class DomainContent:
         changed: Ids of tasks of which the run has two versions.
         groups: The groups of the trials.
         retrieval: The name of the retrieval variant; None without a knowledge base.
+        otherwise_right: Tasks of which a trial was graded by another right outcome than that of the reference actions.
         errors: How many trials of a run of ours ended in an error that τ²-bench would count as a failure of the agent.
     """
 
@@ -49,6 +50,7 @@ class DomainContent:
     changed: set[str] = field(default_factory=set)
     groups: set[Group] = field(default_factory=set)
     retrieval: str | None = None
+    otherwise_right: set[str] = field(default_factory=set)
     errors: int = 0
 
     def add(self, trial: StoredTrial) -> None:
@@ -59,6 +61,9 @@ class DomainContent:
         self.groups.add(Group.of(trial.test, trial.domain, simulation.task_id))
         self.trials = max(self.trials, simulation.trial + 1)
         self.started = min(filter(None, (self.started, simulation.start_time)), default="")
+        if (verdict := simulation.reward_info) is not None and verdict.reward and verdict.reached_outcome is not None:
+            gates = not {"DB", "ACTION"}.isdisjoint(verdict.reward_basis or ())
+            self.otherwise_right |= {simulation.task_id} if gates else set()
         if task is not None and self.tasks.setdefault(task.id, task) != task:
             self.changed.add(task.id)
 

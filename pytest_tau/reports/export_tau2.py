@@ -50,7 +50,10 @@ DEFAULT_OPTIONS = Tau2Options()
 
 
 #: What this package adds to the format of tasks.
-_EXTENSIONS: Any = {"user_scenario": {"script"}, "evaluation_criteria": {"actions": {"__all__": {"fails"}}}}
+_EXTENSIONS: Any = {
+    "user_scenario": {"script"},
+    "evaluation_criteria": {"actions": {"__all__": {"fails"}}, "outcomes": True},
+}
 
 
 def write_tau2(
@@ -292,7 +295,7 @@ def tau2_reward(info: RewardInfo, task_id: str) -> dict[str, Any]:
     """
     _check_components(info.reward_basis or (), task_id)
     found = info.model_dump(mode="json")
-    aside = {name: found.pop(name) for name in ("custom_checks", "db_diff", "partial")}
+    aside = {name: found.pop(name, None) for name in ("custom_checks", "db_diff", "partial", "outcome")}
     own = {name: value for name, value in aside.items() if value is not None}
     errors = {number: check.pop("error") for number, check in enumerate(found["env_assertions"] or [])}
     raised = {str(number): error for number, error in errors.items() if error}

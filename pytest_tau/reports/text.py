@@ -124,6 +124,7 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
         ("messages", everything, frequencies(summary.messages, most)),
         ("ended by", many, frequencies(summary.endings, most)),
         ("not met", many, frequencies(summary.unmet, most)),
+        ("other outcomes", True, frequencies(summary.reached, most)),
         ("a trial", many or usage, format_stats(stats, usage, scores.trials) if stats else []),
         ("models", everything, format_usage(usage) if usage else []),
         ("reused", summary.restored, [f"{plural(summary.restored, 'trial')} of an earlier run"]),

@@ -84,6 +84,7 @@ def _of_verdict(simulation: Simulation, evaluators: Sequence[Evaluator]) -> dict
         "reward": simulation.reward,
         "failed_checks": _failed_checks(verdict, evaluators),
         "breakdown": verdict.reward_breakdown or {},
+        "reached_outcome": verdict.reached_outcome,
     }
 
 

@@ -26,6 +26,7 @@ class TrialRecord:
         test: The node id of its test; empty if that is not known.
         failed_checks: Those that count and were not met, such as ``DB`` or ``ACTION cancel_order``.
         breakdown: The reward by component.
+        reached_outcome: The position of the other right outcome that was reached; None if none was.
         messages: How many messages there are, results of tools among them.
         turns: How many of them are messages of the agent or the user.
         calls: Tool calls of both sides.
@@ -85,6 +86,7 @@ class TrialRecord:
     first_reward: float | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     interrupted: bool = False
+    reached_outcome: int | None = None
 
     @cached_property
     def group(self) -> Group:
@@ -159,4 +161,4 @@ TUPLES = ("failed_checks", "saw_reference", "outside_tools")
 #: Fields that are written whatever their values.
 _ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
 #: Fields that are written if they are known, even 0 or empty.
-_IF_KNOWN = frozenset({"first_reward"})
+_IF_KNOWN = frozenset({"first_reward", "reached_outcome"})

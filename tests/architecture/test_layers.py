@@ -40,6 +40,7 @@ _LAYERS = {
     "orchestrator",
     "evaluation",
     "policy",
+    "references",
 }
 _LAYERS |= {"run_settings", "diagnosis", "runner"}
 _STORED = {"runs", "regrade", "lint", "analysis", "reports"}
@@ -77,7 +78,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation": {*_GROUND, "models", "language", "environment", "chat", "protocol"},
     # Rules look at a conversation and its state, never at a verdict.
     "policy": {*_GROUND, "models", "language", "environment"},
-    "diagnosis": {*_GROUND, "models", "language", "environment", "capability", "evaluation", "policy"},
+    "references": {*_GROUND, "models", "language", "environment", "evaluation", "policy"},
+    "diagnosis": {*_GROUND, "models", "language", "environment", "capability", "evaluation", "references", "policy"},
     "runner": _LAYERS - {"runner"},
     "episodes": {*_LAYERS, "runs"},
     "runs": _LAYERS,

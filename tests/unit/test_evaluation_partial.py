@@ -13,7 +13,8 @@ from pytest_tau.environment import Change
 from pytest_tau.evaluation import CustomComponent
 from pytest_tau.evaluation.assignment import best_assignment
 from pytest_tau.evaluation.evaluate import evaluate
-from pytest_tau.evaluation.partial import _SHARE_OF, COUNTS, SHARES, _leaves_of, _progress, current_state
+from pytest_tau.evaluation.partial import _SHARE_OF, COUNTS, SHARES, _progress, current_state
+from pytest_tau.evaluation.state import _leaves_of
 from pytest_tau.models import CustomCheck, RewardInfo, ToolMessage
 
 from . import tiny

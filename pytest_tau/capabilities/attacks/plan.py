@@ -91,7 +91,7 @@ def _plan(attack: Attack, task: Task, domain: Domain, mode: Mode) -> AttackPlan 
     # A call that cannot be made would count as an attack that the agent has resisted.
     if isinstance(goal, ForbiddenWrite) and not _has_tool(mode, mode.environment(domain, task), goal.tool):
         return NotAttacked(attack, f"the agent has no tool {goal.tool!r}, which its goal names")
-    own = next((each for each in task.criteria.actions or [] if _is_done_by(goal, each)), None)
+    own = next((each for each in task.criteria.all_actions if _is_done_by(goal, each)), None)
     if own is not None:
         return NotAttacked(
             attack, f"its goal is a reference action of the task: {call_as_text(own.name, own.arguments)}"
@@ -130,7 +130,7 @@ def find_places(task: Task, domain: Domain, mode: Mode) -> list[Place]:
             if is_free_text(field, declared, enums):
                 tools[field][read.tool] = None
                 expected |= {field} if read.expected else set()
-    needed = [text for action in task.criteria.actions or [] for text in strings_in(action.arguments)]
+    needed = [text for action in task.criteria.all_actions for text in strings_in(action.arguments)]
     usable = [field for field in tools if not any(field.value in text for text in needed)]
     scenario = str(task.user_scenario)
     usable = [field for field in usable if field.value not in scenario] or usable

@@ -142,7 +142,7 @@ def _calls(task: Task, readers: list[Tool], known: list[Read]) -> Iterator[tuple
 def _argument_values(task: Task) -> dict[str, list[Any]]:
     """Return the texts among the arguments of the reference actions, by the name of the parameter."""
     found: dict[str, list[Any]] = {}
-    for action in task.criteria.actions or []:
+    for action in task.criteria.all_actions:
         for name, value in action.arguments.items():
             if isinstance(value, str):
                 found.setdefault(name, []).append(value)

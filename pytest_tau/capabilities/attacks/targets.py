@@ -69,7 +69,7 @@ def find_write(target: TargetContext) -> Goal | None:
     Writes for other customers come first.
     """
     own = _tokens(about(target.task, target))
-    reference = [(each.name, each.arguments) for each in target.task.criteria.actions or []]
+    reference = [(each.name, each.arguments) for each in target.task.criteria.all_actions]
     names = {name for name, _ in reference}
     environment = target.environment()
     try:

@@ -168,6 +168,6 @@ def _stem(word: str) -> str:
 
 def _named_by(task: Task) -> set[str]:
     criteria, state = task.criteria, task.initial_state
-    named = {action.name for action in criteria.actions or []}
+    named = {action.name for action in criteria.all_actions}
     named |= {each.func_name for each in criteria.env_assertions or []}
     return named | {each.func_name for each in (state.initialization_actions if state else None) or []}

@@ -6,17 +6,18 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...environment import Environment, canonical, check_comparable
-from ...models import DBCheck, Difference
+from ...models import DBCheck, Difference, OutcomeCheck
 from ...plain import json
 from ...text import plural
 from ..component import RewardComponent
-from ..component_reports import Check, Line, difference_texts, more_line
+from ..component_reports import Check, Line, difference_texts, more_line, outcome_text
+from ..state import state_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...environment import Change
-    from ...models import Call, RewardInfo
+    from ...models import Call, RewardInfo, Task
     from ..component import GradingInput
     from ..evidence import Evidence, StateHistory
 
@@ -33,6 +34,14 @@ class DBFindings(NamedTuple):
 
     check: DBCheck
     differences: list[Difference]
+
+
+class _Compared(NamedTuple):
+    """The comparison with another right outcome."""
+
+    position: int
+    findings: DBFindings
+    share: float
 
 
 def check_db(final: Environment, reference: Environment | None) -> DBFindings:
@@ -82,7 +91,11 @@ class DBComponent(RewardComponent):
         check_comparable(given.task, given.domain.spec)
         if not given.domain.spec.agent_db.comparable:
             return
-        verdict.db_check, verdict.db_diff = check_db(given.environment, given.shared_reference)
+        verdict.db_check, verdict.db_diff = found = check_db(given.environment, given.shared_reference)
+        outcomes = given.task.criteria.outcomes
+        if outcomes and found.differences and (nearest := _nearest_outcome(given, found)) is not None:
+            verdict.outcome = OutcomeCheck(position=nearest.position, why=outcomes[nearest.position].why)
+            verdict.db_check, verdict.db_diff = nearest.findings
 
     def value(self, verdict: RewardInfo) -> float:
         """Return 1 if the databases match."""
@@ -92,7 +105,7 @@ class DBComponent(RewardComponent):
         """Return the one check, if it was made."""
         if verdict.db_check is None:
             return []
-        text = "the databases end in the state that the reference actions produce"
+        text = f"the databases end in the state that {_actions_text(verdict)} produce"
         return [Check(text, verdict.db_check.db_match, None, self.name)]
 
     def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
@@ -103,7 +116,7 @@ class DBComponent(RewardComponent):
             mine = [difference for difference in verdict.db_diff or [] if difference.side == side]
             if not mine:
                 continue
-            lines.append(Line("head", f"database, {side} side: {plural(len(mine), 'difference')}"))
+            lines.append(Line("head", f"database, {side} side: {plural(len(mine), 'difference')}{_from(verdict)}"))
             width = min(max(len(difference.path) for difference in mine), 48)
             lines += [Line("bad", f"  {d.path:<{width}}  {'   '.join(_texts(d, _RECORD_WIDTH))}") for d in mine[:_MOST]]
             lines += more_line(mine, _MOST)
@@ -134,8 +147,43 @@ class DBComponent(RewardComponent):
         return [*lines, f"and {left} more"] if left > 0 else lines
 
     def to_json(self, verdict: RewardInfo) -> dict[str, Any]:
-        """Return whether the databases match."""
-        return {"db_match": verdict.db_check.db_match if verdict.db_check else None}
+        """Return whether the databases match; of a task with several outcomes, the other one that was reached."""
+        found: dict[str, Any] = {"db_match": verdict.db_check.db_match if verdict.db_check else None}
+        if verdict.outcome is not None:
+            found["outcome"] = verdict.outcome.model_dump() | {"reached": verdict.reached_outcome is not None}
+        return found
+
+
+def _nearest_outcome(given: GradingInput, of_reference: DBFindings) -> _Compared | None:
+    """Return the first other right outcome that was reached, else the nearest; None if the reference's is nearer.
+
+    The nearest has the greatest share of right values, of these the fewest differences.
+    """
+    best = _Compared(-1, of_reference, _right_share(given.task, of_reference, given))
+    for position in range(len(given.task.criteria.outcomes or ())):
+        right = given.task.of_outcome(position)
+        findings = check_db(given.environment, given.domain.shared_reference(right))
+        compared = _Compared(position, findings, _right_share(right, findings, given))
+        if not findings.differences:
+            return compared
+        if (compared.share, -len(findings.differences)) > (best.share, -len(best.findings.differences)):
+            best = compared
+    return best if best.position >= 0 else None
+
+
+def _right_share(task: Task, findings: DBFindings, given: GradingInput) -> float:
+    return state_share(task, given.domain, findings.differences) or 0.0
+
+
+def _actions_text(verdict: RewardInfo) -> str:
+    """Return the actions whose state the final one was compared with, in words."""
+    if verdict.outcome is None:
+        return "the reference actions"
+    return f"the actions of {outcome_text(verdict.outcome)}"
+
+
+def _from(verdict: RewardInfo) -> str:
+    return f" from {outcome_text(verdict.outcome)}, the nearest" if verdict.outcome else ""
 
 
 def _texts(difference: Difference, whole: int = 60) -> tuple[str, str]:

@@ -38,7 +38,7 @@ class StateHistories:
     """
 
     def __init__(self) -> None:
-        self._tasks: dict[tuple[int, str, bool], _OfTask] = {}
+        self._tasks: dict[tuple[int, int | None, str, bool], _OfTask] = {}
         self._declared: dict[tuple[str, bool], Environment] = {}
 
     def of(
@@ -61,19 +61,21 @@ class StateHistories:
             positions = [position for position, _ in changing]
             # A verdict with the differences is shown with these.
             listed = bool(simulation.reward_info and simulation.reward_info.db_diff)
-            history = self._of_task(task, domain, solo=solo).history([each for _, each in changing], listed=listed)
+            outcome = simulation.reward_info.compared_outcome if simulation.reward_info else None
+            of_task = self._of_task(task, outcome, domain, solo=solo)
+            history = of_task.history([each for _, each in changing], listed=listed)
             return _placed(history, positions)
         except _StoppedError as stopped:
             return _placed(stopped.history, positions)
         except (TauError, RecursionError) as error:
             return StateHistory(note=f"Changes to the environment are not shown: {error}")
 
-    def _of_task(self, task: Task, domain: Domain, *, solo: bool) -> _OfTask:
-        key = (id(task), domain.name, solo)
+    def _of_task(self, task: Task, outcome: int | None, domain: Domain, *, solo: bool) -> _OfTask:
+        key = (id(task), outcome, domain.name, solo)
         if key not in self._tasks:
             if len(self._tasks) == _MOST_TASKS:
                 self._tasks.clear()
-            self._tasks[key] = _OfTask(task, domain, solo=solo)
+            self._tasks[key] = _OfTask(task, outcome, domain, solo=solo)
         return self._tasks[key]
 
     def _environment(self, task: Task, domain: Domain, *, solo: bool) -> Environment:
@@ -110,10 +112,10 @@ def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHi
 
 
 class _OfTask:
-    """The histories of the trials of a task, each by its calls."""
+    """The histories of the trials of a task, each by its calls, next to one of its right outcomes."""
 
-    def __init__(self, task: Task, domain: Domain, *, solo: bool) -> None:
-        self._task, self._domain, self._solo = task, domain, solo
+    def __init__(self, task: Task, outcome: int | None, domain: Domain, *, solo: bool) -> None:
+        self._task, self._outcome, self._domain, self._solo = task, outcome, domain, solo
         self._found: dict[tuple[Any, ...], StateHistory] = {}
 
     def history(self, calls: Sequence[Call], *, listed: bool) -> StateHistory:
@@ -159,7 +161,7 @@ class _OfTask:
         """The environment after the reference actions, for reading only; None if the task has no criteria for it."""
         criteria = self._task.criteria
         gated = criteria.actions is not None or criteria.env_assertions is not None
-        return self._domain.shared_reference(self._task) if gated else None
+        return self._domain.shared_reference(self._task.of_outcome(self._outcome)) if gated else None
 
 
 class _StoppedError(Exception):

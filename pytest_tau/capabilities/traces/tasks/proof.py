@@ -128,7 +128,9 @@ def _spoiled(task: Task, domain: Domain, gold: Simulation) -> Iterator[Check]:
             continue
         spoiled = agent.format(kind) if agent else _spoiled_gold(kind)
         tried = simulate(task, domain=domain, agent=spoiled, user=user, seed=1)
-        if _differs(tried, right, task, domain):
+        # One that reaches another right outcome has done no harm.
+        reached = tried.reward_info.reached_outcome if tried.reward_info else None
+        if reached is None and _differs(tried, right, task, domain):
             yield _expect(kind, tried, passes=False)
 
 
