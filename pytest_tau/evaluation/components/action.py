@@ -125,11 +125,9 @@ class ActionComponent(RewardComponent):
     name = "ACTION"
 
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
-        """Find a call for each reference action."""
+        """Find a call for each action of the outcome that the final state was compared with."""
         kinds = {tool: declared.kind for tool, declared in given.environment.tool_infos.items()}
-        task = given.task
-        if task.criteria.outcomes:
-            task = task.of_outcome(_outcome_of_actions(given, verdict))
+        task = given.task.of_outcome(verdict.compared_outcome)
         verdict.action_checks = check_actions(task.criteria.actions or [], given.messages, given.grading, kinds.get)
 
     def value(self, verdict: RewardInfo) -> float:
@@ -177,24 +175,6 @@ class ActionComponent(RewardComponent):
     def to_json(self, verdict: RewardInfo) -> dict[str, Any]:
         """Return whether each reference action was made."""
         return {"actions": [check.action_match for check in verdict.action_checks or []]}
-
-
-def _outcome_of_actions(given: GradingInput, verdict: RewardInfo) -> int | None:
-    """Return the right outcome whose actions are compared, by its position; None for the reference's.
-
-    It is the one that was reached. If none was, it is the one of which the greatest share of actions was made, of these
-    the nearest, the reference's, or the first one.
-    """
-    if verdict.db_check is None or verdict.db_check.db_match:
-        return verdict.reached_outcome
-
-    def share_made(outcome: int | None) -> float:
-        actions = given.task.of_outcome(outcome).criteria.actions or []
-        made = check_actions(actions, given.messages, given.grading, lambda _: None)
-        return sum(check.action_match for check in made) / len(made) if made else 1.0
-
-    outcomes: list[int | None] = [verdict.compared_outcome, None, *range(len(given.task.criteria.outcomes or ()))]
-    return max(outcomes, key=share_made)
 
 
 def _note(row: Row) -> str:

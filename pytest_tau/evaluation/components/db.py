@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...environment import Environment, canonical, check_comparable
@@ -12,12 +13,13 @@ from ...text import plural
 from ..component import RewardComponent
 from ..component_reports import Check, Line, difference_texts, more_line, outcome_text
 from ..state import state_share
+from .action import check_actions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...environment import Change
-    from ...models import Call, RewardInfo, Task
+    from ...models import Call, RewardInfo
     from ..component import GradingInput
     from ..evidence import Evidence, StateHistory
 
@@ -37,11 +39,18 @@ class DBFindings(NamedTuple):
 
 
 class _Compared(NamedTuple):
-    """The comparison with another right outcome."""
+    """The comparison of a conversation that reached no right outcome with one of them.
 
-    position: int
+    Attributes:
+        nearness: The greatest is the nearest: by the share of what the reward depends on, of values and actions, and by
+            the number of differences.
+        outcome: The position of the outcome; None for that of the reference actions.
+        findings: Where the final state differs from its.
+    """
+
+    nearness: tuple[float, float, int]
+    outcome: int | None
     findings: DBFindings
-    share: float
 
 
 def check_db(final: Environment, reference: Environment | None) -> DBFindings:
@@ -91,11 +100,11 @@ class DBComponent(RewardComponent):
         check_comparable(given.task, given.domain.spec)
         if not given.domain.spec.agent_db.comparable:
             return
-        verdict.db_check, verdict.db_diff = found = check_db(given.environment, given.shared_reference)
-        outcomes = given.task.criteria.outcomes
-        if outcomes and found.differences and (nearest := _nearest_outcome(given, found)) is not None:
-            verdict.outcome = OutcomeCheck(position=nearest.position, why=outcomes[nearest.position].why)
-            verdict.db_check, verdict.db_diff = nearest.findings
+        found, outcomes = check_db(given.environment, given.shared_reference), given.task.criteria.outcomes
+        if outcomes and found.differences:
+            outcome, found = _among_outcomes(given, found)
+            verdict.outcome = None if outcome is None else OutcomeCheck(position=outcome, why=outcomes[outcome].why)
+        verdict.db_check, verdict.db_diff = found
 
     def value(self, verdict: RewardInfo) -> float:
         """Return 1 if the databases match."""
@@ -109,14 +118,14 @@ class DBComponent(RewardComponent):
         return [Check(text, verdict.db_check.db_match, None, self.name)]
 
     def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
-        """Return the differences of each side, if they decide over the reward."""
+        """Return an outcome that is not the reference's, and the differences of each side if they gate the reward."""
         del calls
-        lines: list[Line] = []
+        lines = _outcome_lines(verdict)
         for side in ("agent", "user") if self.gates(verdict) else ():
             mine = [difference for difference in verdict.db_diff or [] if difference.side == side]
             if not mine:
                 continue
-            lines.append(Line("head", f"database, {side} side: {plural(len(mine), 'difference')}{_from(verdict)}"))
+            lines.append(Line("head", f"database, {side} side: {plural(len(mine), 'difference')}"))
             width = min(max(len(difference.path) for difference in mine), 48)
             lines += [Line("bad", f"  {d.path:<{width}}  {'   '.join(_texts(d, _RECORD_WIDTH))}") for d in mine[:_MOST]]
             lines += more_line(mine, _MOST)
@@ -154,25 +163,27 @@ class DBComponent(RewardComponent):
         return found
 
 
-def _nearest_outcome(given: GradingInput, of_reference: DBFindings) -> _Compared | None:
-    """Return the first other right outcome that was reached, else the nearest; None if the reference's is nearer.
-
-    The nearest has the greatest share of right values, of these the fewest differences.
-    """
-    best = _Compared(-1, of_reference, _right_share(given.task, of_reference, given))
-    for position in range(len(given.task.criteria.outcomes or ())):
-        right = given.task.of_outcome(position)
-        findings = check_db(given.environment, given.domain.shared_reference(right))
-        compared = _Compared(position, findings, _right_share(right, findings, given))
-        if not findings.differences:
-            return compared
-        if (compared.share, -len(findings.differences)) > (best.share, -len(best.findings.differences)):
-            best = compared
-    return best if best.position >= 0 else None
+def _among_outcomes(given: GradingInput, of_reference: DBFindings) -> tuple[int | None, DBFindings]:
+    """Return the first other right outcome that was reached, else the nearest one or that of the reference actions."""
+    compared = [_compared(None, of_reference, given)]
+    for outcome in range(len(given.task.criteria.outcomes or ())):
+        found = check_db(given.environment, given.domain.shared_reference(given.task.of_outcome(outcome)))
+        if not found.differences:
+            return outcome, found
+        compared.append(_compared(outcome, found, given))
+    nearest = max(compared, key=lambda each: each.nearness)
+    return nearest.outcome, nearest.findings
 
 
-def _right_share(task: Task, findings: DBFindings, given: GradingInput) -> float:
-    return state_share(task, given.domain, findings.differences) or 0.0
+def _compared(outcome: int | None, findings: DBFindings, given: GradingInput) -> _Compared:
+    task, basis = given.task.of_outcome(outcome), given.task.criteria.reward_basis
+    actions = check_actions(task.criteria.actions or (), given.messages, given.grading, lambda _: None)
+    shares = {
+        "DB": state_share(task, given.domain, findings.differences) or 0.0,
+        "ACTION": sum(check.action_match for check in actions) / len(actions) if actions else 1.0,
+    }
+    counting = [share for name, share in shares.items() if name in basis] or [shares["DB"]]
+    return _Compared((fmean(counting), fmean(shares.values()), -len(findings.differences)), outcome, findings)
 
 
 def _actions_text(verdict: RewardInfo) -> str:
@@ -182,8 +193,11 @@ def _actions_text(verdict: RewardInfo) -> str:
     return f"the actions of {outcome_text(verdict.outcome)}"
 
 
-def _from(verdict: RewardInfo) -> str:
-    return f" from {outcome_text(verdict.outcome)}, the nearest" if verdict.outcome else ""
+def _outcome_lines(verdict: RewardInfo) -> list[Line]:
+    if verdict.outcome is None:
+        return []
+    how = "reached" if verdict.reached_outcome is not None else "the nearest right outcome"
+    return [Line("note", f"{how}: {outcome_text(verdict.outcome)}")]
 
 
 def _texts(difference: Difference, whole: int = 60) -> tuple[str, str]:
