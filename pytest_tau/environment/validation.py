@@ -83,7 +83,7 @@ def _check_annotations(task: Task, fail: Callable[[str, str], None]) -> None:
 
 
 def _actions_field(outcome: int | None) -> str:
-    """Return the field of the reference actions, or of those of another right outcome."""
+    """Return the field of the reference actions, or of the actions of another right outcome."""
     return f"evaluation_criteria.{'' if outcome is None else f'outcomes.{outcome}.'}actions"
 
 

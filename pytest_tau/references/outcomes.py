@@ -1,4 +1,4 @@
-"""Other right outcomes of a task: the proof of those that it names, and proposals for its open choices."""
+"""Other right outcomes of a task: the proof that they are right, and proposals for its open choices."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _breaches(right: Task, domain: Domain, messages: Sequence[Message]) -> Itera
 
 
 def _unmet(right: Task, domain: Domain, messages: Sequence[Message]) -> list[str]:
-    """Return that the end state does not meet what else the task checks; judges and others' components are left out."""
+    """Return that the end state does not meet what else the task checks; components of judges and plugins are skipped."""
     basis = [name for name in right.criteria.reward_basis if name in known_components(())]
     checked = _with_criteria(right, reward_basis=basis, nl_assertions=None)
     said = "\n".join(right.criteria.communicate_info or []) or None
@@ -128,7 +128,7 @@ def _unmet(right: Task, domain: Domain, messages: Sequence[Message]) -> list[str
 
 
 def _equal_ones(task: Task, outcome: Outcome, right: Task, domain: Domain) -> Iterator[str]:
-    """Yield the outcomes that lead to the same state: of the reference, and of those before it."""
+    """Yield that the reference actions or an outcome before this one lead to the same state."""
     outcomes = task.criteria.outcomes or []
     end = next((position for position, each in enumerate(outcomes) if each is outcome), len(outcomes))
     for position in (None, *range(end)):

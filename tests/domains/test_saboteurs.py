@@ -16,7 +16,7 @@ from talks import bundled
 import pytest_tau
 from pytest_tau import Limits, SimulationSettings
 from pytest_tau.evaluation import Evaluation, Verdict
-from pytest_tau.models import CustomCheck
+from pytest_tau.models import Action, CustomCheck, Outcome
 from pytest_tau.participants import domain_agent
 from pytest_tau.participants.agents import faulty
 from pytest_tau.runs.make_record import make_record
@@ -118,13 +118,17 @@ def by_state(task: Task) -> set[str]:
     return {"DB", "ENV_ASSERTION"} & set(task.criteria.reward_basis)
 
 
+def survives(record: TrialRecord, task: Task) -> bool:
+    """Whether no check of the state finds the fault; who ends in another right outcome has done no harm."""
+    return record.reached_outcome is None and not checks(record) & by_state(task)
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["forgets-last-write", "transfers-too-soon"])
 def test_a_final_state_that_was_not_reached_is_caught_by_the_state(
     domain: Domain, solvable: list[Task], kind: str
 ) -> None:
-    missed = [task.id for task in solvable if not checks(record_of(task, domain, kind)) & by_state(task)]
-    assert not missed
+    assert not [task.id for task in solvable if survives(record_of(task, domain, kind), task)]
 
 
 def test_a_wrong_item_is_caught_by_the_state(domain: Domain, solvable: list[Task]) -> None:
@@ -132,13 +136,29 @@ def test_a_wrong_item_is_caught_by_the_state(domain: Domain, solvable: list[Task
     acted = {task.id: task for task in solvable if calls(task, domain) != calls(task, domain, "wrong-item")}
     records = {name: record_of(task, domain, "wrong-item") for name, task in acted.items()}
     # A wrong call that the tool refuses is made again, and rightly.
-    missed = [
-        name
-        for name, task in acted.items()
-        if not (records[name].failed_calls or checks(records[name]) & by_state(task))
-    ]
+    missed = [name for name, task in acted.items() if not records[name].failed_calls and survives(records[name], task)]
     assert len(acted) >= 0.4 * len(solvable)
     assert not missed
+
+
+def test_what_ends_in_another_right_outcome_is_no_survivor(domain: Domain, solvable: list[Task]) -> None:
+    """What the saboteur leaves is a right outcome of the task here."""
+    if domain.name == "telecom":
+        pytest.skip("its tasks check assertions, which are the same for all outcomes")
+    found = ((task, record_of(task, domain, "wrong-item")) for task in solvable)
+    task, record = next(each for each in found if checks(each[1]) & by_state(each[0]) == {"DB"})
+    assert not record.passed
+    assert record.reached_outcome is None
+    calls = bundled_talk(task, domain, "wrong-item").calls
+    left = [
+        Action(action_id="a", name=made.call.name, arguments=made.call.arguments, requestor=made.call.requestor)
+        for made in calls
+        if made.result and not made.result.error
+    ]
+    lenient = with_criteria(task, outcomes=[Outcome(actions=left, why="either will do")])
+    again = make_record(talk(lenient, domain, "wrong-item"), lenient, domain.name)
+    assert (again.reached_outcome, checks(again) & {"DB"}) == (0, set())
+    assert not survives(again, lenient)
 
 
 @pytest.mark.exhaustive

@@ -197,7 +197,7 @@ def test_numbers_of_a_script_are_whole_numbers(value: Any) -> None:
         (
             {"evaluation_criteria": {"action": []}},
             "evaluation_criteria.action: unknown field 'action'; did you mean 'actions'? (known: actions, communicate_info, "
-            "env_assertions, nl_assertions, reward_basis)",
+            "env_assertions, nl_assertions, outcomes, reward_basis)",
         ),
         (
             {"evaluation_criteria": {"actions": [{"action_id": "a", "name": "n", "argument": {}}]}},

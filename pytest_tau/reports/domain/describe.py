@@ -14,8 +14,10 @@ from ...runs.make_record import groups_of
 from .examples import example_calls
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...environment import Database, Domain, Environment, Tool
-    from ...models import Requestor, Task
+    from ...models import Action, Requestor, Task
 
 SIDES: tuple[tuple[str, Requestor], ...] = (("agent", "assistant"), ("user", "user"))
 #: The module before the name of a type.
@@ -173,13 +175,18 @@ def _task(task: Task, splits: dict[str, list[str]]) -> dict[str, Any]:
         "scenario": str(task.user_scenario),
         "ticket": task.ticket,
         "reward_basis": list(criteria.reward_basis),
-        "actions": [
-            {
-                "side": "agent" if action.requestor == "assistant" else "user",
-                "call": call_as_text(action.name, action.arguments),
-                "name": action.name,
-                "arguments": action.arguments,
-            }
-            for action in criteria.actions or []
-        ],
+        "actions": _actions(criteria.actions or []),
+        "outcomes": [{"why": each.why, "actions": _actions(each.actions)} for each in criteria.outcomes or []],
     }
+
+
+def _actions(actions: Sequence[Action]) -> list[dict[str, Any]]:
+    return [
+        {
+            "side": "agent" if action.requestor == "assistant" else "user",
+            "call": call_as_text(action.name, action.arguments),
+            "name": action.name,
+            "arguments": action.arguments,
+        }
+        for action in actions
+    ]

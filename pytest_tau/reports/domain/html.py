@@ -12,7 +12,7 @@ from ...text import plural, visible
 from ..html.page import content_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 #: Characters of a sample or a schema that are shown.
 _LONGEST = 20_000
@@ -163,6 +163,12 @@ def _task(task: Mapping[str, Any], anchor: str) -> str:
     facts = [("Intent", task["intent"]), ("Scenario", task["scenario"]), ("Ticket", task["ticket"])]
     content = "".join(f"<h5>{name}</h5><pre>{_text(value)}</pre>" for name, value in facts if value)
     content += f"<h5>Graded by</h5><pre>{_text(', '.join(task['reward_basis']) or 'nothing')}</pre>"
-    calls = "\n".join(f"{action['side']:<5}  {action['call']}" for action in task["actions"])
-    actions = _folded(plural(len(task["actions"]), "reference action"), f"<pre>{_text(calls)}</pre>", kind="actions")
-    return _folded(summary, content + actions, anchor=anchor)
+    content += _actions(plural(len(task["actions"]), "reference action"), task["actions"])
+    for number, outcome in enumerate(task["outcomes"]):
+        content += _actions(f"outcome {number}: {outcome['why']}", outcome["actions"])
+    return _folded(summary, content, anchor=anchor)
+
+
+def _actions(title: str, actions: Sequence[Mapping[str, Any]]) -> str:
+    calls = "\n".join(f"{action['side']:<5}  {action['call']}" for action in actions)
+    return _folded(_text(title), f"<pre>{_text(calls)}</pre>", kind="actions")

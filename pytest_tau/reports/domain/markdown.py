@@ -9,7 +9,7 @@ from ...plain import json
 from ...text import plural, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 #: Characters of a sample that are shown.
 _LONGEST = 2000
@@ -65,7 +65,13 @@ def _task(task: Mapping[str, Any]) -> Iterator[str]:
         yield from (_text(task["purpose"]), "")
     yield from _fenced(task["scenario"])
     if task["actions"]:
-        yield from ("", *_fenced("\n".join(f"{each['side']:<5}  {each['call']}" for each in task["actions"])))
+        yield from ("", *_fenced(_calls(task["actions"])))
+    for number, outcome in enumerate(task["outcomes"]):
+        yield from ("", _text(f"Outcome {number}: {outcome['why']}"), "", *_fenced(_calls(outcome["actions"])))
+
+
+def _calls(actions: Sequence[Mapping[str, Any]]) -> str:
+    return "\n".join(f"{each['side']:<5}  {each['call']}" for each in actions)
 
 
 def _text(text: str) -> str:

@@ -11,6 +11,7 @@ from ...evaluation import OFFICIAL, components_of
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
 from ...masking import mask_secrets
+from ...models import call_as_text
 from ...plain import json
 from ...regrade.recognition import worked_alone
 from .alignment import align
@@ -251,6 +252,9 @@ def _task(task: Task) -> list[list[str]]:
             ("How the user acts", wants.task_instructions),
         ]
     parts.append(("Ticket", task.ticket))
+    for number, outcome in enumerate(task.criteria.outcomes or ()):
+        calls = [call_as_text(action.name, action.arguments) for action in outcome.actions]
+        parts.append((f"Right outcome {number}", "\n".join([outcome.why, *calls])))
     return [[title, text] for title, text in parts if text]
 
 
