@@ -122,9 +122,9 @@ def _calls(given: GradingInput, verdict: RewardInfo) -> dict[str, float | None]:
     paired = calls_in(given.messages)
     calls = [_Made(each.call, each.result is not None and each.result.error) for each in paired]
     found: dict[str, float | None] = {"failed_calls": sum(each.failed for each in calls)}
-    if given.task.criteria.actions is None:
+    actions = given.task.of_outcome(verdict.compared_outcome).criteria.actions
+    if actions is None:
         return found
-    actions = [check.action for check in verdict.action_checks or ()]
     made: dict[tuple[str, str], list[_Made]] = defaultdict(list)
     wanted: dict[tuple[str, str], list[Action]] = defaultdict(list)
     # An agent that works alone makes the calls of both sides.

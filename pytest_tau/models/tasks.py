@@ -316,8 +316,10 @@ class Task(_TaskPart):
         Args:
             position: The position among the outcomes; the task itself is returned for None, or if there is no such.
         """
+        if position is None:
+            return self
         outcomes = self.criteria.outcomes or ()
-        if position is None or not 0 <= position < len(outcomes):
+        if not 0 <= position < len(outcomes):
             return self
         criteria = self.criteria.model_copy(update={"actions": outcomes[position].actions, "outcomes": None})
         return self.model_copy(update={"evaluation_criteria": criteria})

@@ -117,7 +117,7 @@ def _breaches(right: Task, domain: Domain, messages: Sequence[Message]) -> Itera
 
 
 def _unmet(right: Task, domain: Domain, messages: Sequence[Message]) -> list[str]:
-    """Return that the end state does not meet what else the task checks; components of judges and plugins are skipped."""
+    """Return that the end state does not meet what else the task checks, except by judges and plugins."""
     basis = [name for name in right.criteria.reward_basis if name in known_components(())]
     checked = _with_criteria(right, reward_basis=basis, nl_assertions=None)
     said = "\n".join(right.criteria.communicate_info or []) or None
