@@ -122,7 +122,8 @@ def _calls(given: GradingInput, verdict: RewardInfo) -> dict[str, float | None]:
     paired = calls_in(given.messages)
     calls = [_Made(each.call, each.result is not None and each.result.error) for each in paired]
     found: dict[str, float | None] = {"failed_calls": sum(each.failed for each in calls)}
-    actions = given.task.of_outcome(verdict.compared_outcome).criteria.actions
+    task = given.task if verdict.outcome is None else given.task.of_outcome(verdict.outcome.position)
+    actions = task.criteria.actions
     if actions is None:
         return found
     made: dict[tuple[str, str], list[_Made]] = defaultdict(list)

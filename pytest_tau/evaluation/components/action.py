@@ -127,7 +127,7 @@ class ActionComponent(RewardComponent):
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
         """Find a call for each action of the outcome that the final state was compared with."""
         kinds = {tool: declared.kind for tool, declared in given.environment.tool_infos.items()}
-        task = given.task.of_outcome(verdict.compared_outcome)
+        task = given.task if verdict.outcome is None else given.task.of_outcome(verdict.outcome.position)
         verdict.action_checks = check_actions(task.criteria.actions or [], given.messages, given.grading, kinds.get)
 
     def value(self, verdict: RewardInfo) -> float:

@@ -100,8 +100,8 @@ class DBComponent(RewardComponent):
         check_comparable(given.task, given.domain.spec)
         if not given.domain.spec.agent_db.comparable:
             return
-        found, outcomes = check_db(given.environment, given.shared_reference), given.task.criteria.outcomes
-        if outcomes and found.differences:
+        found = check_db(given.environment, given.shared_reference)
+        if found.differences and (outcomes := given.task.criteria.outcomes):
             outcome, found = _among_outcomes(given, found)
             verdict.outcome = None if outcome is None else OutcomeCheck(position=outcome, why=outcomes[outcome].why)
         verdict.db_check, verdict.db_diff = found
