@@ -170,7 +170,7 @@ def _tau2_writer(
     args: argparse.Namespace, opened: Run, project: Project | None, domain: str, content: DomainContent
 ) -> Callable[[Path | None], int]:
     """Return the function that writes a domain in τ²-bench's format, as a file or as a folder."""
-    from ..reports.export_tau2 import Tau2Options, write_tau2, write_tau2_folder
+    from ..reports.export_tau2 import Tau2Options, other_verdicts, write_tau2, write_tau2_folder
     from ..reports.tau2_fields import tau2_header
 
     header = tau2_header(opened, domain, content, project)
@@ -180,12 +180,8 @@ def _tau2_writer(
             f"{domain}: {plural(content.errors, 'trial')} that ended in an error: written as infrastructure_error, "
             "which τ²-bench excludes from its rates (--errors as-is keeps the reasons)"
         )
-    if content.otherwise_right:
-        names = ", ".join(sorted(content.otherwise_right))
-        print_aside(
-            f"{domain}: trials of {names} earned their reward by another right outcome, which τ²-bench does not have: "
-            "graded there, by the reference actions alone, their verdict differs"
-        )
+    if differs := other_verdicts(domain, content):
+        print_aside(differs)
     if args.format == "tau2":
         write = partial(write_tau2, opened, domain=domain, content=content, info=header, options=options)
         return partial(_write, opened=opened, write=write)

@@ -65,6 +65,7 @@ def _add_prepare(actions: Any) -> None:
 def _prepare(args: argparse.Namespace) -> int:
     """Carry out the action; returns the exit status."""
     from ..regrade.recognition import recognise_domain
+    from ..reports.export_tau2 import other_verdicts
     from ..runs.reader import open_run
     from ..submission.prepare import check_answers, draft, write_submission
 
@@ -83,6 +84,9 @@ def _prepare(args: argparse.Namespace) -> int:
     folder = write_submission(found, Path(args.out), project, trim=args.trim)
     for opened in runs:
         printer.excluded(opened.problems)
+    for domain, (_, content) in found.parts.items():
+        if differs := other_verdicts(domain, content):
+            printer.line(differs)
     trials = sum(content.simulations for _, content in found.parts.values())
     printer.line(f"{folder}: {found.answers['submission_type']}, {', '.join(found.parts)}, {plural(trials, 'trial')}")
     printer.line(f"check it: tau submit check {folder}")

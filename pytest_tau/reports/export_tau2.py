@@ -248,6 +248,17 @@ def check_content(domain: str, content: DomainContent) -> None:
         _check_components(task.criteria.reward_basis, task.id)
 
 
+def other_verdicts(domain: str, content: DomainContent) -> str:
+    """Return which tasks have trials that τ²-bench grades in another way; empty if there are none."""
+    if not content.otherwise_right:
+        return ""
+    names = ", ".join(sorted(content.otherwise_right))
+    return (
+        f"{domain}: trials of {names} earned their reward by another right outcome, which τ²-bench does not have: "
+        "graded there, by the reference actions alone, their verdict differs"
+    )
+
+
 def _check_components(names: Iterable[str], task_id: str) -> None:
     for name in names:
         if name not in REWARD_TYPES:
