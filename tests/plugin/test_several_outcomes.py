@@ -9,6 +9,8 @@ import pytest
 
 from pytest_tau.cli import main
 
+from .test_html_report import conversations
+
 WORKERS = [(), ("-n", "2")]
 #: An agent that makes the tasks which the id of its task names, each in a call.
 AGENT = """
@@ -76,6 +78,9 @@ def test_differences_are_from_the_nearest_outcome(project, a_task):
 
 def test_records_pages_and_regrading_say_which(run_tasks, project, capsys, tmp_path):
     run_tasks("--tau-results", "one", "--tau-html", "page.html")
+    page = json.dumps(conversations(project.path / "page.html"))
+    assert "the databases end in the state that the actions of outcome 0 (either is breakfast) produce" in page
+    assert "Right outcome 1" in page
     (run,) = (project.path / "one").iterdir()
     capsys.readouterr()
     assert main(["export", str(run), "--format", "csv", "-o", str(tmp_path / "runs.csv")]) == 0

@@ -14,12 +14,14 @@ from pytest_tau.evaluation.components import known_components
 from pytest_tau.evaluation.partial import current_state
 from pytest_tau.models import RewardInfo, Task, parse_task
 from pytest_tau.regrade.comparing import other_criteria
+from pytest_tau.reports.domain import describe_domain, domain_markdown, domain_page
 
 from . import tiny
 from .tiny import action, agent, call, check, graded, task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pytest_tau.environment import Domain
 
@@ -200,3 +202,17 @@ def test_an_outcome_whose_actions_fail_is_refused(domain: Domain) -> None:
         check_reference(several(DESKS, outcome(action("count"), lost)), domain)
     assert caught.value.field == "evaluation_criteria.outcomes.1.actions.1"
     check_reference(several(outcome(action("count"), lost | {"fails": True})), domain)
+
+
+def test_pages_show_outcomes(tmp_path: Path) -> None:
+    folder = tmp_path / "domain"
+    tiny.write(folder)
+    criteria = several(DESKS, outcome(action("count"), why="<b>&</b>")).criteria.model_dump(mode="json")
+    (folder / "tasks" / "a.json").write_text(json.dumps([tiny.raw_task("one", criteria)]), encoding="utf-8")
+    (folder / "tasks" / "split_tasks.json").unlink()
+    found = describe_domain(tiny.spec(folder).load())
+    page, markdown = domain_page(found), domain_markdown(found)
+    assert "outcome 0: a lamp on a desk" in page
+    assert "<b>&</b>" not in page
+    assert "Outcome 0: a lamp on a desk" in markdown
+    assert 'agent  rename(item_id="lamp", name="Desk")' in markdown

@@ -20,7 +20,7 @@ from pytest_tau.capabilities.user_validity.trial import check_simulation
 from pytest_tau.capability.calls import columns_of
 from pytest_tau.capability.views import Compared, Measured
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.models import Simulation, parse_task
+from pytest_tau.models import DBCheck, Outcome, OutcomeCheck, RewardInfo, Simulation, parse_task
 from pytest_tau.models.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.participants.behaviours import BEHAVIOURS
 from pytest_tau.runs.groups import Group
@@ -188,6 +188,18 @@ class TestStops:
         task = self.with_actions()
         assert found(task, conversation("Hello.", "Hm.", "Bye. ###STOP###")) == [("stop-before-request", 3)]
         assert found(task, conversation("#W1111111", "Done.", "Bye. ###STOP###")) == []
+
+    def test_the_outcome_that_was_reached_says_what_the_user_had_to_ask_for(self) -> None:
+        task = self.with_actions()
+        criteria = task.criteria.model_copy(update={"outcomes": [Outcome(actions=[], why="it may leave it")]})
+        task = task.model_copy(update={"evaluation_criteria": criteria})
+        simulation = Simulation(id="s", task_id="t", termination_reason="user_stop")
+        simulation.messages = conversation("Hello.", "Hm.", "Bye. ###STOP###")
+        check = DBCheck(db_match=True, db_reward=1)
+        simulation.reward_info = RewardInfo(reward=1, db_check=check)
+        assert check_simulation(simulation, task, None).faults == "stop-before-request"
+        simulation.reward_info.outcome = OutcomeCheck(position=0, why="it may leave it")
+        assert not check_simulation(simulation, task, None).faults
 
 
 class TestSecrets:

@@ -121,7 +121,8 @@ def review_case(  # noqa: PLR0913 - what a conversation took place in
 
 def _graded(simulation: Simulation, task: Task | None) -> dict[str, Any]:
     """Return what is known of the verdict on a conversation: what was expected, what differs, and why."""
-    actions, verdict, info = task.criteria.actions if task else None, simulation.reward_info, simulation.info or {}
+    verdict, info = simulation.reward_info, simulation.info or {}
+    actions = task.of_outcome(verdict.compared_outcome if verdict else None).criteria.actions if task else None
     return {
         "outcome": simulation.outcome,
         "actions": None if actions is None else [each.model_dump(mode="json", exclude_none=True) for each in actions],

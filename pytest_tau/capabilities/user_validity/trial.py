@@ -59,7 +59,10 @@ def check_simulation(
         return UserFacts()
     if "user" in simulation.saw_reference:
         excused = {*excused, *_OF_REFERENCE}
-    return check_user(task, simulation.messages, domain, excused)
+    # Of several right outcomes, the one that was reached says what the user had to ask for.
+    verdict = simulation.reward_info
+    right = task.of_outcome(verdict.compared_outcome if verdict else None)
+    return check_user(right, simulation.messages, domain, excused)
 
 
 def check_run(settings: UserValiditySettings, run: RunView) -> None:
