@@ -40,6 +40,7 @@ __all__ = [
 #: What the value of an option affects. An earlier run is comparable if it has the same values of "verdict".
 Affects: TypeAlias = Literal[
     "verdict",  # the verdict of a trial
+    "agent",  # which agent is run: a run is resumed with the same one, and runs of others are compared
     "content",  # data, tasks and prompts: their fingerprints are compared instead of the value
     "selection",  # which of the tasks and trials are run
     "calls",  # if model calls are recorded or replayed
@@ -66,8 +67,10 @@ class Option(NamedTuple):
         bare: The text that stands for the option without a value; None if a value is required.
         path: Values may be paths that exist, which pytest's search for its ini file must ignore.
         selects: A run with it has fewer than all tasks and trials.
-        rerun: The group of options in a command that runs a trial again, from 1; 0 if it is not repeated there.
+        rerun: The place of the option in a command that runs a trial again, from 1; 0 if it is not repeated there,
+            unless the trial depends on it.
         recorded_as: The key of ``run.json`` if it is not the name.
+        stated: ``run.json`` has the value even if it is the default.
         common: Everybody needs it: ``pytest --help`` shows it, the others are shown by ``tau options``.
         field: The field of the settings class; empty for the key.
     """
@@ -86,6 +89,7 @@ class Option(NamedTuple):
     selects: bool = False
     rerun: int = 0
     recorded_as: str | None = None
+    stated: bool = False
     common: bool = False
     field: str = ""
 
@@ -103,6 +107,11 @@ class Option(NamedTuple):
     def setting(self) -> str:
         """Return the key of the value in ``run.json``, if it is recorded."""
         return self.recorded_as or self.key
+
+    @property
+    def decides_trial(self) -> bool:
+        """Return whether a trial depends on the value, so that only one with the same value is the same trial."""
+        return self.affects in ("verdict", "agent", "content")
 
     @property
     def full_help(self) -> str:
@@ -230,6 +239,8 @@ def as_text(value: Any) -> str:
         return " ".join(map(as_text, value))
     if value is True:
         return "on"
+    if isinstance(value, float):
+        return f"{value:g}"
     return str(value) if not isinstance(value, dict) else json.dumps(value)
 
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..plain import json
 from ..settings import stated
 from ..text import listed, plural
 
@@ -24,6 +25,7 @@ REFERENCE_MODEL = "gpt-4.1-2025-04-14"
 _LIMITS = {"max_steps": 200, "max_errors": 10}
 #: How users behave without a persona. Source: τ²-bench v1.0.1.
 _PERSONA = {"verbosity": "standard", "interrupt_tendency": "waits", "behaviour": "cooperative"}
+_ROLES = ("agent", "user", "judge")
 _MOST, _LONGEST = 3, 60
 _OWN_PROTOCOL, _BUNDLED = "protocol tau", "bundled data"
 
@@ -96,16 +98,17 @@ _COMPARED = {
     "judge": "the judge",
     "data": "the data",
     "policy": "the variant of the policy",
-    "persona": "the persona of the user",
     "grading": "the grading profile",
     "max_steps": "the limit of steps",
     "max_errors": "the limit of errors",
+    "seed": "the seed",
 }
 
-#: Conditions that not every trial of a run has, or not the same.
-_BY_TRIAL = frozenset({"judge", "persona"})
-
-
+#: Conditions that not every trial of a run has.
+_BY_TRIAL = frozenset({"judge"})
+#: Settings, by label, of which the conditions have more: how each simulated user behaved. And the value of another one
+#: that is the reference's, which has no time limit.
+_STATED_APART, _NO_TIMEOUT = "user persona", ("timeout", "0")
 #: Conditions that the header of a τ²-bench file states, besides the model of the user.
 _STATED = ("user", "max_steps", "max_errors")
 #: What its users are called here.
@@ -113,14 +116,16 @@ _USERS = {"user_simulator": "llm", "dummy_user": "dummy"}
 
 
 def conditions_of_run(records: Iterable[TrialRecord], info: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the conditions that the trials of a run have recorded, or that the header of a τ²-bench file states.
+    """Return the conditions of a run: what its trials have recorded, and its seed, or what a τ²-bench header states.
 
     Args:
         records: The trials.
         info: The manifest of the run, or the header.
     """
-    user = info.get("user_info")
-    if (found := [record.conditions for record in records if record.conditions]) or not isinstance(user, dict):
+    user, settings = info.get("user_info"), info.get("settings")
+    seed = {"seed": settings["seed"]} if isinstance(settings, dict) and "seed" in settings else {}
+    found: list[Mapping[str, Any]] = [{**record.conditions, **seed} for record in records if record.conditions]
+    if found or not isinstance(user, dict):
         return found
     name = str(user.get("implementation"))
     stated = {key: info.get(key) for key in _STATED} | {"user": _USERS.get(name, name)}
@@ -148,16 +153,23 @@ def differing_conditions(before: Sequence[Mapping[str, Any]], after: Sequence[Ma
         one, two = ({_value(each.get(name)) for each in side} for side in changed)
         if one != two:
             found.append(name + _values(one - {""}, two - {""}))
-    for role in ("user", "judge"):
-        one, two = ({_value(_model_name(each, role)) for each in side} - {""} for side in sides)
-        # A model that was not called in one of the runs is a matter of the tasks.
-        if one and two and one != two:
+    return found + _differing_models(sides)
+
+
+def _differing_models(sides: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Return the models that differ, but for that of the agent, and the roles whose models have other arguments."""
+    found = []
+    for role in _ROLES:
+        models = [[model for each in side if (model := each.get("models", {}).get(role))] for side in sides]
+        if not all(models):
+            continue  # a model that was not called in one of the runs is a matter of the tasks
+        one, two = ({_value(model.get("name")) for model in side} for side in models)
+        if role != "agent" and one != two:
             found.append(f"the model of the {role}{_values(one, two)}")
+        if all("args" in model for side in models for model in side):
+            one, two = ({json.dumps(model["args"], sort_keys=True) for model in side} for side in models)
+            found += [f"the arguments of the {role}'s model{_values(one, two)}"] if one != two else []
     return found
-
-
-def _model_name(conditions: Mapping[str, Any], role: str) -> Any:
-    return conditions.get("models", {}).get(role, {}).get("name")
 
 
 def _value(value: Any) -> str:
@@ -195,7 +207,6 @@ def _of_conditions(found: Mapping[str, Any]) -> list[str]:
             deviations.append(f"{side}'s prompt: {prompt}")
     deviations += [] if found.get("data") == "official" else [_BUNDLED]
     deviations += [f"policy {found['policy']}"] if found.get("policy") else []
-    deviations += ["--tau-agent-one-call"] if found.get("one_call") else []
     persona = {name: value for name, value in (found.get("persona") or {}).items() if value != _PERSONA.get(name)}
     deviations += [f"persona {' '.join(f'{name}={value}' for name, value in persona.items())}"] if persona else []
     deviations += [f"variant {found['variant']}"] if found.get("variant") else []
@@ -214,7 +225,9 @@ def _of_conditions(found: Mapping[str, Any]) -> list[str]:
 
 
 def _changed(found: Mapping[str, Any]) -> list[str]:
-    return stated(_settings_of(found))
+    settings = {name: value for name, value in _settings_of(found).items() if (name, value) != _NO_TIMEOUT}
+    settings.pop(_STATED_APART, None)
+    return stated(settings)
 
 
 def _settings_of(found: Mapping[str, Any]) -> Mapping[str, str]:

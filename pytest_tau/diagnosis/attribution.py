@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import is_interrupt
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
-from ..models import LIMITS, AssistantMessage, UserMessage, call_as_text
+from ..models import STOPS, AssistantMessage, UserMessage, call_as_text
+from ..run_settings import DomainSettings, Limits, PromptingSettings
+from ..settings import options_of
 from . import error_rules, user_rules
 from .divergence import first_divergence
+from .endings import cut_off
 from .error_rules import contradicts_policy, forbidden_call
 from .facts import Attribution, Facts, Said, first_line, quoted
 from .misunderstandings import misunderstood
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
 _MET_BY_REFERENCE = ("DB", "ENV_ASSERTION", "ACTION")
 #: Messages without a call of the agent's, after which it has nothing more to do.
 _IDLE = 4
+#: Settings, by label, that change nothing for the reference actions: limits, and how models are asked.
+_NO_DISTURBANCE = {row.label for kind in (DomainSettings, Limits, PromptingSettings) for row in options_of(kind)} | {
+    "user persona"
+}
 #: The components that depend on the calls of the conversation.
 _OF_CALLS = ("DB", "ENV_ASSERTION", "ACTION")
 
@@ -112,18 +119,25 @@ def _never_stopped(facts: Facts) -> Attribution | None:
 
 
 def _limit(facts: Facts) -> Attribution | None:
-    simulation = facts.simulation
-    if simulation.termination_reason not in LIMITS:
+    """Apply if the conversation was cut off, by whichever limit: the rules before have had the other endings."""
+    reason = facts.simulation.termination_reason
+    if reason in STOPS:
         return None
-    if simulation.termination_reason == "max_steps":
-        return Attribution("agent", "it did not finish within the limit of steps", None, first_line(facts.error))
+    if reason == "too_many_errors":
+        return _failed_calls(facts, cut_off(reason))
+    return Attribution("agent", cut_off(reason), None, first_line(facts.error))
+
+
+def _failed_calls(facts: Facts, reason: str) -> Attribution:
+    """Return the side that has made most of the failed calls."""
+    simulation = facts.simulation
     failed = [made for made in simulation.calls if made.result is not None and made.result.error]
     by_user = [made for made in failed if made.call.requestor == "user"]
     party: Party = "user" if len(by_user) * 2 > len(failed) else "agent"
     last = (by_user if party == "user" else failed)[-1:]
     shown = last[0].result.content if last and last[0].result else None
     shown = first_line(shown or facts.error)
-    return Attribution(party, "too many of its calls failed", last[0].message_idx if last else None, shown)
+    return Attribution(party, reason, last[0].message_idx if last else None, shown)
 
 
 def _changed_outside(facts: Facts) -> Attribution | None:
@@ -139,7 +153,7 @@ def _changed_outside(facts: Facts) -> Attribution | None:
 def _reference_failed(facts: Facts) -> Attribution | None:
     """Apply if the reference actions were carried out, and nothing but the task and its domain can have failed them."""
     conditions = facts.simulation.conditions or {}
-    disturbed = conditions.get("variant") or conditions.get("changed")
+    disturbed = conditions.get("variant") or conditions.get("changed", {}).keys() - _NO_DISTURBANCE
     if conditions.get("agent") != "gold" or conditions.get("user") not in ("gold", "scripted") or disturbed:
         return None
     verdict = facts.simulation.reward_info
@@ -256,7 +270,10 @@ RULES = (
         "cut off by the limit of steps although every check was met and the agent had nothing more to do",
         _never_stopped,
     ),
-    Rule("cut off: too many steps (agent), or too many failed calls (the side that made most of them)", _limit),
+    Rule(
+        "cut off: too many failed calls (the side that made most of them), too many steps or another limit (agent)",
+        _limit,
+    ),
     Rule(
         "the environment was changed before the conversation or outside of its calls, and a check of the state or of "
         "the calls was not met",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..models import FAULTS, AssistantMessage, ToolCall, ToolMessage, clone
 from ..policy import check_policy, load_rules
+from .endings import cut_off
 from .facts import Attribution, Facts, Party, first_line
 from .heading import is_refused
 
@@ -78,13 +79,14 @@ capability = _of_kind("CapabilityError", "harness", "a capability failed")
 harness = _ended_by("harness", {"unexpected_error": "the harness failed"})
 #: The user raised an exception, or took most of the time.
 user_error = _ended_by("user", {"user_error": "it failed with an error"})
+#: Limits that the agent alone can exceed.
+_BY_AGENT: tuple[TerminationReason, ...] = ("timeout", "context_window_exceeded")
 #: The agent raised an exception, timed out or exceeded its context window.
 agent_error = _ended_by(
     "agent",
     {
         "agent_error": "it failed with an error",
-        "timeout": "it took too long",
-        "context_window_exceeded": "it exceeded the context window of its model",
+        **{reason: cut_off(reason) for reason in _BY_AGENT},
     },
 )
 

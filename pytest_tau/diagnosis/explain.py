@@ -11,6 +11,7 @@ from ..evaluation.component_reports import BY_USER, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
 from ..models import LATE_CALLS, AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ..text import counted, has_traceback, plural, shorten
+from .endings import ended
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
 from .misunderstandings import CALLS_FAILED, REPEATED, misunderstood_lines
 from .turning_point import HANDED_OVER, point_lines, without_carried
@@ -48,18 +49,7 @@ def _factors(info: RewardInfo) -> str:
 
 def ending(simulation: Simulation) -> str:
     """Return how the conversation ended, and after how many turns."""
-    messages = simulation.messages
-    stopped = not messages or messages[-1].role == "user"  # a stop is a message of the user, if it is recorded
-    how = {
-        "user_stop": f"ended by the user's {simulation.stop_token or 'stop'}" if stopped else "ended",
-        "agent_stop": "ended by the agent",
-        "max_steps": "cut off: too many steps",
-        "too_many_errors": "cut off: too many failed calls",
-        "timeout": "cut off: out of time",
-        "agent_error": "ended by a fault of the agent",
-        "user_error": "ended by a fault of the user",
-    }.get(simulation.termination_reason, f"ended by {simulation.termination_reason}")
-    return f"{how} after {plural(simulation.turns, 'turn')}"
+    return f"{ended(simulation)} after {plural(simulation.turns, 'turn')}"
 
 
 def explain(

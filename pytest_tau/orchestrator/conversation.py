@@ -207,7 +207,7 @@ class Conversation:
         return left is not None and left <= 0
 
     def _seconds_left(self) -> float | None:
-        if self._limits.timeout is None:
+        if not self._limits.timeout:
             return None
         excused = sum(map(self._excused, self._waited))
         return self._limits.timeout - (trial_time() - self._started - excused)

@@ -82,12 +82,14 @@ def trailing_results(history: list[Message]) -> list[ToolMessage]:
 class Prompting:
     """The prompt, the context budget and the tool protocol of a model that plays one side.
 
+    But for the texts, its fields are those of ``PromptingSettings``, without the side.
+
     Attributes:
         name: The prompt's name in reports: ``built in``, or the file's name.
         prompt: Template of the system message; None for the built-in one.
         tools_prompt: Another template for a side that has tools; None for ``prompt``.
-        context_tokens: Budget of each request; the oldest messages beyond it are not sent. None for no limit.
-        text_tools: The model calls tools in text, by a protocol of this package, instead of by function calling.
+        context: Budget of each request; the oldest messages beyond it are not sent. None for no limit.
+        tool_calls: How the model calls tools: ``native``, or ``text``, by a protocol of this package.
         one_call: Only the first call of a message is made.
         text_protocol: How the text of ``act`` and ``react`` is read: ``tolerant``, or ``tau1`` for τ-bench's rules.
         examples: The file or the run with the examples of ``few-shot``; None if there is none.
@@ -98,8 +100,8 @@ class Prompting:
     name: str = "built in"
     prompt: str | None = None
     tools_prompt: str | None = None
-    context_tokens: int | None = None
-    text_tools: bool = False
+    context: int | None = None
+    tool_calls: str = "native"
     one_call: bool = False
     text_protocol: str = "tolerant"
     examples: Path | None = None

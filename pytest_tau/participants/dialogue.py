@@ -64,7 +64,7 @@ class Dialogue:
             problem = f"{context.side} {name!r} needs a model: add --tau-{context.side}-llm MODEL"
             raise ConfigurationError(problem)
         self._side, self._models, self._name = context.side, context.models, context.model.name
-        own = TextTools(context.model) if context.prompting.text_tools else context.model
+        own = TextTools(context.model) if context.prompting.tool_calls == "text" else context.model
         self._model: _Model = model or own
         self._one_call = context.prompting.one_call and context.side == "agent"
         self._tools = [tool.openai_schema for tool in context.tools]
@@ -223,7 +223,7 @@ class Dialogue:
 
 def _message_selector(context: ParticipantContext, model: str, tools: list[dict[str, Any]]) -> Callable[[_Chat], _Chat]:
     """Return the function that selects the messages to send: all of them, or those that fit the budget."""
-    budget = context.prompting.context_tokens
+    budget = context.prompting.context
     if budget is None:
         return lambda messages: messages
     count = token_counter(model)

@@ -23,7 +23,6 @@ from ..run_settings import (
     DEFAULT_TIMEOUT,
     CallSettings,
     ConversationSettings,
-    DomainSettings,
     Limits,
     ParticipantSettings,
     PromptingSettings,
@@ -35,7 +34,9 @@ from ..runner import (
     RunConfig,
     SimulationSettings,
 )
+from ..settings import options_of
 from .capabilities import active_capabilities
+from .makers import SIDES
 from .options import OptionValues, named_domains, repetitions
 from .person import is_played
 
@@ -61,7 +62,6 @@ def run_config(config: pytest.Config) -> RunConfig:
         **values.of(SelectionSettings) | {"trials": values.get("trials") * (repetitions(config) or 1)},
         **values.of(ParticipantSettings),
         data_dir=data_dir,
-        written=tuple(kind(**values.of(kind)) for kind in (DomainSettings, PromptingSettings)),
         folder=values.folder("agent"),
         models=_models(config, values),
         simulation=replace(_simulation(values, data_dir), capabilities=active_capabilities(config)),
@@ -88,15 +88,14 @@ def _check_rerun(values: OptionValues) -> None:
 def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettings:
     grading = PROFILES[values.get("grading")]
     solo = values.get("solo") or values.get("agent") == "llm-solo"
-    limits = Limits(**values.of(Limits))
     return SimulationSettings(
         **values.of(ConversationSettings) | {"solo": solo},
-        own_timeout=DEFAULT_TIMEOUT if limits.timeout is None and not is_played(values) else None,
-        limits=replace(limits, timeout=limits.timeout or None),
+        own_timeout=None if is_played(values) else DEFAULT_TIMEOUT,
+        limits=Limits(**values.of(Limits)),
         evaluation=Evaluation(grading, solo=solo),
         protocol=_protocol(values),
         retrieval=_retrieval(values),
-        prompting={"agent": _agent_prompting(values), "user": _user_prompting(values, data_dir)},
+        prompting={side: _prompting(values, side, data_dir) for side in SIDES},
     )
 
 
@@ -105,44 +104,39 @@ def _retrieval(values: OptionValues) -> Retrieval | None:
     return Retrieval(name, args) if name is not None or args else None
 
 
-def _agent_prompting(values: OptionValues) -> Prompting:
-    examples = values.get("agent_examples").resolve() if values.given("agent_examples") else None
+def _prompting(values: OptionValues, side: Side, data_dir: Path | None) -> Prompting:
+    """Return how a model plays a side: the options that begin with the side, and the texts of its prompt."""
+    fields = {row.field: values.get(row.key) for row in options_of(PromptingSettings)}
+    own = {name.removeprefix(f"{side}_"): value for name, value in fields.items() if name.startswith(f"{side}_")}
+    texts = _prompt(values, side, own.pop("prompt"), data_dir)
+    if side == "agent":
+        own["examples"] = _examples(values)
+    return replace(texts, **own)
+
+
+def _prompt(values: OptionValues, side: Side, path: Path | None, data_dir: Path | None) -> Prompting:
+    from ..participants.prompts import load_prompt, official_guidelines
+
+    with values.naming(f"{side}_prompt"):
+        if path is not None:
+            return Prompting(path.name, load_prompt(path, side))
+        official = official_guidelines(data_dir) if data_dir and side == "user" else None
+    return official or Prompting()
+
+
+def _examples(values: OptionValues) -> Path | None:
+    examples: Path | None = values.get("agent_examples")
     if examples is not None:
         from ..participants.agents.examples import read_examples
 
         with values.naming("agent_examples"):
-            read_examples(examples)
-    elif values.get("agent") == "few-shot":
+            read_examples(examples.resolve())
+        return examples.resolve()
+    if values.get("agent") == "few-shot":
         raise pytest.UsageError(
             f"{values.label('agent')}: few-shot needs examples: add --tau-agent-examples FILE (JSON lines or a run)"
         )
-    return replace(
-        _prompting(values, "agent", None),
-        one_call=values.get("agent_one_call"),
-        text_protocol=values.get("agent_text_protocol"),
-        examples=examples,
-        num_examples=values.get("agent_num_examples"),
-    )
-
-
-def _user_prompting(values: OptionValues, data_dir: Path | None) -> Prompting:
-    return replace(_prompting(values, "user", data_dir), attempts=values.get("user_attempts"))
-
-
-def _prompting(values: OptionValues, side: Side, data_dir: Path | None) -> Prompting:
-    from ..participants.prompts import load_prompt, official_guidelines
-
-    name = f"{side}_prompt"
-    tokens = values.get("agent_context") if side == "agent" else None
-    text_tools = values.get(f"{side}_tool_calls") == "text"
-    with values.naming(name):
-        if values.given(name):
-            path = values.get(name)
-            return Prompting(path.name, load_prompt(path, side), None, tokens, text_tools)
-        official = official_guidelines(data_dir) if data_dir else None
-    if official is not None:
-        return Prompting(official.name, official.prompt, official.tools_prompt, tokens, text_tools)
-    return Prompting(context_tokens=tokens, text_tools=text_tools)
+    return None
 
 
 def _models(config: pytest.Config, values: OptionValues) -> ModelSettings:

@@ -30,7 +30,8 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
         _, separator, rest = nodeid.partition("::")
         nodeid = os.path.relpath(item.path, item.config.invocation_params.dir) + separator + rest
     parts, options = ["pytest", nodeid, *_of_pytest(item.config.option)], run_options(item.config)
-    for option in sorted((each for each in options.values() if each.rerun), key=attrgetter("rerun")):
+    repeated = [option for option in options.values() if option.rerun or option.decides_trial]
+    for option in sorted(repeated, key=attrgetter("rerun")):
         value = getattr(item.config.option, option.dest, None)
         if option.key == "domain" and item.nodeid.split("::")[0] in (value or []):
             continue  # the node id has it

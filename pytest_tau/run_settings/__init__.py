@@ -54,11 +54,12 @@ class SelectionSettings:
     num_tasks: int | None = option(integer(1), "selection", "N", selects=True, common=True, rerun=0,
         help="run at most this many tasks of each domain, file or marked test")
     trials: int = option(integer(1, MOST_TRIALS), "selection", "K", default=1, selects=True, common=True, rerun=0,
+        stated=True,
         help="repetitions of each task (default: %(default)s)")
     shard: tuple[int, int] | None = option(shard, "selection", "I/N", selects=True, rerun=0,
         help="run one part of the trials, for a CI matrix: 2/4 is the second part of four; auto for the part that the "
              "environment names, such as TAU_SHARD_INDEX and TAU_SHARD_TOTAL")
-    seed: int = option(integer(), "verdict", "N", default=300,
+    seed: int = option(integer(), "verdict", "N", default=300, stated=True,
         help="seed of the run, from which each trial's seed follows (default: %(default)s)")
     concurrency: int | None = option(integer(1), "speed", "N", rerun=0,
         help="maximum number of concurrent conversations in one process (default: "
@@ -69,7 +70,7 @@ class SelectionSettings:
 class ParticipantSettings:
     """Who plays the sides, and who judges."""
 
-    agent: Any = option(text, "verdict", "SPEC", common=True,
+    agent: Any = option(text, "agent", "SPEC", common=True,
         help="llm, llm-solo, act, react, few-shot, gold, noop, human, rules, saboteur:KIND, replay:FILE, "
              "module:attribute, file.py:attribute, URL, 'cmd:PROGRAM ARGUMENTS' or a2a:URL")
     user: Any = option(text, "verdict", "SPEC", common=True,
@@ -109,18 +110,23 @@ class Limits:
         max_steps: Steps: deliveries of a message, or of a message's tool results, to the agent, the user or the
             environment.
         max_errors: Failed tool calls over the whole conversation, of both sides.
-        timeout: Wall-clock seconds; None for no limit.
+        timeout: Wall-clock seconds; 0 for no limit, None for that of a participant that is not built in.
 
     Source: τ²-bench v1.0.1, run defaults (it has no timeout by default).
     """
 
-    max_steps: int = option(integer(1), "verdict", "N", default=200, rerun=3,
+    max_steps: int = option(integer(1), "verdict", "N", default=200, rerun=3, stated=True,
         help="maximum number of steps of a conversation (default: %(default)s)")
-    max_errors: int = option(integer(1), "verdict", "N", default=10, rerun=3,
+    max_errors: int = option(integer(1), "verdict", "N", default=10, rerun=3, stated=True,
         help="maximum number of failed tool calls in a conversation (default: %(default)s)")
     timeout: float | None = option(real(0), "verdict", "SECONDS", rerun=3,
         help=f"timeout of a conversation, in seconds; 0 for none (default: none; {DEFAULT_TIMEOUT:g} without the time "
              "of its model calls if the agent or the user is not built in)")
+
+    @property
+    def seconds(self) -> float | None:
+        """Return the wall-clock seconds of a conversation between built-in participants; None for no limit."""
+        return self.timeout or None
 
 
 @declared(frozen=True, kw_only=True)
@@ -140,7 +146,7 @@ class DomainSettings:
              "golden_retrieval, no_knowledge … (default: depends on the domain)")
     agent_retrieval_args: Mapping[str, Any] = option(json_object, "verdict", "JSON", default={},
         help='arguments of --tau-agent-retrieval, such as {"top_k": 5}')
-    grading: Literal["official", "strict"] = option(text, "verdict", "PROFILE", default="official",
+    grading: Literal["official", "strict"] = option(text, "verdict", "PROFILE", default="official", stated=True,
         choices=("official", "strict"),
         help="grading rules: %(default)s (default), or strict")
 
@@ -178,7 +184,7 @@ class PromptingSettings:
 class ModelNames:
     """The models of the roles, and where their answers come from."""
 
-    agent_llm: str | None = option(model_name, "verdict", "MODEL", common=True, rerun=2,
+    agent_llm: str | None = option(model_name, "agent", "MODEL", common=True, rerun=2,
         help="the agent's model, by its litellm name: openai/gpt-4.1 (needs pytest-tau[llm]; pytest-tau[endpoint] "
              "is enough for servers with OpenAI's API)")
     agent_llm_args: Mapping[str, Any] = option(model_arguments, "verdict", "JSON", default={}, rerun=2,

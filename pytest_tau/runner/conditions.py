@@ -9,7 +9,6 @@ from ..environment import DEFAULT_SPLIT
 from ..errors import TauError
 from ..evaluation import LazyJudge
 from ..participants import BY_MODEL, OFFICIAL_GUIDELINES, Prompting
-from ..settings import as_text, changed_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,27 +51,12 @@ def conditions_of(
         "retrieval": retriever.name if retriever else None,
         "persona": dict(persona),
         "variant": settings.variant or None,
-        "changed": changed_conditions(settings),
-        "one_call": settings.prompting.get("agent", Prompting()).one_call,
+        "changed": settings.changed,
         "grading": settings.evaluation.grading.name,
         "max_steps": settings.limits.max_steps,
         "max_errors": settings.limits.max_errors,
     }
     return {name: value for name, value in found.items() if value not in (None, False, {}, [])}
-
-
-def changed_conditions(settings: SimulationSettings) -> dict[str, str]:
-    """Return the settings that verdicts depend on and that are not their defaults: ``{"tool faults": "get_*:0.1"}``.
-
-    They are those of conversations and of capabilities, by label, without those that have a condition of their own.
-    """
-    ideas = [each.settings for each in settings.capabilities if each.settings is not None]
-    return {
-        option.label: as_text(value)
-        for part in (settings, *ideas)
-        for option, value in changed_values(part)
-        if option.affects == "verdict" and option.key not in ("policy_variant", "user_persona")
-    }
 
 
 def base_size(domain: Domain, task: Task) -> int | None:
@@ -92,8 +76,6 @@ def prompt_name(settings: SimulationSettings, side: Side, source: ParticipantSou
     if not (source.name in BY_MODEL or (side == "user" and source.name == "llm")):
         return None
     prompting = settings.prompting.get(side, Prompting())
-    if prompting.text_tools or prompting.context_tokens is not None:
-        return "tool calls in text" if prompting.text_tools else f"{prompting.context_tokens} tokens of context"
     if prompting.prompt is None:
         return "official" if settings.protocol.is_official else prompting.name
     return "official" if prompting.name == OFFICIAL_GUIDELINES else prompting.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -16,15 +17,19 @@ from ..run_settings import (
     DEFAULT_TIMEOUT,
     CallSettings,
     ConversationSettings,
+    DomainSettings,
     Limits,
+    ModelNames,
     ParticipantSettings,
     SelectionSettings,
+    run_options,
 )
-from ..settings import complete
+from ..settings import complete, options_of
+from .setting_values import SettingValue, changed_texts, values_in, values_of_prompting
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..capability import ActiveCapability
     from ..chat import LLM, TrialModels
@@ -51,8 +56,8 @@ class SimulationSettings(ConversationSettings):
     Attributes:
         limits: When a conversation is cut off.
         evaluation: How it is graded.
-        own_timeout: Wall-clock seconds of a conversation with a participant that is not built in, if ``limits`` have no
-            timeout; without the time of model calls that are made through this package. None for no limit.
+        own_timeout: Wall-clock seconds of a conversation with a participant that is not built in, if ``limits`` have
+            none; without the time of model calls that are made through this package. None for no limit.
         retrieval: How the agent accesses the documents of the domain's knowledge base; None for the domain's default.
         llms: Models by role, for trials that are given none of their own.
         prompting: How models are made to play a side.
@@ -73,6 +78,46 @@ class SimulationSettings(ConversationSettings):
     variant: str = ""
     capabilities: Sequence[ActiveCapability] = field(default_factory=bundled_by_default)
     behaviours: Mapping[str, Behaviour] = field(default_factory=lambda: BEHAVIOURS)
+
+    @cached_property
+    def changed(self) -> dict[str, str]:
+        """Return the settings that verdicts depend on and that are not their defaults, by label.
+
+        The core's and those of capabilities: ``{"tool faults": "get_*:0.1", "timeout": "50"}``.
+        """
+        return changed_texts(self.values())
+
+    def values(self) -> Iterator[SettingValue]:
+        """Yield the options that all simulations depend on, those of capabilities among them, with their values."""
+        yield from values_in(self, ConversationSettings)
+        yield from values_in(self.limits)
+        for row in options_of(DomainSettings):
+            if row.field != "data":  # a matter of the run
+                yield SettingValue(row, getattr(self, f"_{row.field}"))
+        yield from values_of_prompting(self.prompting)
+        for active in self.capabilities:
+            if active.settings is not None:
+                yield from values_in(active.settings)
+
+    @property
+    def _protocol(self) -> str:
+        return self.protocol.name
+
+    @property
+    def _texts(self) -> str | None:
+        return self.protocol.texts.place if self.protocol.texts else None
+
+    @property
+    def _agent_retrieval(self) -> str | None:
+        return self.retrieval.name if self.retrieval else None
+
+    @property
+    def _agent_retrieval_args(self) -> Mapping[str, Any]:
+        return self.retrieval.args if self.retrieval else {}
+
+    @property
+    def _grading(self) -> str:
+        return self.evaluation.grading.name
 
 
 @dataclass(frozen=True)
@@ -163,7 +208,6 @@ class RunConfig(SelectionSettings, ParticipantSettings):
     Attributes:
         data_dir: Official data; None for the bundled data.
         own_agent: A hook or an overridden fixture may make the agent where none was named.
-        written: The settings that fields of ``simulation`` are made of, as they were written.
         folder: What relative paths and modules are looked up in.
         concurrency: The number of concurrent conversations in one process.
         models: The settings of every model call.
@@ -172,7 +216,6 @@ class RunConfig(SelectionSettings, ParticipantSettings):
 
     data_dir: Path | None = None
     own_agent: bool = False
-    written: tuple[Any, ...] = ()
     folder: Path = field(default_factory=Path.cwd)
     concurrency: int = 1
     models: ModelSettings = field(default_factory=ModelSettings)
@@ -190,6 +233,32 @@ class RunConfig(SelectionSettings, ParticipantSettings):
             return self.user
         agent = None if self.own_agent and self.agent_spec == "gold" else self.agent_spec
         return default_user(agent, solo=self.simulation.solo, llm="user" in self.models.names)
+
+    def values(self) -> Iterator[SettingValue]:
+        """Yield the options that the run depends on, with the values that are in use.
+
+        A participant, a model and a prompt are those that are run, called and sent. Of capabilities there are the
+        settings that verdicts depend on.
+        """
+        yield from values_in(self, SelectionSettings)
+        participants = {"agent": self.agent_spec, "user": self.user_spec, "judge": self.judge}
+        yield from (SettingValue(row, participants[row.field]) for row in options_of(ParticipantSettings))
+        yield from (SettingValue(row, self.data_dir) for row in options_of(DomainSettings) if row.field == "data")
+        unused = {f"{side}_prompt" for side in ("agent", "user") if self.choice(side) is None}
+        core = {row.key for row in run_options()}
+        for row, value in self.simulation.values():
+            if row.key in core or row.affects == "verdict":
+                yield SettingValue(row, None if row.field in unused else value)
+        yield from (SettingValue(row, self._of_models(row.field)) for row in options_of(ModelNames))
+        yield from values_in(self.models, CallSettings)
+
+    def _of_models(self, field: str) -> Any:
+        """Return the value of an option about models: None for one that is not called."""
+        for role in MODEL_ROLES:
+            if field in (f"{role}_llm", f"{role}_llm_args"):
+                choice = self.choice(role)
+                return choice and (choice.args if field.endswith("_args") else choice.name)
+        return self.models.tape
 
     @property
     def choices(self) -> dict[Role, ModelChoice]:

@@ -100,7 +100,7 @@ def _evaluation(settings: SimulationSettings, models: TrialModels, observer: Out
         timeout = settings.own_timeout
     return replace(
         evaluation,
-        judge=with_deadline(judge, timeout),
+        judge=with_deadline(judge, timeout or None),
         evaluators=(observer, *evaluation.evaluators),
         asks_if_needed=settings.protocol.is_official,
     )

@@ -390,7 +390,7 @@ class Trial:
                 simulation.note_reference_seen(side)
             context = self.context(side, greeting, needs_reference=needs_reference, from_start=from_start)
             self._attempt_at_work.creating = side
-            made = await create(source, context, limits.timeout, partial(self._retry_seconds, side))
+            made = await create(source, context, limits.seconds, partial(self._retry_seconds, side))
             if made.fault is not None:
                 self.fault = made.fault
             if isinstance(made.participant, Ending):
@@ -398,7 +398,7 @@ class Trial:
             participants.append(made.participant)
             if self.beginning is not None:
                 continuing.note_unrestored(self.beginning, context, source, made.participant)
-                if from_start and (failed := await self._restore(made.participant, side, limits.timeout)):
+                if from_start and (failed := await self._restore(made.participant, side, limits.seconds)):
                     return failed
         first, second = participants
         setup = ConversationSetup(

@@ -79,7 +79,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Rules look at a conversation and its state, never at a verdict.
     "policy": {*_GROUND, "models", "language", "environment"},
     "references": {*_GROUND, "models", "language", "environment", "evaluation", "policy"},
-    "diagnosis": {*_GROUND, "models", "language", "environment", "capability", "evaluation", "references", "policy"},
+    "diagnosis": {
+        *(*_GROUND, "models", "language", "environment", "capability"),
+        *("evaluation", "references", "policy", "run_settings"),
+    },
     "runner": _LAYERS - {"runner"},
     "episodes": {*_LAYERS, "runs"},
     "runs": _LAYERS,

@@ -446,7 +446,7 @@ class TestPrompts:
         """)
         run = models.run("--tau-agent-context", "2000")
         run.outcomes(failed=1)
-        run.line("tau: agent context: 2,000 tokens, the oldest messages are dropped")
+        run.line("tau: seed 300", "agent context 2000")
         sizes = [len(call["said"]) for call in of("agent", models)]
         assert sizes[0] == 3
         assert len(sizes) == 6
@@ -480,8 +480,7 @@ class TestPrompts:
         """)
         run = models.run("--tau-agent-tool-calls", "text", "--tau-user-tool-calls", "text")
         run.outcomes(passed=1)
-        run.line("tau: agent tool calls: in text")
-        run.line("tau: user tool calls: in text")
+        run.line("tau: seed 300", "agent tool calls text, user tool calls text")
 
 
 JSON = "--tau-agent-llm-args: expected a JSON object"

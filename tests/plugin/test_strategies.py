@@ -139,7 +139,7 @@ def test_one_call_of_a_message_is_made_for_every_agent(project, a_task):
     found, info = stored(project)
     assert [len(message["tool_calls"]) for message in found["messages"] if message.get("tool_calls")] == [1]
     assert info["settings"]["agent_one_call"] is True
-    assert "--tau-agent-one-call" in info["comparability"]["deviations"]
+    assert "agent one call" in info["comparability"]["deviations"]
 
 
 def test_an_agent_on_its_own_loop_is_given_an_error_for_the_other_calls(project, a_task):

@@ -422,7 +422,7 @@ def test_a_conversation_that_outgrows_the_model_is_the_agent_s_failure(domain: D
 def test_oldest_messages_are_omitted_beyond_the_budget_but_graded(domain: Domain) -> None:
     long = "word " * 150
     chat = Chat(calls(called("count", "a")), "One.", calls(called("count", "b")), "Two.")
-    prompting = Prompting(prompt="{{policy}}", context_tokens=250)
+    prompting = Prompting(prompt="{{policy}}", context=250)
     built = context(domain, "agent", chat, prompting=prompting, tools=[])
     conversation, ending = converse(domain, LLMAgent(built), Script(f"First {long}", f"Again {long}", "###STOP###"))
     assert ending.reason == "user_stop"
@@ -437,7 +437,7 @@ def test_oldest_messages_are_omitted_beyond_the_budget_but_graded(domain: Domain
 
 
 def test_a_message_beyond_the_budget_is_the_agent_s_failure(domain: Domain) -> None:
-    prompting = Prompting(prompt="{{policy}}", context_tokens=300)
+    prompting = Prompting(prompt="{{policy}}", context=300)
     participant = LLMAgent(context(domain, "agent", Chat(), prompting=prompting, tools=[]))
     _, ending = converse(domain, participant, Script("word " * 400))
     assert ending.reason == "context_window_exceeded"
@@ -445,14 +445,14 @@ def test_a_message_beyond_the_budget_is_the_agent_s_failure(domain: Domain) -> N
 
 def test_too_small_context_budget_is_reported_before_the_conversation(domain: Domain) -> None:
     with pytest.raises(ConfigurationError, match=r"the agent's context budget is too small .* budget of 300 tokens"):
-        LLMAgent(context(domain, "agent", Chat(), prompting=Prompting(context_tokens=300)))
-    LLMAgent(context(domain, "agent", Chat(), prompting=Prompting(context_tokens=3000)))
+        LLMAgent(context(domain, "agent", Chat(), prompting=Prompting(context=300)))
+    LLMAgent(context(domain, "agent", Chat(), prompting=Prompting(context=3000)))
 
 
 def test_a_model_without_function_calling_calls_tools_in_text(domain: Domain) -> None:
     written = 'Wait.\n```tool_call\n{"name": "count", "arguments": {"by": 2}}\n```'
     chat = Chat(written, "It is two.")
-    built = context(domain, "agent", chat, prompting=Prompting(text_tools=True))
+    built = context(domain, "agent", chat, prompting=Prompting(tool_calls="text"))
     conversation, ending = converse(domain, LLMAgent(built), Script())
     assert ending.reason == "user_stop"
     assert [message.content for message in conversation.messages[2:]] == ["Wait.", '"2"', "It is two.", "###STOP###"]

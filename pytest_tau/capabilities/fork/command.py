@@ -11,7 +11,8 @@ from ...cli.options import add_options
 from ...cli.settings import RUN_HELP
 from ...errors import ConfigurationError, unknown_name
 from ...plain import json
-from ...run_settings import settings_that_affect
+from ...run_settings import PromptingSettings, settings_that_affect
+from ...settings import options_of
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 #: The trials from each turn.
 _TRIALS = 4
 #: Settings of which a run has recorded a name only.
-_NAMED_ONLY = ("agent_prompt", "user_prompt", "agent_examples")
+_NAMED_ONLY = tuple(row.setting for row in options_of(PromptingSettings) if row.path)
 #: Settings that an option of this command replaces.
 _OWN = ("agent", "user", "agent_llm", "user_llm", "seed")
 
@@ -138,7 +139,7 @@ def _selected(trial: StoredTrial) -> list[str]:
 
 def _settings(stored: Mapping[str, Any], args: argparse.Namespace) -> Iterator[str]:
     """Yield the options for the settings of the stored run, or for what replaces them."""
-    used = {*settings_that_affect("verdict"), "data", "texts"}.difference(_NAMED_ONLY)
+    used = {*settings_that_affect("verdict", "agent", "content")}.difference(_NAMED_ONLY)
     used.update(name for each in recorded_in(stored).values() for name in each.get("settings") or ())
     recorded = {name: value for name, value in stored.get("settings", {}).items() if name in used}
     own = {name: value for name in _OWN if (value := getattr(args, name, None)) is not None}

@@ -153,7 +153,7 @@ class _TrialReview(NamedTuple):
         """Return the seconds that the review may take: calls of a model have limits of their own."""
         settings = self.spec.config.simulation
         own = None if isinstance(self.reviewer, ModelReviewer) else settings.own_timeout
-        return settings.limits.timeout if settings.limits.timeout is not None else own
+        return settings.limits.seconds if settings.limits.timeout is not None else own
 
     def _tape(self) -> Tape | None:
         mode, path = self.spec.config.models.tape, self.cassette

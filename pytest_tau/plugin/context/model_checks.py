@@ -131,7 +131,7 @@ def _check_context_budgets(run: RunConfig) -> None:
     from ...chat.context_window import check_tiktoken
 
     for side, prompting in run.simulation.prompting.items():
-        if prompting.context_tokens is not None and run.choice(side) is not None:
+        if prompting.context is not None and run.choice(side) is not None:
             try:
                 check_tiktoken()
             except ConfigurationError as error:

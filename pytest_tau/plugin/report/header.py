@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ...runner import RunConfig
     from ..context.run_context import RunContext
 
+#: Labels of settings that the header shows in words of its own.
+_SHOWN_APART = ("user persona", "agent retrieval")
+
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Show what runs: domain, data, participants and models, with the defaults of what is not given."""
@@ -149,7 +152,6 @@ def _settings_lines(
         participants: Show the named or default participants whose names are not known.
     """
     from ...participants.personas import persona_line
-    from ...runner.conditions import changed_conditions
 
     run = context.config
     others = {side for side, name in made.items() if name != str(named_participant(side, context.config))}
@@ -162,7 +164,7 @@ def _settings_lines(
     parts += [f"protocol {run.simulation.protocol.name}"] if run.simulation.protocol.is_official else []
     parts += _retrieval(context, domains)
     parts += [f"persona {persona_line(run.simulation.user_persona)}"] if run.simulation.user_persona else []
-    parts += stated(changed_conditions(run.simulation))
+    parts += stated({name: value for name, value in run.simulation.changed.items() if name not in _SHOWN_APART})
     if context.judge is not None:
         uniform = context.judge.name in ("accept", "reject")
         parts.append(f"judge {context.judge.name}" + (" (same verdict for every statement)" if uniform else ""))
@@ -238,10 +240,6 @@ def _model_lines(run: RunConfig) -> list[str]:
         called = run.choice(side)
         if called and prompting.name != "built in":
             lines.append(f"{side} prompt: {prompting.name}")
-        if called and prompting.context_tokens:
-            lines.append(f"{side} context: {prompting.context_tokens:,} tokens, the oldest messages are dropped")
-        if called and prompting.text_tools:
-            lines.append(f"{side} tool calls: in text")
     how = {"replay": "replayed", "missing": "recorded if there is no cassette, else replayed", "all": "recorded"}
     lines += [f"model calls: {how[run.models.tape]}"] if run.models.tape else []
     lines += [f"budget: ${run.models.budget:g}"] if run.models.budget is not None else []

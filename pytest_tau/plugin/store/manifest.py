@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...files import atomic_write
-from ...plain import json
 from ...runs.layout import MANIFEST, PLAN
-from ...settings import changed_values
 from ..items import spec_of
 from ..makers import SIDES, maker_of, named_participant, participant_of
 from ..options import runs_no_test
@@ -23,13 +20,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...participants import Side
-    from ...runner import RunConfig, SimulationSettings
+    from ...runner import RunConfig
     from ..items import TaskSpec
     from .paths import RunPaths
     from .run_counts import RunCounts
 
 #: How sessions end that did not run to their end.
 INTERRUPTED = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+#: Settings of one process, the controller's or a worker's.
+_OF_A_PROCESS = ("llm_concurrency", "provider_limit")
 
 
 def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, counts: RunCounts) -> dict[str, Any]:
@@ -147,82 +146,19 @@ def write_remote_manifest(
 
 
 def recorded_settings(run: RunConfig) -> dict[str, Any]:
-    """Return the settings that are not their defaults, and those that are always shown, without secrets."""
+    """Return the settings that are not their defaults, and those that are always stated, without secrets."""
     from ...chat.requests import without_secrets
     from ...masking import masked
 
-    simulation = run.simulation
-    core = (run, simulation, simulation.limits, run.models, *run.written)
-    found = {option.setting: value for part in core for option, value in changed_values(part)}
-    # The others are with the capability itself.
-    ideas = [each.settings for each in simulation.capabilities if each.settings is not None]
-    found |= {row.setting: value for part in ideas for row, value in changed_values(part) if row.affects == "verdict"}
-    found |= _resolved(run) | _of_models(run)
+    found = {
+        each.option.setting: each.recorded
+        for each in run.values()
+        if (each.option.stated or not each.is_default) and each.option.setting not in _OF_A_PROCESS
+    }
     # Not by equality alone: a seed of 0 equals False.
     given = {name: value for name, value in found.items() if value not in (None, [], {}) and value is not False}
-    public: dict[str, Any] = masked(without_secrets(json.loads(json.dumps(given, default=repr))))
+    public: dict[str, Any] = masked(without_secrets(given))
     return public
-
-
-def _resolved(run: RunConfig) -> dict[str, Any]:
-    """Return the settings that are always shown, and those that are recorded in another form than they are written."""
-    from ...chat.requests import public_arguments
-    from ...participants.personas import shown_persona
-
-    simulation = run.simulation
-    examples = simulation.prompting["agent"].examples if "agent" in simulation.prompting else None
-    return {
-        "data": str(run.data_dir) if run.data_dir else None,
-        "difficulty": asdict(run.difficulty) if run.difficulty else None,
-        "trials": run.trials,
-        "shard": "/".join(map(str, run.shard)) if run.shard else None,
-        "seed": run.seed,
-        "agent": run.agent_spec,
-        "user": run.user_spec,
-        "texts": simulation.protocol.texts.place if simulation.protocol.texts else None,
-        "agent_retrieval_args": public_arguments(simulation.retrieval.args) if simulation.retrieval else None,
-        "user_persona": shown_persona(simulation.user_persona),
-        "agent_examples": _named_examples(examples) if examples else None,
-        "grading": simulation.evaluation.grading.name,
-        "max_steps": simulation.limits.max_steps,
-        "max_errors": simulation.limits.max_errors,
-        "timeout": _timeout(simulation),
-        "concurrency": run.concurrency,
-        "tape": run.models.tape,
-        # Of one process, the controller's or a worker's.
-        **dict.fromkeys(("llm_concurrency", "provider_limit")),
-    }
-
-
-def _of_models(run: RunConfig) -> dict[str, Any]:
-    """Return the models and prompts of the roles that a model plays."""
-    from ...chat.requests import public_arguments
-    from ...runner import MODEL_ROLES
-
-    found: dict[str, Any] = {}
-    for role in MODEL_ROLES:
-        choice = run.choice(role)
-        found[f"{role}_llm"] = choice and choice.name
-        # Also without where and how patiently it is asked.
-        found[f"{role}_llm_args"] = choice and public_arguments(choice.args)
-    return found | {
-        f"{side}_prompt": prompting.name if run.choice(side) else None
-        for side, prompting in run.simulation.prompting.items()
-    }
-
-
-def _named_examples(path: Path) -> str:
-    """Return the name of the file or folder with examples, and the fingerprint of the examples."""
-    from ...files import digest
-    from ...participants.agents.examples import read_examples
-
-    return f"{path.name} {digest(json.dumps(read_examples(path)))}"
-
-
-def _timeout(simulation: SimulationSettings) -> float | None:
-    """Return the limit of a conversation's time: 0 for none, None if it was not set."""
-    unset = simulation.limits.timeout is None and simulation.own_timeout is not None
-    return None if unset else simulation.limits.timeout or 0.0
 
 
 def _participants(items: Iterable[pytest.Item], run: RunConfig) -> dict[str, dict[Side, list[str]]]:
