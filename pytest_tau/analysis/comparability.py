@@ -157,14 +157,19 @@ def differing_conditions(before: Sequence[Mapping[str, Any]], after: Sequence[Ma
 
 
 def _differing_models(sides: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:
-    """Return the models that differ, but for that of the agent, and the roles whose models have other arguments."""
+    """Return the models that differ, and the roles whose models have other arguments.
+
+    Another model of the agent is another agent, whatever its arguments are.
+    """
     found = []
     for role in _ROLES:
         models = [[model for each in side if (model := each.get("models", {}).get(role))] for side in sides]
         if not all(models):
             continue  # a model that was not called in one of the runs is a matter of the tasks
         one, two = ({_value(model.get("name")) for model in side} for side in models)
-        if role != "agent" and one != two:
+        if one != two:
+            if role == "agent":
+                continue
             found.append(f"the model of the {role}{_values(one, two)}")
         if all("args" in model for side in models for model in side):
             one, two = ({json.dumps(model["args"], sort_keys=True) for model in side} for side in models)

@@ -90,11 +90,11 @@ class SimulationSettings(ConversationSettings):
     def values(self) -> Iterator[SettingValue]:
         """Yield the options that all simulations depend on, those of capabilities among them, with their values."""
         yield from values_in(self, ConversationSettings)
-        yield from values_in(self.limits)
         for row in options_of(DomainSettings):
             if row.field != "data":  # a matter of the run
                 yield SettingValue(row, getattr(self, f"_{row.field}"))
         yield from values_of_prompting(self.prompting)
+        yield from values_in(self.limits)
         for active in self.capabilities:
             if active.settings is not None:
                 yield from values_in(active.settings)

@@ -152,7 +152,7 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
 
     found = {
         each.option.setting: each.recorded
-        for each in run.values()
+        for each in sorted(run.values(), key=lambda each: each.option.affects == "speed")
         if (each.option.stated or not each.is_default) and each.option.setting not in _OF_A_PROCESS
     }
     # Not by equality alone: a seed of 0 equals False.

@@ -1,0 +1,147 @@
+"""Every setting that verdicts depend on: runs that differ in it are compared with a warning, and not resumed.
+
+The tests walk the tables of options. A setting that is added there is tested without another line, unless only a value
+of its own kind can be used: then its row has an ``example``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from pytest_tau.analysis.comparability import conditions_of_run, differing_conditions
+from pytest_tau.capabilities.fork.command import _NAMED_ONLY, _settings
+from pytest_tau.capability import bundled_options
+from pytest_tau.capability.calls import recorded
+from pytest_tau.chat import LLM, TrialModels
+from pytest_tau.errors import ConfigurationError
+from pytest_tau.models import EvaluationCriteria
+from pytest_tau.plugin.context.build import ensure_context
+from pytest_tau.plugin.options_table import OPTIONS
+from pytest_tau.plugin.rerun_command import rerun_command
+from pytest_tau.plugin.store.manifest import recorded_settings
+from pytest_tau.protocol import read_checkout, write_texts
+from pytest_tau.runner import TrialSetup
+from pytest_tau.runner.conditions import conditions_of
+from pytest_tau.runs.manifest import diff_settings
+from pytest_tau.runs.record import TrialRecord
+from pytest_tau.settings import flag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_tau.runner import RunConfig
+    from pytest_tau.settings import Option
+
+CHECKOUT = Path(__file__).parents[1] / "made_up_checkout"
+MODELS = [f"--tau-{role}{option}" for role in ("agent", "user") for option in ("=llm", "-llm=fake/m")] + [
+    "--tau-judge-llm=fake/m"
+]
+#: The criteria of a task that a judge grades.
+JUDGED = EvaluationCriteria(nl_assertions=["It was polite."], reward_basis=["NL_ASSERTION"])
+#: Values that the types of options take, for those that have neither an example nor choices.
+VALUES = ("7", "0.5", "word", '{"top_k": 7}', "examples.jsonl", "noop", "accept", "full_kb", "workflow")
+SETTINGS = {
+    option.key: option for option in (OPTIONS | bundled_options()).values() if option.affects in ("verdict", "agent")
+}
+
+
+class Ran(NamedTuple):
+    """A run as it is stored, if its only trial has called every model."""
+
+    config: pytest.Config
+    run: RunConfig
+    settings: dict[str, Any]
+    conditions: list[Any]
+
+
+@pytest.fixture
+def configure(pytester, monkeypatch):
+    monkeypatch.chdir(pytester.path)
+    write_texts(pytester.path / "texts.json", read_checkout(CHECKOUT))
+    pytester.path.joinpath("examples.jsonl").write_text(
+        json.dumps({"messages_display": "user: Hi.\nagent: Bye.", "task_id": "t"}) + "\n", encoding="utf-8"
+    )
+
+    def made(*args: str) -> Any:
+        """The run with these options; None if they cannot be used."""
+        with contextlib.suppress(pytest.UsageError):
+            config = pytester.parseconfigure("-pno:asyncio", "--tau-results=none", *args)
+            context = ensure_context(config)
+            run, domain = context.config, context.domain(context.config.domains[0])
+            task = domain.tasks()[0].model_copy(update={"evaluation_criteria": JUDGED})
+            models = TrialModels({role: LLM(choice.name, None, choice.args) for role, choice in run.choices.items()})
+            models.asked |= {*run.choices}
+            setup = TrialSetup(task, domain, domain.environment(task), run.simulation, models)
+            sides = [context.source(side, run) for side in ("agent", "user")]
+            record = TrialRecord("mock", task.id, 0, "passed", 1.0, "user_stop")
+            record = replace(record, conditions=conditions_of(setup, *sides, {}))
+            settings = recorded_settings(run)
+            return Ran(config, run, settings, conditions_of_run([record], {"settings": settings}))
+        return None
+
+    return made
+
+
+#: Options without which others have no meaning: a domain with several policies, one with documents, one with texts.
+CONTEXTS = (
+    ["--tau-domain=telecom", "--tau-mode=voice", *MODELS],
+    ["--tau-domain=banking_knowledge", *MODELS],
+    ["--tau-domain=mock", *MODELS],
+)
+#: An option that goes with one of another kind.
+TEXTS = "--tau-texts=texts.json"
+
+
+def candidates(option: Option) -> Iterator[list[str]]:
+    """Arguments that may change an option."""
+    name = f"--tau-{option.name}"
+    if option.type is flag:
+        yield [name]
+    values = [value for value in (option.example, *option.choices, *VALUES) if value not in (None, option.default)]
+    yield from ([f"{name}={value}"] for value in values)
+    yield from ([f"{name}={value}", TEXTS] for value in option.choices)
+
+
+def pair(configure: Any, option: Option) -> tuple[Ran, Ran]:
+    """Two runs that differ in an option only."""
+    for context in CONTEXTS:
+        before = configure(*context)
+        for arguments in candidates(option):
+            after = configure(*context, *arguments)
+            if after is not None and value_of(option, before) != value_of(option, after):
+                return before, after
+    raise AssertionError(f"--tau-{option.name}: no value found: give its row an example")
+
+
+def value_of(option: Option, ran: Ran) -> list[Any]:
+    return [value.recorded for value in ran.run.values() if value.option.key == option.key]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting(configure, name):
+    option = SETTINGS[name]
+    try:
+        before, after = pair(configure, option)
+    except ConfigurationError as error:  # an extra is not installed
+        pytest.skip(str(error))
+    assert differing_conditions(before.conditions, before.conditions) == []
+    warnings = differing_conditions(before.conditions, after.conditions)
+    # Runs of other agents are what is compared.
+    assert bool(warnings) is (option.affects == "verdict"), warnings
+    hashes = {"hashes": {"grader": "g"}}
+    refusals = diff_settings({"settings": before.settings, **hashes}, {"settings": after.settings, **hashes})
+    assert any(refusal.startswith(f"{option.setting}: ") for refusal in refusals), refusals
+    item = SimpleNamespace(nodeid="mock::t[trial-0]", config=after.config, parent=SimpleNamespace(selected=[]))
+    assert f"--tau-{option.name}" in rerun_command(item)
+    if option.setting not in _NAMED_ONLY:
+        stored = {"settings": after.settings, "capabilities": recorded(after.run.simulation.capabilities)}
+        continued = [*_settings(stored, argparse.Namespace(pytest=[]))]
+        assert any(part.partition("=")[0] == f"--tau-{option.name}" for part in continued), continued
