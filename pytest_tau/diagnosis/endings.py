@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..models import Simulation, TerminationReason
 
-#: How a conversation ended, in a report, if its reason does not say it; a stop of the user is told by its token.
+#: How a conversation ended, in a report, if the name of the ending does not say it. Of a stop, a report has the token.
 _ENDED: dict[TerminationReason, str] = {
     "agent_stop": "ended by the agent",
     "max_steps": "cut off: too many steps",

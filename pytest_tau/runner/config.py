@@ -79,6 +79,11 @@ class SimulationSettings(ConversationSettings):
     capabilities: Sequence[ActiveCapability] = field(default_factory=bundled_by_default)
     behaviours: Mapping[str, Behaviour] = field(default_factory=lambda: BEHAVIOURS)
 
+    @property
+    def foreign_seconds(self) -> float | None:
+        """Return the wall-clock seconds of what is not built in: the limit of conversations, else ``own_timeout``."""
+        return self.own_timeout if self.limits.timeout is None else self.limits.seconds
+
     @cached_property
     def changed(self) -> dict[str, str]:
         """Return the settings that verdicts depend on and that are not their defaults, by label.

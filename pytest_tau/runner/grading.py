@@ -92,15 +92,13 @@ def _is_cancelled(error: BaseException) -> bool:
 
 def _evaluation(settings: SimulationSettings, models: TrialModels, observer: OutsideObserver) -> Evaluation:
     """Return how the trial is graded: by a judge with a model and a deadline, and with an observer."""
-    evaluation, timeout = settings.evaluation, settings.limits.timeout
+    evaluation, timeout = settings.evaluation, settings.foreign_seconds
     judge = evaluation.judge
     if isinstance(judge, LazyJudge):
-        judge = judge.bind(models.get("judge"))
-    elif timeout is None:
-        timeout = settings.own_timeout
+        judge, timeout = judge.bind(models.get("judge")), settings.limits.seconds
     return replace(
         evaluation,
-        judge=with_deadline(judge, timeout or None),
+        judge=with_deadline(judge, timeout),
         evaluators=(observer, *evaluation.evaluators),
         asks_if_needed=settings.protocol.is_official,
     )

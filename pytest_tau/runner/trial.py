@@ -244,9 +244,7 @@ class Trial:
         known: dict[str, Any] = {"agent": agent, "behaviour": self.behaviour, "models": self.models}
         known["retriever"] = self.domain.retriever(self.settings.policy, self.settings.retrieval)
         view = partial(TrialView, self.task, self.domain, self.environment, self.setup.seed, **known)
-        limit = self.settings.limits.timeout
-        seconds = self.settings.own_timeout if limit is None else limit
-        self._stages = StageCalls(self._problems, seconds) if active else None
+        self._stages = StageCalls(self._problems, self.settings.foreign_seconds) if active else None
         if self._stages is not None:
             self._stages.make(active, view)
 
@@ -381,7 +379,7 @@ class Trial:
         limits, own = self.settings.limits, any(source.is_foreign for _, source in sources)
         excused = limits.timeout is None and own
         if excused:
-            limits = replace(limits, timeout=self.settings.own_timeout)
+            limits = replace(limits, timeout=self.settings.foreign_seconds)
         ways = self._restore_environment(sources)
         for side, source in sources:
             greeting = getattr(participants[0], "greeting", None) if participants else None

@@ -152,8 +152,7 @@ class _TrialReview(NamedTuple):
     def _seconds(self) -> float | None:
         """Return the seconds that the review may take: calls of a model have limits of their own."""
         settings = self.spec.config.simulation
-        own = None if isinstance(self.reviewer, ModelReviewer) else settings.own_timeout
-        return settings.limits.seconds if settings.limits.timeout is not None else own
+        return settings.limits.seconds if isinstance(self.reviewer, ModelReviewer) else settings.foreign_seconds
 
     def _tape(self) -> Tape | None:
         mode, path = self.spec.config.models.tape, self.cassette

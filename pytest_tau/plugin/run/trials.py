@@ -149,8 +149,7 @@ class TrialFuture:
             item=self._item, spec=inputs.spec, number=number, models=inputs.models
         )
         agent, user = sources_of(self._context, inputs.spec, inputs.agent, inputs.user)
-        settings = inputs.spec.config.simulation
-        limit = settings.own_timeout if settings.limits.timeout is None else settings.limits.timeout
+        limit = inputs.spec.config.simulation.foreign_seconds
         timed = TrialTime(self._item.nodeid, limit, lambda stall: self._conclude(trial, stall, agent, user))
         work = self._run(trial, agent, user, timed)
         return (self._loop or self._context.loop).submit(work, timed)
