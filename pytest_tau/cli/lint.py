@@ -137,6 +137,10 @@ def _show(report: LintReport, most: int) -> None:
         shown = findings[:most] if most > 0 else findings
         for finding in shown:
             printer.line(f"{finding.task_id}: {finding.text}" if finding.task_id is not None else finding.text, 9)
+            if finding.proof:
+                printer.line(f"proof: {finding.proof}", 11)
+            if finding.change:
+                printer.line(f"change: {finding.change}", 11)
         if len(shown) < len(findings):
             printer.line(f"and {len(findings) - len(shown)} more (--max 0 shows all)", 9)
     printer.line(_summary(report))

@@ -17,7 +17,9 @@ from .findings import SEVERITIES, Finding, LintReport, Severity
 from .history import check_history_results
 from .knowledge import check_documents, check_required
 from .outcomes import check_outcomes
+from .references import check_contradictions, check_tables
 from .sets import check_duplicates, check_ignored, check_phrases, check_splits
+from .statements import check_amounts
 from .users import check_played, check_prose, check_script, script_for
 from .verdicts import accepting, check_gold, check_needed, check_null, check_stable
 
@@ -139,6 +141,9 @@ def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: F
     yield from check_required(task, domain)
     yield from check_ignored(task)
     yield from facts.check(task)
+    yield from check_amounts(task, domain)
+    yield from check_contradictions(task, domain)
+    yield from check_tables(task, domain)
     yield from check_script(task, domain)
     yield from facts.check_script(task)
 

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..environment import Toolkit
+from ..environment import ToolError
 from ..environment.validation import argument_problems, not_offered, unknown_compared, unknown_tool
 from ..evaluation.outside import undeclared_write
 from ..models import ToolCall
 from ..models.problems import error_text
+from ..references.sides import toolkit_of, tools_of
+from ..text import one_line
 from .findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..environment import Domain, Environment, Tool
-    from ..models import Action, Requestor, Task
+    from ..environment import Domain, Environment
+    from ..models import Action, Task
+    from .findings import Severity
+
+#: Characters of a refusal.
+_REFUSAL = 200
+#: What shows that a write fails, and what would mend it.
+_OF_WRITE = (
+    "it is carried out in the state that the actions before it leave; the reference state lacks its effect",
+    "correct its arguments or its order, remove it, or declare that it fails",
+)
 
 
 def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
     """Check ``unknown-action``, ``bad-arguments`` and ``action-raises``.
+
+    A tool may also refuse in a text. A read that is refused is a note: an agent may have to find that something does
+    not exist.
 
     Source: τ²-bench v1.0.1: reference actions are carried out without a sync between them, and one that raises is
     skipped without a word.
@@ -42,17 +56,27 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
             if name not in action.arguments:
                 problem = f"{called}: compare_args names {name!r}, which it does not have"
                 yield Finding("bad-arguments", "warning", task.id, problem)
-        if (unmet := _carried_out(environment, action)) is not None:
-            yield Finding("action-raises", "error", task.id, f"{called}: {unmet}")
+        outcome = _carried_out(environment, action, is_write=tool.mutates)
+        if outcome is not None:
+            severity, problem = outcome
+            proof, change = _OF_WRITE if severity == "error" else ("", "")
+            yield Finding("action-raises", severity, task.id, f"{called}: {problem}", proof, change)
 
 
-def _carried_out(environment: Environment, action: Action) -> str | None:
-    """Carry out a reference action; return what is wrong with its outcome."""
+def _carried_out(environment: Environment, action: Action, *, is_write: bool) -> tuple[Severity, str] | None:
+    """Carry out a reference action; return what is wrong with its outcome, and how wrong that is."""
+    severity: Severity = "error"
     try:
-        environment.execute(action.name, action.arguments, action.requestor)
+        answer = environment.execute(action.name, action.arguments, action.requestor)
+        refused = isinstance(answer, str) and answer.startswith("Error")
+        problem = one_line(answer, _REFUSAL) if refused else None
     except Exception as error:  # noqa: BLE001 - the tool boundary: a tool may raise anything
-        return None if action.fails else f"{type(error).__name__}: {error_text(error)}"
-    return "is meant to fail, and does not" if action.fails else None
+        refused, problem = isinstance(error, ToolError), f"{type(error).__name__}: {error_text(error)}"
+    if problem is not None and refused and not is_write:
+        severity = "note"
+    if action.fails:
+        return ("error", "is meant to fail, and does not") if problem is None else None
+    return None if problem is None else (severity, problem)
 
 
 def check_declarations(task: Task, domain: Domain) -> Iterator[Finding]:
@@ -73,14 +97,3 @@ def check_declarations(task: Task, domain: Domain) -> Iterator[Finding]:
     found = undeclared_write(environment, calls)
     if found is not None:
         yield Finding("undeclared-write", "error", task.id, str(found))
-
-
-def tools_of(domain: Domain, requestor: Requestor) -> dict[str, Tool]:
-    """Return a side's tools by name, also those that are not offered, which can be found out."""
-    toolkit = toolkit_of(domain, requestor)
-    return toolkit.tools() | toolkit.hidden_tools()
-
-
-def toolkit_of(domain: Domain, requestor: Requestor) -> type[Toolkit[Any]]:
-    """Return a side's toolkit; one without tools if the side has none."""
-    return (domain.spec.agent_tools if requestor == "assistant" else domain.spec.user_tools) or Toolkit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .actions import tools_of
+from ..references.sides import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ def _causes(findings: Sequence[Finding], changes: set[int]) -> Iterator[Finding]
 
 
 def _is_failing(finding: Finding) -> bool:
-    return finding.rule in _FAILING and finding.severity == "error"
+    return finding.rule in _FAILING and finding.severity != "warning"
 
 
 def _is_after(finding: Finding, rules: Sequence[str], position: int) -> bool:

@@ -16,12 +16,16 @@ class Finding(NamedTuple):
         rule: The check's name.
         task_id: The task; None for what concerns the whole set.
         text: What was found.
+        proof: What shows it, in one line; empty if the text does.
+        change: What would mend the task, in one line; empty if that is not known.
     """
 
     rule: str
     severity: Severity
     task_id: str | None
     text: str
+    proof: str = ""
+    change: str = ""
 
 
 @dataclass

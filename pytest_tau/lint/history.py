@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..documents import DocumentError, parse_json
 from ..environment.results import StoredCall, is_error, stored_calls
 from ..models.problems import json_text
-from .actions import toolkit_of
+from ..references.sides import toolkit_of
 from .findings import Finding
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from ..knowledge import Documents, KnowledgeBase
+from ..references.documents import documents_of
 from .findings import Finding
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def check_documents(domain: Domain) -> Iterator[Finding]:
     and the dates differ: then the later one replaces the other.
     """
     by_title: dict[str, list[Document]] = defaultdict(list)
-    for document in _documents(domain):
+    for document in documents_of(domain):
         by_title[" ".join(document.title.casefold().split())].append(document)
     for documents in by_title.values():
         for one, other in itertools.combinations(documents, 2):
@@ -45,23 +45,11 @@ def check_documents(domain: Domain) -> Iterator[Finding]:
 
 def check_required(task: Task, domain: Domain) -> Iterator[Finding]:
     """Check ``unknown-document``: the task requires a document that the knowledge base lacks."""
-    documents = _documents(domain)
+    documents = documents_of(domain)
     for name in task.required_documents or [] if documents else ():
         if documents.find(name) is None:
             text = f"required_documents: no document has the title or the id {name!r}"
             yield Finding("unknown-document", "error", task.id, text)
-
-
-def required_texts(task: Task, domain: Domain) -> list[str]:
-    """Return the texts of the documents that a task requires."""
-    found = [_documents(domain).find(name) for name in task.required_documents or []]
-    return [f"{document.title}\n{document.content}" for document in found if document is not None]
-
-
-def _documents(domain: Domain) -> Documents:
-    """Return the documents of a domain; none without a knowledge base."""
-    base = domain.knowledge
-    return base.documents if isinstance(base, KnowledgeBase) else Documents(())
 
 
 def _contradictions(one: Document, other: Document) -> Iterator[Finding]:

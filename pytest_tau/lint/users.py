@@ -11,12 +11,12 @@ from ..errors import TauError, unknown_name
 from ..models import AssistantMessage, ToolCall, UserMessage
 from ..participants import script_of, unread_prose
 from ..participants.scripted.user import STOP
+from ..references.known import Known
+from ..references.sides import toolkit_of, tools_of
 from ..runner.config import SimulationSettings
 from ..runner.simulate import conduct, prepare_trial
 from ..text import shorten
-from .actions import toolkit_of, tools_of
 from .findings import Finding
-from .known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluation
     from ..models import Action, Task, UserScript
     from ..participants.context import Incoming
-    from .facts import FactChecker, Leaf
+    from ..references import Leaf
+    from .facts import FactChecker
 
     Talking: TypeAlias = Generator[AssistantMessage, str, None]
 

@@ -9,7 +9,7 @@ from ..language.mentions import mentions, mentions_any, short_names
 from ..language.message import sentences, spoken
 from .check import check_policy, load_rules, report_of
 from .claims import done_claims
-from .editions import fingerprint, holds_in
+from .editions import fingerprint, holds_in, stated_as, states
 from .makers import (
     confirmation,
     identification,
@@ -57,7 +57,9 @@ __all__ = [
     "sentences",
     "short_names",
     "spoken",
+    "stated_as",
     "stated_details",
+    "states",
     "transfer_notice",
     "wishes",
 ]

@@ -32,15 +32,30 @@ def fingerprint(sentence: str) -> str:
 
 def holds_in(rule: Rule, policy: str) -> bool:
     """Return whether a policy states a rule: in the rule's own sentence, or in those of an edition that it names."""
-    if _plain(rule.sentence) in _plain_text(policy):
-        return True
+    return stated_as(rule, policy) is not None
+
+
+def stated_as(rule: Rule, policy: str) -> str | None:
+    """Return the sentences by which a policy states a rule, those of an edition as they are in it; None if it does not.
+
+    Other layout counts as the same.
+    """
+    if states(rule.sentence, policy):
+        return rule.sentence
     known = _fingerprints(policy)
-    return any(known.issuperset(edition) for edition in rule.editions)
+    edition = next((each for each in rule.editions if known.keys() >= {*each}), None)
+    return None if edition is None else " ".join(known[each].strip() for each in edition)
+
+
+def states(sentence: str, policy: str) -> bool:
+    """Return whether a policy has a sentence, whatever the layout and the letter case."""
+    return _plain(sentence) in _plain_text(policy)
 
 
 @functools.lru_cache(maxsize=32)
-def _fingerprints(policy: str) -> frozenset[str]:
-    return frozenset(fingerprint(sentence) for sentence in sentences_of(policy))
+def _fingerprints(policy: str) -> dict[str, str]:
+    """Return the sentences of a policy by their fingerprints."""
+    return {fingerprint(sentence): sentence for sentence in sentences_of(policy)}
 
 
 @functools.lru_cache(maxsize=32)

@@ -78,7 +78,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation": {*_GROUND, "models", "language", "environment", "chat", "protocol"},
     # Rules look at a conversation and its state, never at a verdict.
     "policy": {*_GROUND, "models", "language", "environment"},
-    "references": {*_GROUND, "models", "language", "environment", "evaluation", "policy"},
+    "references": {*_GROUND, "models", "language", "environment", "knowledge", "evaluation", "policy"},
     "diagnosis": {
         *(*_GROUND, "models", "language", "environment", "capability"),
         *("evaluation", "references", "policy", "run_settings"),

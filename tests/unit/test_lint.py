@@ -12,7 +12,7 @@ from pytest_tau.environment import ToolError, ToolInfo, tool
 from pytest_tau.environment.arguments import misfits
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.lint import LintReport, lint_domain
-from pytest_tau.lint.known import Known
+from pytest_tau.references.known import Known
 
 from . import tiny
 

@@ -6,6 +6,7 @@ from pytest_tau.policy import bounded
 
 from .conduct import CONDUCT_RULES
 from .documents import DOCUMENT_RULES
+from .procedures import PROCEDURE_RULES
 from .verification import VERIFICATION_RULES
 
-RULES = bounded([*VERIFICATION_RULES, *CONDUCT_RULES, *DOCUMENT_RULES])
+RULES = bounded([*VERIFICATION_RULES, *CONDUCT_RULES, *DOCUMENT_RULES, *PROCEDURE_RULES])

@@ -67,8 +67,10 @@ def _explained_tools(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.of_tool(GIVE):
         name = _named_tool(call)
         later = [turn.text for turn in trajectory.agent_texts(after=call)]
-        if name and not (call.result or "").startswith("Error") and not any(mentions(text, name) for text in later):
-            yield trajectory.breach(call, f"{name} was given, and the customer was not asked to use it")
+        used = any(each.arguments.get(_HIDDEN[GIVE]) == name for each in trajectory.user_calls)
+        refused = (call.result or "").startswith("Error")
+        if name and not refused and not used and not any(mentions(text, name) for text in later):
+            yield trajectory.breach(call, f"{name} was given, and the customer neither was asked to use it nor did")
 
 
 DOCUMENT_RULES = [
@@ -85,11 +87,19 @@ DOCUMENT_RULES = [
         "call_discoverable_agent_tool",
         _unlocked_first,
     ),
-    Rule("needed-tools", "Unlock only what you are going to call.", _needed_tools),
+    Rule(
+        "needed-tools",
+        "Unlock only what you are going to call.",
+        _needed_tools,
+        of_reference=True,
+        editions=(("7b37e6c2ea3f",),),
+    ),
     Rule(
         "given-tools",
         "Give only what the customer wants to use now: it is recorded.",
         _explained_tools,
         needs_dialog=True,
+        of_reference=True,
+        editions=(("60b7f37df55c",),),
     ),
 ]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ...errors import ConfigurationError, TauError
 from ...lint.findings import Finding
 from ...models import UserMessage, strings_in
-from ...policy import check_policy, holds_in, load_rules
+from ...policy import check_policy, holds_in, load_rules, stated_as, states
+from ...references.documents import documents_of
 from ...runner.config import SimulationSettings
 from ...runner.simulate import conduct, prepare_trial
 from ...text import one_line
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 #: Characters of a call in a finding.
 _CALL = 120
+#: Characters of a sentence of the policy.
+_SENTENCE = 300
+_CHANGE = "change the reference actions so that they keep to it, or let the policy allow it"
 #: The agent of a domain that follows its policy.
 _AGENT = "rules"
 
@@ -52,19 +56,33 @@ def _breaches_of_reference(view: LintView) -> Iterator[Finding]:
     scenario = UserMessage(content="\n".join(strings_in(view.task.user_scenario.model_dump(mode="json"))))
     messages = [*view.gold.messages[:given], scenario, *view.gold.messages[given:]]
     report = check_policy(messages, view.task, view.domain, rules=rules)
+    sentences = {rule.name: _quoted(rule, view.domain) for rule in rules} if report and report.breaches else {}
     for rule in report.counts if report else ():
         breaches = [breach for breach in report.breaches if breach.rule == rule] if report else []
         for breach in breaches:
             called = f"{one_line(breach.call_text, _CALL)}: " if breach.call_text else ""
-            yield Finding("gold-breaks-rule", "error", view.task.id, f"{rule}: {called}{breach.evidence}")
+            text = f"{rule}: {called}{breach.evidence}"
+            yield Finding("gold-breaks-rule", "error", view.task.id, text, sentences[rule], _CHANGE)
+
+
+def _quoted(rule: Rule, domain: Domain) -> str:
+    """Return the sentences of the data's policy that state a rule."""
+    stated = next(filter(None, (stated_as(rule, policy) for policy in policy_texts(domain))), rule.sentence)
+    return f"the policy says: {one_line(stated, _SENTENCE)}"
 
 
 def reference_rules(domain: Domain) -> tuple[list[Rule], list[Rule]]:
     """Return the rules that references are checked by: those that the policy of the data states, and the others."""
     rules = [rule for rule in load_rules(domain.spec) if rule.absolute or rule.of_reference]
-    policies = [domain.environment(policy=name).policy for name in domain.spec.policies]
+    policies = policy_texts(domain)
     held = [rule for rule in rules if any(holds_in(rule, policy) for policy in policies)]
     return held, [rule for rule in rules if rule not in held]
+
+
+def policy_texts(domain: Domain) -> list[str]:
+    """Return the variants of the policy, each with the documents of the domain, which state rules as well."""
+    documents = [document.content for document in documents_of(domain)]
+    return ["\n".join([domain.environment(policy=name).policy, *documents]) for name in domain.spec.policies]
 
 
 def check_rules(domain: Domain) -> Iterator[Finding]:
@@ -82,14 +100,10 @@ def check_rules(domain: Domain) -> Iterator[Finding]:
                 "rule-not-in-policy", "note", None, f"not checked, as the policy does not state them: {names}"
             )
         return
-    policies = " ".join(_plain(domain.environment(policy=name).policy) for name in domain.spec.policies)
+    policies = policy_texts(domain)
     for rule in rules:
-        if _plain(rule.sentence) not in policies:
+        if not any(states(rule.sentence, policy) for policy in policies):
             yield Finding("rule-not-in-policy", "warning", None, f"{rule.name}: the policy has no {rule.sentence!r}")
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _is_own_data(domain: Domain) -> bool:

@@ -32,7 +32,7 @@ class _Parsed:
     """A text, and what there is in it, looked for at first need: few arguments of a task are dates or several words."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
         self.folded = _folded(text)
         self.ids = tuple(dict.fromkeys(found.rstrip(".") for found in _ids(text)))
 
@@ -47,7 +47,7 @@ class _Parsed:
 
     @functools.cached_property
     def codes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(_CODE.findall(self._text)))
+        return tuple(dict.fromkeys(_CODE.findall(self.text)))
 
 
 #: Most texts are seen again for the next task: the policy, a customer's record.
@@ -74,6 +74,11 @@ class Known:
         """Everything that may be a three-letter code, in order."""
         return dict.fromkeys(code for parsed in self._texts.values() for code in parsed.codes)
 
+    @property
+    def texts(self) -> list[str]:
+        """The texts, in order."""
+        return [parsed.text for parsed in self._texts.values()]
+
     def add(self, text: str) -> None:
         """Another text."""
         parsed = _parsed(text)
@@ -96,6 +101,11 @@ class Known:
         words = _WORD.findall(folded)
         texts = self._texts.values()
         return len(words) > 1 and all(any(word in parsed.words for parsed in texts) for word in words)
+
+    def has_exactly(self, value: str) -> bool:
+        """Return whether some text contains the value as it is written, but for letter case and spaces."""
+        folded = _folded(value)
+        return any(folded in text for text in self._in_order)
 
     def _has_near(self, year: int, month: int, day: int) -> bool:
         try:

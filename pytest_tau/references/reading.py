@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..documents import DocumentError, parse_json
 from ..environment import Table
 from ..environment.functions.jsonable import jsonable
-from .actions import tools_of
+from .sides import tools_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ..environment import Domain, Environment, Tool
     from ..models import Requestor, Task
@@ -48,18 +48,28 @@ class Reader:
             for tool in tools_of(domain, side).values()
             if tool.kind == "read" and not tool.mutates
         ]
-        self.identifying = list(self._identifying())
+        self._identifying = list(self._identified_by(self._pristine, lambda table: table.scan()))
 
-    def _identifying(self) -> Iterator[tuple[_ReadingTool, dict[str, str]]]:
-        """Yield calls that find a record by fields of its own, such as a name and a zip code, or a full name.
+    def identifying(self, environment: Environment | None) -> list[tuple[_ReadingTool, dict[str, str]]]:
+        """Return calls that find a record by fields of its own, such as a name and a zip code, or a full name.
 
         One field counts if it is not a possible id, which are all tried anyway.
+
+        Args:
+            environment: Whose records, those that differ from the domain's untouched ones; None for those.
         """
+        if environment is None:
+            return self._identifying
+        return list(self._identified_by(environment, _touched))
+
+    def _identified_by(
+        self, environment: Environment, records: Callable[[Table[Any]], Iterable[Any]]
+    ) -> Iterator[tuple[_ReadingTool, dict[str, str]]]:
         several = [reader for reader in self.tools if len(reader.parameters) > 1]
         single = [reader for reader in self.tools if len(reader.parameters) == 1]
-        databases = [database for _, database, _ in self._pristine.databases_with(self._pristine)]
+        databases = [database for _, database, _ in environment.databases_with(environment)]
         tables = [value for database in databases for _, value in database if isinstance(value, Table)]
-        for record in (record for table in tables if several or single for record in table.scan()):
+        for record in (record for table in tables if several or single for record in records(table)):
             fields = dict(_texts(jsonable(record), lists=False))
             for reader in several:
                 if all(name in fields for name in reader.parameters):
@@ -161,7 +171,7 @@ class _State:
         for reader in self._reader.tools:
             if not reader.parameters:
                 self._read(reader, {})
-        for reader, arguments in self._reader.identifying:
+        for reader, arguments in self._reader.identifying(self._environment):
             if all(self._known.has(value) for value in arguments.values()):
                 self._read(reader, arguments)
 
@@ -194,6 +204,10 @@ class _State:
             self._seen.add(content)
             self._known.add(content)
             _note(self._by_name, _texts_in(content))
+
+
+def _touched(table: Table[Any]) -> Iterator[Any]:
+    return (record for key in sorted(table.touched) if (record := table.peek(key)) is not None)
 
 
 @functools.lru_cache(maxsize=2048)

@@ -1,0 +1,147 @@
+"""Where required statements come from, and whether the reference brings about the amounts that they state."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..documents import json_or_none
+from ..models import strings_in
+from .amounts import MOST, amounts_in, groups_in, is_same, sum_of
+from .sides import tools_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ..environment import Domain
+    from ..models import Task
+
+_AMOUNT = re.compile(r"\$?(\d[\d,]*(?:\.\d+)?)")
+#: The user asks what it gets or pays, not what something costs.
+_MOVES = re.compile(
+    r"\b(?:get|getting|got|receive|receiving|be) (?:it |that |this |all |the money |money )?(?:back|refunded)\b|"
+    r"\brefund(?:ed|s)?\b|\b(?:will|would) (?:be charged|have to pay|get|receive|pay)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_TOTAL = re.compile(r"\b(?:amount|total|how much|sum)\b", re.IGNORECASE)
+
+
+class NotBroughtAbout(NamedTuple):
+    """A required statement about an amount that the writes of the reference do not bring about.
+
+    Attributes:
+        statement: The statement.
+        addends: The amounts of a record whose sum it is.
+        source: The action that reads the record.
+        asked: The sentence of the scenario that asks for the amount.
+    """
+
+    statement: str
+    addends: tuple[float, ...]
+    source: str
+    asked: str
+
+
+class _Carried(NamedTuple):
+    """What the reference actions read, and the amounts that its writes move or are about."""
+
+    read: tuple[tuple[str, str], ...]
+    moved: tuple[tuple[float, ...], ...]
+
+
+def not_brought_about(task: Task, domain: Domain) -> Iterator[NotBroughtAbout]:
+    """Yield the required amounts that the user is to get or pay, and that no write of the reference moves.
+
+    Such an amount is the sum of some amounts of a record that a reference action reads, and neither an amount of its
+    own nor a sum of what the writes change or are about.
+    """
+    asked = _asks_for_money(task)
+    if asked is None:
+        return
+    carried: _Carried | None = None
+    for statement in task.criteria.communicate_info or []:
+        found = _AMOUNT.fullmatch(statement.strip())
+        if found is None or "." not in statement:
+            continue
+        carried = carried or _carry_out(task, domain)
+        amount = float(found[1].replace(",", ""))
+        source = _summed(amount, carried)
+        if source is not None:
+            yield NotBroughtAbout(statement, source[1], source[0], asked)
+
+
+def may_be_moved(statement: str, task: Task, domain: Domain) -> bool:
+    """Return whether a statement may be an amount that the writes of the reference move, or are about."""
+    found = _AMOUNT.fullmatch(statement.strip())
+    if found is None:
+        return False
+    amount = float(found[1].replace(",", ""))
+    return any(_may_give(values, amount) for values in _carry_out(task, domain).moved)
+
+
+def _asks_for_money(task: Task) -> str | None:
+    sentences = _SENTENCE.split(str(task.user_scenario))
+    return next((each.strip() for each in sentences if _MOVES.search(each) and _TOTAL.search(each)), None)
+
+
+def _summed(amount: float, carried: _Carried) -> tuple[str, tuple[float, ...]] | None:
+    """Return the reading and its amounts whose sum this is; None if it is stated, or moved by a write."""
+    if any(is_same(abs(each.value), amount) for _, text in carried.read for each in amounts_in(text)):
+        return None
+    moved = [abs(value) for values in carried.moved for value in values]
+    if any(is_same(value, amount) for value in moved) or any(_may_give(each, amount) for each in carried.moved):
+        return None
+    for source, text in carried.read:
+        for group in groups_in(text):
+            if addends := sum_of(group, amount):
+                return source, addends
+    return None
+
+
+def _may_give(values: tuple[float, ...], amount: float) -> bool:
+    """Return whether a sum or a difference of some values is this amount, or there are too many to say."""
+    distinct = tuple(dict.fromkeys(abs(value) for value in values if value))
+    differ = any(is_same(abs(one - other), amount) for one in distinct for other in distinct)
+    return len(distinct) > MOST or differ or sum_of(distinct, amount) is not None
+
+
+def _carry_out(task: Task, domain: Domain) -> _Carried:
+    """Carry out the reference; return what it reads, and what its writes move."""
+    environment = domain.environment(task)
+    read: list[tuple[str, str]] = []
+    moved: list[tuple[float, ...]] = []
+    for position, action in enumerate(task.criteria.actions or []):
+        result = environment.call(action.name, action.arguments, action.requestor)
+        tool = tools_of(domain, action.requestor).get(action.name)
+        text = result.content or ""
+        if tool is None or result.error:
+            continue
+        if not tool.mutates:
+            read.append((f"action {position} ({action.name})", text))
+            continue
+        ids = set(strings_in(action.arguments))
+        about = [each for _, seen in [*read, ("", text)] for each in _about(json_or_none(seen), ids)]
+        moved.append(tuple([each.value for each in amounts_in(text)]))
+        moved.append(tuple(about))
+    return _Carried(tuple(read), (*moved, tuple(value for values in moved for value in values)))
+
+
+def _about(value: Any, ids: set[str]) -> Iterator[float]:
+    """Yield the amounts of the records that arguments of a write name, as values or as keys."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _about(part, ids)
+    elif isinstance(value, dict):
+        if any(isinstance(part, str) and part in ids for part in value.values()):
+            yield from _numbers(value)
+        for key, part in value.items():
+            if key in ids and isinstance(part, dict):
+                yield from _numbers(part)
+            yield from _about(part, ids)
+
+
+def _numbers(record: Mapping[str, Any]) -> Iterator[float]:
+    for part in record.values():
+        if isinstance(part, int | float) and not isinstance(part, bool):
+            yield float(part)

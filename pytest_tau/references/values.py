@@ -1,0 +1,127 @@
+"""Where the values of a reference come from: a text, a record that can be read by then, or arithmetic over amounts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..documents import json_or_none
+from ..environment.arguments import resolved
+from .amounts import Amounts
+from .documents import required_texts
+from .known import Known
+from .reading import Reader, Reading
+from .sides import tools_of
+from .statements import may_be_moved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..environment import Domain
+    from ..models import Task
+
+#: Codes of states, countries and airports are common knowledge.
+_LONGEST_CODE = 3
+#: An amount as a text: ``1390 points``, ``$12.50``.
+_AMOUNT = re.compile(r"\$?(\d[\d,]*(?:\.\d+)?)(?: [a-z]+)?")
+LOOKED = "neither the user nor the policy states it, and no tool returns it from what is known"
+
+
+class Leaf(NamedTuple):
+    """A text among the arguments of an action, and where it is: ``passengers.0.first_name``."""
+
+    path: str
+    value: str
+
+
+class Unstated(NamedTuple):
+    """A value of a reference that comes from nowhere.
+
+    Attributes:
+        position: The action; None for a required statement.
+        name: Its tool; empty for a required statement.
+        path: The argument, or ``communicate_info``.
+        value: The value.
+        looked: Where it was looked for.
+    """
+
+    position: int | None
+    name: str
+    path: str
+    value: str
+    looked: str = LOOKED
+
+
+class Sources:
+    """Looks for the sources of values in the tasks of one domain; its untouched state is read once."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain, self._reader = domain, Reader(domain)
+
+    def unstated(self, task: Task, texts: list[str] | None = None) -> Iterator[Unstated]:
+        """Yield the arguments of reference actions, and the required statements, that an agent cannot know.
+
+        Of statements, only those with a digit are facts; others are a matter of wording. Of arguments, numbers, choices
+        of a schema, codes of up to three letters, and arguments of tools that hand over are skipped. A date is known
+        also in words, or near one that is; a text of several words if each of them is; an amount with its unit if it
+        is computed from amounts that are known.
+
+        Args:
+            task: The task.
+            texts: What the user says; None for the scenario and the ticket.
+        """
+        told = [str(task.user_scenario), task.ticket or ""] if texts is None else texts
+        environment = self._domain.environment(task)
+        history = [message.content or "" for message in task.message_history]
+        known = Known([*told, environment.policy, *required_texts(task, self._domain), *history])
+        reading = Reading(self._reader, task, environment, known, told)
+        for position, action in enumerate(task.criteria.actions or []):
+            tool = tools_of(self._domain, action.requestor).get(action.name)
+            if tool is not None and tool.kind in ("read", "write"):
+                for leaf in _leaves(action.arguments, tool.parameters, tool.parameters.get("$defs", {}), ""):
+                    if not (known.has(leaf.value) or reading.gives(leaf.value) or _computed(leaf.value, known)):
+                        yield Unstated(position, action.name, leaf.path, leaf.value)
+                        known.add(leaf.value)
+            result = environment.call(action.name, action.arguments, action.requestor)
+            known.add("" if result.error else result.content or "")
+        for statement in task.criteria.communicate_info or [] if texts is None else ():
+            if not any(map(str.isdigit, statement)) or known.has(statement) or reading.gives(statement):
+                continue
+            if not (_computed(statement, known) or may_be_moved(statement, task, self._domain)):
+                yield Unstated(None, "", "communicate_info", statement)
+
+
+def unstated(task: Task, domain: Domain) -> list[Unstated]:
+    """Return the values and required statements of a reference that come from nowhere."""
+    return [*Sources(domain).unstated(task)]
+
+
+def _computed(value: str, known: Known) -> bool:
+    """Return whether a text is an amount with a unit that follows from the amounts in the known texts."""
+    found = _AMOUNT.fullmatch(value)
+    return found is not None and Amounts(known.texts).give(float(found[1].replace(",", "")))
+
+
+def leaves_of(arguments: Any) -> Iterator[Leaf]:
+    """Yield the texts among arguments that are facts, those of a tool that is called by another one included."""
+    return _leaves(arguments, {}, {}, "")
+
+
+def _leaves(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str) -> Iterator[Leaf]:
+    """Yield the texts among the arguments that are facts."""
+    schema = resolved(schema, definitions)
+    alternatives = [resolved(alternative, definitions) for alternative in schema.get("anyOf", [])]
+    if any(one.keys() & {"enum", "const"} for one in [schema, *alternatives]):
+        return
+    if isinstance(value, dict):
+        for name, part in value.items():
+            inside = schema.get("properties", {}).get(name, {})
+            yield from _leaves(part, inside, definitions, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for position, part in enumerate(value):
+            yield from _leaves(part, schema.get("items", {}), definitions, f"{path}.{position}")
+    elif isinstance(value, str) and value.startswith("{") and isinstance(inner := json_or_none(value), dict):
+        # The arguments of a tool that is called by another one.
+        yield from _leaves(inner, {}, {}, path)
+    elif isinstance(value, str) and len(value) > _LONGEST_CODE:
+        yield Leaf(path, value)
