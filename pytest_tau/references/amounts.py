@@ -53,6 +53,10 @@ class Amounts:
         """Return whether a text has the value, or it is a sum, a difference or a product of amounts in the texts."""
         return self.states(value) or self._differ_by(value) or self._have_sum(value) or self._have_product(value)
 
+    def give_simply(self, value: float) -> bool:
+        """Return whether a text has the value, or it is a sum of amounts of one kind in one text."""
+        return self.states(value) or self._have_sum(value)
+
     def _differ_by(self, value: float) -> bool:
         by_kind: dict[str, set[float]] = {}
         for each in (each for text in self._texts for each in amounts_in(text) if each.kind):

@@ -121,6 +121,12 @@ class Reading:
                     return True
         return False
 
+    def read_all(self) -> None:
+        """Read all that can be read; it is known from then on."""
+        for state in self._states:
+            state.look_up(None)
+            state.search(None)
+
 
 class _State:
     """Facts that can be read in one state; each reading is done once."""
@@ -139,14 +145,14 @@ class _State:
         self._seen: set[str] = set()
         self._begun = self._searched = False
 
-    def look_up(self, value: str) -> None:
+    def look_up(self, value: str | None) -> None:
         """Until it is known, call what needs nothing, what finds records by known facts, and what takes an id."""
         if not self._begun:
             self._begun = True
             self._find_records()
         self._follow_ids(value)
 
-    def search(self, value: str) -> None:
+    def search(self, value: str | None) -> None:
         """Call tools of several parameters with what is known under the parameters' names."""
         if self._searched:
             return
@@ -175,9 +181,9 @@ class _State:
             if all(self._known.has(value) for value in arguments.values()):
                 self._read(reader, arguments)
 
-    def _follow_ids(self, value: str) -> None:
+    def _follow_ids(self, value: str | None) -> None:
         """Look up every id that is known, and every id that this gives, and so on for a few rounds."""
-        if self._known.has(value):
+        if self._has(value):
             return
         single = [reader for reader in self._reader.tools if len(reader.parameters) == 1]
         for _ in range(_ROUNDS):
@@ -188,8 +194,11 @@ class _State:
                 self._tried.add(one)
                 for reader in single:
                     self._read(reader, {reader.parameters[0]: one})
-                if self._known.has(value):
+                if self._has(value):
                     return
+
+    def _has(self, value: str | None) -> bool:
+        return value is not None and self._known.has(value)
 
     def _values(self, name: str) -> list[str]:
         values = list(self._by_name.get(name, ()))

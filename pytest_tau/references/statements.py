@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..models import Task
 
 _AMOUNT = re.compile(r"\$?(\d[\d,]*(?:\.\d+)?)")
+_COUNT = 2
 #: The user asks what it gets or pays, not what something costs.
 _MOVES = re.compile(
     r"\b(?:get|getting|got|receive|receiving|be) (?:it |that |this |all |the money |money )?(?:back|refunded)\b|"
@@ -61,23 +63,40 @@ def not_brought_about(task: Task, domain: Domain) -> Iterator[NotBroughtAbout]:
         return
     carried: _Carried | None = None
     for statement in task.criteria.communicate_info or []:
-        found = _AMOUNT.fullmatch(statement.strip())
-        if found is None or "." not in statement:
+        amount = amount_of(statement)
+        if amount is None or "." not in statement:
             continue
         carried = carried or _carry_out(task, domain)
-        amount = float(found[1].replace(",", ""))
         source = _summed(amount, carried)
         if source is not None:
             yield NotBroughtAbout(statement, source[1], source[0], asked)
 
 
-def may_be_moved(statement: str, task: Task, domain: Domain) -> bool:
-    """Return whether a statement may be an amount that the writes of the reference move, or are about."""
+def amount_of(statement: str) -> float | None:
+    """Return the amount that a statement is; None if it is none, or has two digits at most, as counts have."""
     found = _AMOUNT.fullmatch(statement.strip())
-    if found is None:
-        return False
-    amount = float(found[1].replace(",", ""))
-    return any(_may_give(values, amount) for values in _carry_out(task, domain).moved)
+    return float(found[1].replace(",", "")) if found and len(statement.strip()) > _COUNT else None
+
+
+def may_be_moved(amount: float, task: Task, domain: Domain) -> bool:
+    """Return whether the writes of the reference may move an amount, be about it, or be compared with others by it.
+
+    What is compared are amounts of one kind in two records, such as the prices of an item and of another version.
+    """
+    carried = _carry_out(task, domain)
+    return any(_may_give(values, amount) for values in carried.moved) or _may_be_saved(amount, carried)
+
+
+def _may_be_saved(amount: float, carried: _Carried) -> bool:
+    """Return whether an amount is a difference between two records that were read, or the sum of two of them."""
+    differences = {
+        round(abs(one.value - other.value), 2)
+        for (_, first), (_, second) in itertools.combinations(carried.read, 2)
+        for one in amounts_in(first)
+        for other in amounts_in(second)
+        if one.kind and one.kind == other.kind
+    }
+    return round(amount, 2) in differences or any(round(amount - each, 2) in differences for each in differences)
 
 
 def _asks_for_money(task: Task) -> str | None:

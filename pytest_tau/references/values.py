@@ -12,7 +12,7 @@ from .documents import required_texts
 from .known import Known
 from .reading import Reader, Reading
 from .sides import tools_of
-from .statements import may_be_moved
+from .statements import amount_of, may_be_moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,9 +85,13 @@ class Sources:
             result = environment.call(action.name, action.arguments, action.requestor)
             known.add("" if result.error else result.content or "")
         for statement in task.criteria.communicate_info or [] if texts is None else ():
-            if not any(map(str.isdigit, statement)) or known.has(statement) or reading.gives(statement):
-                continue
-            if not (_computed(statement, known) or may_be_moved(statement, task, self._domain)):
+            amount = amount_of(statement)
+            if amount is None:
+                is_given = not any(map(str.isdigit, statement)) or known.has(statement) or reading.gives(statement)
+            else:
+                reading.read_all()
+                is_given = Amounts(known.texts).give_simply(amount) or may_be_moved(amount, task, self._domain)
+            if not is_given:
                 yield Unstated(None, "", "communicate_info", statement)
 
 
