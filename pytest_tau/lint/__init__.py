@@ -18,7 +18,7 @@ from .history import check_history_results
 from .knowledge import check_documents, check_required
 from .outcomes import check_outcomes
 from .references import check_contradictions, check_tables
-from .sets import check_duplicates, check_ignored, check_phrases, check_splits
+from .sets import check_copies, check_duplicates, check_ignored, check_phrases, check_splits
 from .statements import check_amounts
 from .users import check_played, check_prose, check_script, script_for
 from .verdicts import accepting, check_gold, check_needed, check_null, check_stable
@@ -57,7 +57,7 @@ async def lint_domain(
     own, tasks = tasks is None, _tasks(domain, split) if tasks is None else tasks
     report = LintReport(domain.name, split, len(tasks))
     report.findings += [
-        *((*check_splits(domain), *check_documents(domain)) if own else ()),
+        *((*check_splits(domain), *check_copies(domain), *check_documents(domain)) if own else ()),
         *check_duplicates(tasks),
     ]
     facts, components, evaluation = FactChecker(domain), known_components(evaluators), accepting(evaluators)

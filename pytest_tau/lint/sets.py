@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from ..environment import canonical
 from ..environment.validation import misplaced_tables
+from ..errors import TaskFormatError
 from ..evaluation import OFFICIAL, STRICT
 from ..evaluation.components.communicate import check_communicate
-from ..models import GREETING, AssistantMessage
+from ..models import GREETING, AssistantMessage, load_task_file
 from ..text import listed
 from .findings import Finding
 
@@ -91,3 +92,24 @@ def check_phrases(task: Task) -> Iterator[Finding]:
         if check.met:
             text = f"{check.info!r} is in the user's text: an agent that repeats it has said it"
             yield Finding("communicate-in-user-text", weak, task.id, text)
+
+
+def check_copies(domain: Domain) -> Iterator[Finding]:
+    """Check ``unread-copy``: a ``tasks.json`` beside the folder that has the tasks states other versions of them.
+
+    Nothing reads it, but people do, and other programs.
+    """
+    tasks = {task.id: task for task in domain.tasks(split=None)}
+    copy = domain.tasks_folder / "tasks.json"
+    files = {domain.file_of(task) for task in tasks.values()}
+    if not copy.is_file() or copy in files:
+        return
+    try:
+        others = load_task_file(copy).tasks
+    except TaskFormatError as error:
+        yield Finding("unread-copy", "warning", None, f"{copy.name} is not read, and cannot be: {error}")
+        return
+    differing = [other.id for other in others if other.id in tasks and canonical(other) != canonical(tasks[other.id])]
+    if differing:
+        text = f"{copy.name} is not read, and has other versions of tasks ({len(differing)}): {_listed(differing)}"
+        yield Finding("unread-copy", "warning", None, text, change=f"delete {copy.name}, or write the tasks into it")

@@ -105,7 +105,8 @@ class Reading:
     def __init__(
         self, reader: Reader, task: Task, environment: Environment, known: Known, said: Iterable[str] = ()
     ) -> None:
-        self._known, phrases = known, list(dict.fromkeys(phrase for text in said for phrase in _phrases(text)))
+        self._reader, self._known = reader, known
+        phrases = list(dict.fromkeys(phrase for text in said for phrase in _phrases(text)))
         by_name: dict[str, dict[str, None]] = {}
         for action in task.criteria.actions or []:
             _note(by_name, _texts(action.arguments))
@@ -121,11 +122,12 @@ class Reading:
                     return True
         return False
 
-    def read_all(self) -> None:
-        """Read all that can be read; it is known from then on."""
+    def read_all(self, final: Environment) -> None:
+        """Read all that can be read, also in the state after the reference actions; it is known from then on."""
         for state in self._states:
             state.look_up(None)
             state.search(None)
+        _State(self._reader, final, self._known, {}, []).look_up(None)
 
 
 class _State:

@@ -35,7 +35,7 @@ class NotBroughtAbout(NamedTuple):
     Attributes:
         statement: The statement.
         addends: The amounts of a record whose sum it is.
-        source: The action that reads the record.
+        source: The tool that reads the record.
         asked: The sentence of the scenario that asks for the amount.
     """
 
@@ -46,7 +46,12 @@ class NotBroughtAbout(NamedTuple):
 
 
 class _Carried(NamedTuple):
-    """What the reference actions read, and the amounts that its writes move or are about."""
+    """What the reference does.
+
+    Attributes:
+        read: What its actions read, each with the name of the tool.
+        moved: Groups of amounts that its writes move or are about, or that a record lists for later.
+    """
 
     read: tuple[tuple[str, str], ...]
     moved: tuple[tuple[float, ...], ...]
@@ -84,7 +89,8 @@ def may_be_moved(amount: float, task: Task, domain: Domain) -> bool:
     What is compared are amounts of one kind in two records, such as the prices of an item and of another version.
     """
     carried = _carry_out(task, domain)
-    return any(_may_give(values, amount) for values in carried.moved) or _may_be_saved(amount, carried)
+    moved = any(_may_give(values, amount) for values in carried.moved)
+    return moved or _may_be_saved(amount, carried) or _may_be_total(amount, carried)
 
 
 def _may_be_saved(amount: float, carried: _Carried) -> bool:
@@ -97,6 +103,15 @@ def _may_be_saved(amount: float, carried: _Carried) -> bool:
         if one.kind and one.kind == other.kind
     }
     return round(amount, 2) in differences or any(round(amount - each, 2) in differences for each in differences)
+
+
+def _may_be_total(amount: float, carried: _Carried) -> bool:
+    """Return whether an amount is a sum of amounts of one kind in several records that the same tool has read."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for name, text in carried.read:
+        for each in amounts_in(text):
+            groups.setdefault((name, each.kind), []).append(each.value)
+    return any(len(values) > MOST or sum_of(values, amount) is not None for values in groups.values())
 
 
 def _asks_for_money(task: Task) -> str | None:
@@ -130,14 +145,16 @@ def _carry_out(task: Task, domain: Domain) -> _Carried:
     environment = domain.environment(task)
     read: list[tuple[str, str]] = []
     moved: list[tuple[float, ...]] = []
-    for position, action in enumerate(task.criteria.actions or []):
+    for action in task.criteria.actions or []:
         result = environment.call(action.name, action.arguments, action.requestor)
         tool = tools_of(domain, action.requestor).get(action.name)
         text = result.content or ""
         if tool is None or result.error:
             continue
         if not tool.mutates:
-            read.append((f"action {position} ({action.name})", text))
+            read.append((action.name, text))
+            record = json_or_none(text)
+            moved.append(tuple(_about(record, set(_listed(record)))))
             continue
         ids = set(strings_in(action.arguments))
         about = [each for _, seen in [*read, ("", text)] for each in _about(json_or_none(seen), ids)]
@@ -158,6 +175,14 @@ def _about(value: Any, ids: set[str]) -> Iterator[float]:
             if key in ids and isinstance(part, dict):
                 yield from _numbers(part)
             yield from _about(part, ids)
+
+
+def _listed(value: Any) -> Iterator[str]:
+    """Yield the texts of lists, by which a record names other ones, such as the items that are to be returned."""
+    if isinstance(value, list):
+        yield from (part for part in value if isinstance(part, str))
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _listed(part)
 
 
 def _numbers(record: Mapping[str, Any]) -> Iterator[float]:

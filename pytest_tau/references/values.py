@@ -89,7 +89,7 @@ class Sources:
             if amount is None:
                 is_given = not any(map(str.isdigit, statement)) or known.has(statement) or reading.gives(statement)
             else:
-                reading.read_all()
+                reading.read_all(environment)
                 is_given = Amounts(known.texts).give_simply(amount) or may_be_moved(amount, task, self._domain)
             if not is_given:
                 yield Unstated(None, "", "communicate_info", statement)
