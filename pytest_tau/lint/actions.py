@@ -32,8 +32,8 @@ _OF_WRITE = (
 def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
     """Check ``unknown-action``, ``bad-arguments`` and ``action-raises``.
 
-    A tool may also refuse in a text. A read that is refused is a note: an agent may have to find that something does
-    not exist.
+    A tool may also refuse in a text. A read that its tool refuses is a note: an agent may have to find that something
+    does not exist.
 
     Source: τ²-bench v1.0.1: reference actions are carried out without a sync between them, and one that raises is
     skipped without a word.
@@ -59,7 +59,7 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
         outcome = _carried_out(environment, action, is_write=tool.mutates)
         if outcome is not None:
             severity, problem = outcome
-            proof, change = _OF_WRITE if severity == "error" else ("", "")
+            proof, change = _OF_WRITE if tool.mutates and not action.fails else ("", "")
             yield Finding("action-raises", severity, task.id, f"{called}: {problem}", proof, change)
 
 

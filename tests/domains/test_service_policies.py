@@ -11,7 +11,8 @@ import pytest
 from talks import Talk
 
 from pytest_tau import load_domain
-from pytest_tau.policy import load_rules
+from pytest_tau.capabilities.policy_rules.lint import policy_texts
+from pytest_tau.policy import MadeCall, Trajectory, Turn, load_rules, states
 
 if TYPE_CHECKING:
     from pytest_tau.models import Requestor
@@ -22,16 +23,16 @@ UNLOCK, CALL, GIVE = (
     "call_discoverable_agent_tool",
     "give_discoverable_user_tool",
 )
+USE = "call_discoverable_user_tool"
 
 
 @pytest.mark.parametrize("name", ["airline", "banking_knowledge", "mock", "retail", "telecom"])
 def test_each_rule_stands_for_a_sentence_of_the_policy(name: str) -> None:
     domain = load_domain(name)
-    policy = " ".join(domain.environment().policy.split())
     rules = load_rules(domain.spec)
     assert rules
     for rule in rules:
-        assert " ".join(rule.sentence.split()) in policy, rule.name
+        assert any(states(rule.sentence, text) for text in policy_texts(domain)), rule.name
 
 
 # Telecom
@@ -340,6 +341,73 @@ def test_the_customer_is_asked_to_use_a_tool_that_was_given() -> None:
     given = search.call(GIVE, discoverable_tool_name="get_referral_link")
     assert given.agent("Is there anything else?").breached == ["given-tools"]
     assert given.agent("Please call get_referral_link.").breached == []
+
+
+DISPUTE, CLOSE = "file_debit_card_transaction_dispute_6281", "close_debit_card_4721"
+
+
+def made(name: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    return name, arguments
+
+
+def broken(rule: str, *calls: tuple[str, dict[str, Any]], used: str | None = None) -> list[int]:
+    """The turns at which calls break a rule of the bank, each in a turn of its own; the user calls a tool at the end."""
+    listed = [MadeCall(n, n, "assistant", *call, "done", False, "write", True) for n, call in enumerate(calls, 1)]
+    turns = [Turn(call.turn_number, call.message_idx, "assistant", "", (call,)) for call in listed]
+    if used:
+        call = MadeCall(99, 99, "user", USE, {"discoverable_tool_name": used}, "done", False, "write", True)
+        turns.append(Turn(99, 99, "user", "", (call,)))
+    (checked,) = [each for each in load_rules(BANK.spec) if each.name == rule]
+    return [breach.turn_number for breach in checked.check(Trajectory(tuple(turns)))]
+
+
+@pytest.mark.parametrize(
+    ("action", "others", "kept"),
+    [
+        ("keep_active", [], True),
+        ("close_and_reissue", [], False),
+        ("close_and_reissue", [made(CLOSE, card_id="c1", reason="lost")], True),
+        ("close_and_reissue", [made(CLOSE, card_id="c2", reason="lost")], False),
+        ("freeze_pending_investigation", [made(FREEZE, card_id="c1")], True),
+        ("freeze_pending_investigation", [made(CLOSE, card_id="c1", reason="lost")], True),
+        ("close_and_reissue", [made(FREEZE, card_id="c1")], False),
+    ],
+)
+def test_the_card_action_of_a_dispute_is_carried_out(action: str, others: list[Any], kept: bool) -> None:
+    assert broken("card-action", made(DISPUTE, card_id="c1", card_action=action), *others) == ([] if kept else [1])
+
+
+SUBMIT, HISTORY, APPROVE = (
+    "submit_credit_limit_increase_request_7392",
+    "get_credit_limit_increase_history_4829",
+    "approve_credit_limit_increase_5847",
+)
+
+
+@pytest.mark.parametrize(
+    ("accounts", "breached"), [(("a", "a", "a"), []), (("a", "b", "a"), [3]), (("b", "a", "a"), [3])]
+)
+def test_a_limit_is_decided_after_the_steps_for_that_card(accounts: tuple[str, ...], breached: list[int]) -> None:
+    steps = [
+        made(name, credit_card_account_id=account)
+        for name, account in zip((SUBMIT, HISTORY, APPROVE), accounts, strict=True)
+    ]
+    assert broken("limit-steps", *steps) == breached
+
+
+def test_interest_that_is_corrected_is_reported() -> None:
+    credit = made("apply_savings_account_credit_6831", account_id="s1", credit_type="interest_correction")
+    report = made("submit_interest_discrepancy_report_7294", account_id="s1")
+    assert broken("interest-report", credit) == [1]
+    assert broken("interest-report", credit, report) == broken("interest-report", report, credit) == []
+    refund = made("apply_savings_account_credit_6831", account_id="s1", credit_type="fee_refund")
+    assert broken("interest-report", refund) == []
+
+
+@pytest.mark.parametrize(("used", "breached"), [(None, [1]), ("other_tool", [1]), ("get_referral_link", [])])
+def test_a_tool_that_is_given_is_used(used: str | None, breached: list[int]) -> None:
+    given = made(GIVE, discoverable_tool_name="get_referral_link")
+    assert broken("given-tools", given, used=used) == breached
 
 
 def test_an_email_is_changed_after_its_document_was_read() -> None:

@@ -85,3 +85,26 @@ def test_rules_are_not_checked_by_an_edition_that_states_others(official_data: P
     (folder / "policy.md").write_text(policy.replace("at most five passengers", "at most four passengers"))
     (note,) = check_rules(load_domain("airline", tmp_path))
     assert note.text == "not checked, as the policy does not state them: booking-limits"
+
+
+def test_a_required_amount_that_nothing_brings_about_is_found(shared: Path, official_data: Path) -> None:
+    content = json.loads((shared / "truth" / "tasks" / "retail_2025.json").read_text())
+    report = asyncio.run(lint_domain(load_domain("retail", official_data), None, [*map(Task.model_validate, content)]))
+    found = {each.task_id for each in report.findings if each.rule == "communicate-not-done"}
+    assert found == labels(shared, domain="retail", edition="2025", kind="said")
+
+
+@pytest.mark.exhaustive
+def test_wrong_references_of_the_bank_are_found(shared: Path, official_data: Path) -> None:
+    domain = load_domain("banking_knowledge", official_data)
+    report = asyncio.run(lint_domain(domain, None))
+    found = {
+        (each.task_id or "").removeprefix("task_"): each.rule for each in report.findings if each.rule in REFERENCES
+    }
+    wanted = {row for kind in ("writes", "data") for row in labels(shared, domain=domain.name, kind=kind)}
+    assert found.keys() >= wanted
+    assert found.keys() - wanted == {"028", "051", "082"}
+
+
+#: The rules about references, their values and the documents that they follow.
+REFERENCES = {"action-raises", "gold-breaks-rule", "fact-missing", "contradicted-fact", "unread-table"}
