@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Characters of a refusal.
 _REFUSAL = 200
-#: What shows that a write fails, and what would mend it.
+#: What shows that a write fails, and what would repair it.
 _OF_WRITE = (
     "it is carried out in the state that the actions before it leave; the reference state lacks its effect",
     "correct its arguments or its order, remove it, or declare that it fails",

@@ -17,7 +17,7 @@ class Finding(NamedTuple):
         task_id: The task; None for what concerns the whole set.
         text: What was found.
         proof: What shows it, in one line; empty if the text does.
-        change: What would mend the task, in one line; empty if that is not known.
+        change: What would repair the task, in one line; empty if that is not known.
     """
 
     rule: str

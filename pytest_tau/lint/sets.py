@@ -95,7 +95,7 @@ def check_phrases(task: Task) -> Iterator[Finding]:
 
 
 def check_copies(domain: Domain) -> Iterator[Finding]:
-    """Check ``unread-copy``: a ``tasks.json`` beside the folder that has the tasks states other versions of them.
+    """Check ``unread-copy``: a ``tasks.json`` next to the folder that has the tasks states other versions of them.
 
     Nothing reads it, but people do, and other programs.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..environment import Domain, Environment
     from ..models import Task
 
-#: Values that are told apart by their form: a date, a phone number, an email address.
+#: Values that are distinguished by their form: a date, a phone number, an email address.
 _FORMS = (
     r"\d{1,2}/\d{1,2}/\d{4}",
     r"\d{4}-\d\d-\d\d",
@@ -53,7 +53,7 @@ class Disagreement(NamedTuple):
 
 
 class UnreadTable(NamedTuple):
-    """A table that a required document tells the agent to look into, and that no tool reads.
+    """A table that a required document has the agent look into, and that no tool reads.
 
     Attributes:
         table: Its name.

@@ -78,7 +78,7 @@ def not_brought_about(task: Task, domain: Domain) -> Iterator[NotBroughtAbout]:
 
 
 def amount_of(statement: str) -> float | None:
-    """Return the amount that a statement is; None if it is none, or has two digits at most, as counts have."""
+    """Return the amount that a statement is; None for other texts, and for up to two digits, as counts have."""
     found = _AMOUNT.fullmatch(statement.strip())
     return float(found[1].replace(",", "")) if found and len(statement.strip()) > _COUNT else None
 
