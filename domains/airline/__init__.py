@@ -35,4 +35,5 @@ domain = DomainSpec(
     agents={"rules": "pytest_tau_domains.airline.agent.rules_agent:RulesAgent"},
     generate=_generate,
     rules="pytest_tau_domains.airline.rules:RULES",
+    ways_round="pytest_tau_domains.airline.ways_round:WAYS_ROUND",
 )

@@ -171,23 +171,24 @@ def _reservation(call: MadeCall, db: AirlineDB) -> Reservation:
     return db.reservation(str(call.arguments.get("reservation_id")))
 
 
-def _statuses(reservation: Reservation, db: AirlineDB) -> list[str]:
+def statuses(reservation: Reservation, db: AirlineDB) -> list[str]:
+    """Return the statuses of the flights of a reservation, each on its day."""
     return [db.day(leg.flight_number, leg.date).status for leg in reservation.flights]
 
 
 def _not_to_cancel(call: MadeCall, db: AirlineDB) -> str | None:
     reservation = _reservation(call, db)
     # Whether the insurance covers the reason, only what the user says can tell.
-    if _may_be_cancelled(reservation, db) or reservation.insurance == "yes":
+    if may_be_cancelled(reservation, db) or reservation.insurance == "yes":
         return None
     return "booked more than 24 hours ago, no flight cancelled, not in business, no insurance"
 
 
-def _may_be_cancelled(reservation: Reservation, db: AirlineDB) -> bool:
+def may_be_cancelled(reservation: Reservation, db: AirlineDB) -> bool:
     """Return whether a reservation can be cancelled for any reason."""
     age = MOMENT - dt.datetime.fromisoformat(reservation.created_at)
     fresh = age <= dt.timedelta(hours=_HOURS_TO_CANCEL)
-    return fresh or "cancelled" in _statuses(reservation, db) or reservation.cabin == "business"
+    return fresh or "cancelled" in statuses(reservation, db) or reservation.cabin == "business"
 
 
 def _not_covered(trajectory: Trajectory) -> Iterator[Breach]:
@@ -202,13 +203,13 @@ def _not_covered(trajectory: Trajectory) -> Iterator[Breach]:
             reservation = _reservation(call, db)
         except ToolError:  # the call was made on other data
             continue
-        insured = reservation.insurance == "yes" and not _may_be_cancelled(reservation, db)
+        insured = reservation.insurance == "yes" and not may_be_cancelled(reservation, db)
         if insured and said and not _COVERED.search(said):
             yield trajectory.breach(call, "only the insurance would allow it, and the user names no such reason")
 
 
 def _flown(call: MadeCall, db: AirlineDB) -> str | None:
-    found = _FLOWN & set(_statuses(_reservation(call, db), db))
+    found = _FLOWN & set(statuses(_reservation(call, db), db))
     return f"a flight of the reservation is {found.pop()}" if found else None
 
 
@@ -297,7 +298,7 @@ def _disrupted(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[Reserva
         for reservation in map(db.reservation, user.reservations):
             for status in _PER_PASSENGER:
                 counts = status == "cancelled" or _was_changed(reservation, trajectory, call)
-                if counts and status in _statuses(reservation, db):
+                if counts and status in statuses(reservation, db):
                     yield reservation, status, user
 
 

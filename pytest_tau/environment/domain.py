@@ -99,6 +99,8 @@ class DomainSpec:
             none, they are derived from names and values.
         rules: The rules of the policy that are checked in conversations: :class:`pytest_tau.policy.Rule` objects, or
             ``module:attribute`` of one or of a list of them, which is imported when rules are checked first.
+        ways_round: Ways round a refusal that the policy leaves: :class:`pytest_tau.policy.WayRound` objects, or
+            ``module:attribute`` of a list of them.
     """
 
     name: str
@@ -119,6 +121,7 @@ class DomainSpec:
     knowledge: KnowledgeSpec | None = None
     free_text: tuple[str, ...] = ()
     rules: Sequence[Any] | str = ()
+    ways_round: Sequence[Any] | str = ()
 
     @property
     def tool_names(self) -> frozenset[str]:

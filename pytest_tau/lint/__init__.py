@@ -20,6 +20,7 @@ from .outcomes import check_outcomes
 from .references import check_contradictions, check_tables
 from .sets import check_copies, check_duplicates, check_ignored, check_phrases, check_splits
 from .statements import check_amounts
+from .texts import check_texts
 from .users import check_played, check_prose, check_script, script_for
 from .verdicts import accepting, check_gold, check_needed, check_null, check_stable
 
@@ -140,6 +141,7 @@ def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: F
     yield from check_phrases(task)
     yield from check_required(task, domain)
     yield from check_ignored(task)
+    yield from check_texts(task, domain)
     yield from facts.check(task)
     yield from check_amounts(task, domain)
     yield from check_contradictions(task, domain)

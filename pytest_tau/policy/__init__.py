@@ -25,6 +25,7 @@ from .parts import Breach, MadeCall, Turn
 from .report import POLICY, PolicyReport, RecordedBreach
 from .rule import Rule, bounded
 from .trajectory import Trajectory
+from .ways_round import WayRound, load_ways_round
 
 __all__ = [
     "POLICY",
@@ -35,6 +36,7 @@ __all__ = [
     "Rule",
     "Trajectory",
     "Turn",
+    "WayRound",
     "asks_for_yes",
     "bounded",
     "check_policy",
@@ -46,6 +48,7 @@ __all__ = [
     "is_no",
     "is_yes",
     "load_rules",
+    "load_ways_round",
     "mentions",
     "mentions_any",
     "no_text_with_calls",

@@ -13,6 +13,7 @@ from pytest_tau.capabilities.doubts.runs import StoredEvidence
 from pytest_tau.capabilities.policy_rules.lint import check_rules
 from pytest_tau.domains import domain_names, load_domain
 from pytest_tau.lint import lint_domain
+from pytest_tau.lint.texts import check_texts
 from pytest_tau.models import Task
 from pytest_tau.runs.reader import open_run
 
@@ -73,6 +74,49 @@ def test_wrong_reference_actions_are_errors(shared: Path, official_data: Path, n
     tasks = [Task.model_validate(task) for task in content if task["id"] in wrong]
     found = found_in(tasks, load_domain(name, official_data))
     assert wrong - found.keys() == missed
+
+
+TEXTS = {
+    "airline": {
+        "5": "way-round",
+        "15": "two-values",
+        "43": "way-round",
+    },
+    "retail": {
+        "0": "vague-wish",
+        "15": "open-choice",
+        "20": "not-all",
+        "28": "one-of-several",
+        "54": "no-else",
+        "76": "two-values",
+        "98": "unasked-change",
+    },
+}
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_texts_with_a_known_fault_are_found(shared: Path, official_data: Path, name: str) -> None:
+    # Of 18 texts, those in which the check finds what was corrected later.
+    content = json.loads((shared / "truth" / "tasks" / f"{name}_2025.json").read_text())
+    domain = load_domain(name, official_data)
+    faulty = labels(shared, domain=name, edition="2025", kind="text")
+    tasks = [task for task in map(Task.model_validate, content) if task.id in faulty]
+    found = {task.id: {finding.rule for finding in check_texts(task, domain)} for task in tasks}
+    assert {task_id for task_id, rules in found.items() if rules} == TEXTS[name].keys()
+    assert all(rule in found[task_id] for task_id, rule in TEXTS[name].items())
+
+
+def test_few_texts_of_today_are_found(official_data: Path) -> None:
+    # Each was read: a payment, or the reason of a cancellation, of which nothing is said, and a limit below a fare.
+    found = {
+        f"{name} {task.id}"
+        for name in ("airline", "retail", "telecom", "banking_knowledge")
+        for domain in [load_domain(name, official_data)]
+        for task in domain.tasks("base")
+        if [*check_texts(task, domain)]
+    }
+    airline = {f"airline {task_id}" for task_id in (29, 32, 44)}
+    assert found == airline | {f"retail {task_id}" for task_id in (16, 38, 41, 54, 55, 60, 61, 63, 66)}
 
 
 def test_rules_are_not_checked_by_an_edition_that_states_others(official_data: Path, tmp_path: Path) -> None:

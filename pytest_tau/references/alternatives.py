@@ -1,0 +1,140 @@
+"""Admissible alternatives: other values of a slot with which the reference can be carried out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..models import AssistantMessage, ToolCall, UserMessage
+from ..policy import check_policy, holds_in, load_rules
+from .slots import addressed, fields_of, slots_of
+from .wishes import Wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..environment import Domain, Environment
+    from ..models import Action, Message, Task, ToolMessage
+    from .slots import Slot
+
+#: As many alternatives of a slot are tried.
+_MOST = 8
+
+
+class OpenChoice(NamedTuple):
+    """A slot with an alternative that neither the scenario nor the policy excludes.
+
+    Attributes:
+        action: The position of the reference action.
+        name: Its tool.
+        argument: The path of the argument, such as ``payment_method_id``.
+        value: The value that the reference has.
+        alternatives: The others, each admissible.
+        is_present: Whether the record that is written has the value already.
+        why: What remains to choose from, and which words would close it.
+    """
+
+    action: int
+    name: str
+    argument: str
+    value: str | int
+    alternatives: tuple[str | int, ...]
+    is_present: bool
+    why: str
+
+
+class References:
+    """Carries out the reference of a task, with another value of a slot where one is given."""
+
+    def __init__(self, task: Task, domain: Domain) -> None:
+        self._task, self._domain = task, domain
+        self._actions: Sequence[Action] = task.criteria.actions or []
+        self.before: list[Environment] = []
+        self.after = domain.environment(task)
+        self._failing = set()
+        for position, action in enumerate(self._actions):
+            self.before.append(self.after.fork())
+            if self.after.call(action.name, action.arguments, action.requestor).error:
+                self._failing.add(position)
+
+    def admits(self, slot: Slot, value: str) -> bool:
+        """Return whether the write succeeds with another value, the rest succeeds, and no rule of calls is broken.
+
+        Nor does it count if it leads to the same state.
+        """
+        environment = self.before[slot.position].fork()
+        changed = slot.action.model_copy(update={"arguments": slot.filled(value)})
+        rest = [changed, *self._actions[slot.position + 1 :]]
+        for position, action in enumerate(rest, slot.position):
+            failed = environment.call(action.name, action.arguments, action.requestor).error
+            if failed and position not in self._failing:
+                return False
+        actions = [*self._actions[: slot.position], *rest]
+        return not environment.equals(self.after) and self._broken(actions) <= self._broken(self._actions)
+
+    def has_records_named(self, names: Sequence[str]) -> bool:
+        """Return whether a name is that of a field of the domain's records."""
+        return not fields_of(self._domain).isdisjoint(names)
+
+    def present(self, slot: Slot) -> bool:
+        """Return whether a record that the write addresses has the value already."""
+        records = addressed(slot.action.arguments, self.before[slot.position])
+        return any(slot.value in _texts(record) for record in records.values() if record != slot.group.owner)
+
+    def _broken(self, actions: Sequence[Action]) -> set[str]:
+        """Return the rules of calls that actions break."""
+        rules = [rule for rule in load_rules(self._domain.spec) if rule.absolute]
+        rules = [rule for rule in rules if holds_in(rule, self.after.policy)]
+        report = check_policy(self._messages(actions), self._task, self._domain, rules=rules, dialog=False)
+        return set(report.counts) if report else set()
+
+    def _messages(self, actions: Sequence[Action]) -> list[Message]:
+        environment = self._domain.environment(self._task)
+        messages: list[Message] = [*self._task.message_history]
+        for position, action in enumerate(actions):
+            call = ToolCall(id=str(position), name=action.name, arguments=action.arguments, requestor=action.requestor)
+            side = AssistantMessage if action.requestor == "assistant" else UserMessage
+            result: ToolMessage = environment.call(action.name, action.arguments, action.requestor, call.id)
+            messages += [side(tool_calls=[call]), result]
+        return messages
+
+
+def open_choices(task: Task, domain: Domain) -> list[OpenChoice]:
+    """Return the slots of a reference with an admissible alternative, and no word of the scenario about them."""
+    return [*_open(task, domain)] if domain.spec.agent_db.cheap_to_fork else []
+
+
+def _open(task: Task, domain: Domain) -> Iterator[OpenChoice]:
+    wishes, reference, listed = Wishes(task), None, set()
+    for slot in slots_of(task, domain):
+        key = (slot.argument, slot.value)
+        if key in listed or not slot.others or is_replacement(slot) or wishes.is_about(slot):
+            continue
+        reference = reference or References(task, domain)
+        present = reference.present(slot)
+        if present and slot.is_enumeration:
+            continue  # what is not mentioned stays
+        fitting = tuple(value for value in slot.others[:_MOST] if reference.admits(slot, value))
+        if fitting:
+            listed.add(key)
+            values = " and ".join([slot.value, *fitting])
+            why = f"{values} fit; no word of the scenario is about the {_subject(slot)}, nor excludes one of them"
+            others = tuple(map(slot.typed, fitting))
+            value = slot.typed(slot.value)
+            yield OpenChoice(slot.position, slot.action.name, slot.path, value, others, present, why)
+
+
+def is_replacement(slot: Slot) -> bool:
+    """Return whether a slot takes the place of another argument of the same group, such as a new item of an old one."""
+    others = {name: value for name, value in slot.action.arguments.items() if name != slot.path.partition(".")[0]}
+    return not _texts(others).isdisjoint(slot.group.members)
+
+
+def _subject(slot: Slot) -> str:
+    return " ".join(part for part in slot.argument.split("_") if part not in ("id", "ids"))
+
+
+def _texts(value: Any) -> set[str]:
+    if isinstance(value, str):
+        return {value}
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {text for part in parts for text in _texts(part)}

@@ -1,0 +1,295 @@
+"""What a scenario leaves open or says against its reference: each kind, and texts that settle it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+from pytest_tau.environment import Database, DomainSpec, Record, Table, ToolError, Toolkit, tool
+from pytest_tau.errors import ConfigurationError
+from pytest_tau.lint.texts import check_texts
+from pytest_tau.policy import Rule, WayRound
+from pytest_tau.references import faults, open_choices
+
+from . import tiny
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import Action, Task
+    from pytest_tau.policy import Breach, Trajectory
+
+
+class Product(Record):
+    name: str
+    versions: dict[str, dict[str, Any]]
+
+
+class Guest(Record):
+    name: str
+    ways_to_pay: dict[str, dict[str, str]]
+    bookings: list[str]
+
+
+class Booking(Record):
+    guest: str
+    lamp: str
+    paid_with: str = "card_1"
+    amount: float = 10
+    room: str = "single"
+    status: str = "open"
+    beds: int = 1
+    note: str | None = None
+
+
+class InnDB(Database):
+    products: Table[Product]
+    guests: Table[Guest]
+    bookings: Table[Booking]
+
+
+class InnTools(Toolkit[InnDB]):
+    """The tools of an inn."""
+
+    @tool("write")
+    def swap_lamp(self, booking_id: str, lamps: list[str], new_lamps: list[str], payment_id: str) -> Booking:
+        """Replace a lamp."""
+        booking = self._open(booking_id)
+        if lamps != [booking.lamp] or payment_id not in self.db.guests[booking.guest].ways_to_pay:
+            raise ToolError("no")
+        if booking.amount > 10 and booking.paid_with != payment_id:
+            raise ToolError("one way to pay for all lamps of a booking")
+        booking.lamp, booking.paid_with = new_lamps[0], payment_id
+        booking.amount += 5
+        return booking
+
+    @tool("write")
+    def change_room(self, booking_id: str, room: Literal["single", "large_single", "double"]) -> Booking:
+        """Change the room."""
+        booking = self._open(booking_id)
+        booking.room = room
+        return booking
+
+    @tool("write")
+    def cancel_booking(self, booking_id: str, reason: str) -> Booking:
+        """Cancel a booking.
+
+        Args:
+            booking_id: Which.
+            reason: Either "change of plans" or "wrong day".
+        """
+        booking = self._open(booking_id)
+        booking.status, booking.note = "cancelled", reason
+        return booking
+
+    @tool("write")
+    def order_beds(self, booking_id: str, beds: int) -> Booking:
+        """Change the number of beds."""
+        booking = self._open(booking_id)
+        booking.beds = beds
+        return booking
+
+    def _open(self, booking_id: str) -> Booking:
+        booking = self.db.bookings.get(booking_id)
+        if booking is None or booking.status != "open":
+            raise ToolError("no such open booking")
+        return booking
+
+
+DATA = {
+    "products": {
+        "P1": {
+            "name": "Lamp",
+            "versions": {
+                "L1": {"options": {"color": "white", "power": "battery", "shade": "round"}, "available": True},
+                "L2": {"options": {"color": "black", "power": "mains", "shade": "round"}, "available": True},
+                "L3": {"options": {"color": "black", "power": "battery", "shade": "square"}, "available": True},
+                "L4": {"options": {"color": "black", "power": "mains", "shade": "square"}, "available": False},
+            },
+        }
+    },
+    "guests": {
+        "ada": {
+            "name": "Ada",
+            "ways_to_pay": {"card_1": {"source": "credit_card"}, "voucher_2": {"source": "gift_voucher"}},
+            "bookings": ["B1", "B2", "B3"],
+        }
+    },
+    "bookings": {
+        "B1": {"guest": "ada", "lamp": "L1"},
+        "B2": {"guest": "ada", "lamp": "L1"},
+        "B3": {"guest": "ada", "lamp": "L1", "status": "over"},
+    },
+}
+
+
+def inn(folder: Path, **declared: Any) -> Domain:
+    (folder / "db.json").write_text(json.dumps(DATA))
+    (folder / "policy.md").write_text("Vouchers pay for nothing. Be kind.")
+    spec = DomainSpec("inn", folder, folder, InnDB, InnTools, **declared)
+    return spec.load()
+
+
+@pytest.fixture
+def domain(tmp_path: Path) -> Domain:
+    return inn(tmp_path)
+
+
+def task(text: str, *actions: tuple[str, dict[str, Any]], basis: Sequence[str] = ("DB",)) -> Task:
+    raw = [{"action_id": str(n), "name": name, "arguments": arguments} for n, (name, arguments) in enumerate(actions)]
+    return tiny.task({"actions": raw, "reward_basis": [*basis]}, user_scenario={"instructions": text})
+
+
+def swap(new: str = "L2", payment: str = "card_1") -> tuple[str, dict[str, Any]]:
+    return "swap_lamp", {"booking_id": "B1", "lamps": ["L1"], "new_lamps": [new], "payment_id": payment}
+
+
+def cancel(booking: str, reason: str = "wrong day") -> tuple[str, dict[str, Any]]:
+    return "cancel_booking", {"booking_id": booking, "reason": reason}
+
+
+def kinds(text: str, domain: Domain, *actions: tuple[str, dict[str, Any]]) -> list[str]:
+    return [fault.kind for fault in faults(task(text, *actions), domain)]
+
+
+BLACK = "You want a black lamp for mains power with booking B1."
+
+
+def test_a_payment_of_which_nothing_is_said_is_open(domain: Domain) -> None:
+    (choice,) = open_choices(task(BLACK, swap()), domain)
+    assert (choice.action, choice.name, choice.argument) == (0, "swap_lamp", "payment_id")
+    assert (choice.value, choice.alternatives, choice.is_present) == ("card_1", ("voucher_2",), True)
+    assert choice.why.startswith("card_1 and voucher_2 fit;")
+
+
+def test_a_value_that_the_record_does_not_have_is_marked(domain: Domain) -> None:
+    (choice,) = open_choices(task(BLACK, swap(payment="voucher_2")), domain)
+    assert (choice.value, choice.is_present) == ("voucher_2", False)
+
+
+@pytest.mark.parametrize(
+    "words", ["Pay by card.", "You pay with the voucher.", "Use the original method.", "You have a GV.", "card_1"]
+)
+def test_any_word_about_the_payment_closes_it(domain: Domain, words: str) -> None:
+    assert open_choices(task(f"{BLACK} {words}", swap()), domain) == []
+
+
+def test_a_value_with_which_a_later_call_fails_is_no_alternative(domain: Domain) -> None:
+    second = "swap_lamp", {"booking_id": "B1", "lamps": ["L2"], "new_lamps": ["L3"], "payment_id": "card_1"}
+    assert open_choices(task("You want other lamps.", swap(), second), domain) == []
+
+
+def test_a_value_that_a_rule_of_calls_forbids_is_no_alternative(tmp_path: Path) -> None:
+    def no_vouchers(trajectory: Trajectory) -> Iterator[Breach]:
+        for call in trajectory.of_tool("swap_lamp"):
+            if str(call.arguments["payment_id"]).startswith("voucher"):
+                yield trajectory.breach(call, "a voucher")
+
+    rule = Rule("no-vouchers", "Vouchers pay for nothing.", no_vouchers, absolute=True)
+    assert open_choices(task(BLACK, swap()), inn(tmp_path, rules=[rule])) == []
+
+
+def test_a_reason_of_which_nothing_is_said_is_open(domain: Domain) -> None:
+    (choice,) = open_choices(task("Cancel B1.", cancel("B1")), domain)
+    assert (choice.argument, choice.alternatives) == ("reason", ("change of plans",))
+    for words in ("You took the wrong day.", "You cancel because you are ill.", "Your reason is private."):
+        assert open_choices(task(f"Cancel B1. {words}", cancel("B1")), domain) == []
+
+
+def test_a_choice_that_the_record_has_already_stays(domain: Domain) -> None:
+    rooms = [("change_room", {"booking_id": "B1", "room": room}) for room in ("double", "single")]
+    assert [len(open_choices(task("Make B1 nicer.", room), domain)) for room in rooms] == [1, 0]
+
+
+def test_a_number_of_which_nothing_is_said_is_open(domain: Domain) -> None:
+    beds = ("order_beds", {"booking_id": "B1", "beds": 3})
+    (choice,) = open_choices(task("More people come to B1.", beds), domain)
+    assert (choice.argument, choice.value, choice.alternatives) == ("beds", 3, (4, 2))
+    for words in ("You want a third bed in B1.", "We come to B1 with three people.", "We are 3 in B1."):
+        assert open_choices(task(words, beds), domain) == []
+
+
+def test_options_that_change_without_a_word_are_found(domain: Domain) -> None:
+    text = "You want the lamp of B1 in black. Pay by card."
+    assert kinds(text, domain, swap("L4")) == ["unasked-change"]
+    assert kinds(f"{text} Power from the mains.", domain, swap("L4")) == []  # one may follow from the others
+    assert kinds("You want any other lamp for B1. Pay by card.", domain, swap("L4")) == []
+    assert kinds("You want lamp L4. Pay by card.", domain, swap("L4")) == []
+
+
+def test_something_similar_fits_several(domain: Domain) -> None:
+    (fault,) = faults(task("You want a similar lamp, but black. Pay by card.", swap("L3")), domain)
+    assert fault.kind == "vague-wish"
+    assert "L3 and L2" in fault.text
+    assert kinds("You want the same lamp, but black. Pay by card.", domain, swap("L3")) == []
+
+
+def test_a_word_that_is_part_of_two_values_is_found_with_a_comparison(domain: Domain) -> None:
+    room = ("change_room", {"booking_id": "B1", "room": "single"})
+    assert kinds("You want the cheapest single room.", domain, room) == ["two-values"]
+    assert kinds("You want the cheapest single, not a large single.", domain, room) == []
+    assert kinds("You want a single room.", domain, room) == []
+
+
+def test_another_value_in_the_sentence_about_the_call_is_found(domain: Domain) -> None:
+    text = "B1 is for the wrong day. Cancel B2 after a change of plans, and cancel B1."
+    actions = cancel("B1"), cancel("B2", "change of plans")
+    assert kinds(text, domain, *actions) == ["two-values"]
+    assert kinds("Cancel B1, the wrong day. Cancel B2 after a change of plans.", domain, *actions) == []
+
+
+def test_a_write_above_the_limit_is_found(domain: Domain) -> None:
+    assert kinds(f"{BLACK} Pay by card, up to $4.", domain, swap()) == ["over-budget"]
+    assert kinds(f"{BLACK} Pay by card, up to $5.", domain, swap()) == []
+    assert kinds(f"{BLACK} Pay by card, up to $4, or up to $9 for a lamp.", domain, swap()) == []
+
+
+def test_one_record_is_named_and_several_are_written(domain: Domain) -> None:
+    beds = [("order_beds", {"booking_id": name, "beds": 2}) for name in ("B1", "B2")]
+    assert kinds("Order two beds from a recent booking.", domain, *beds) == ["one-of-several"]
+    assert kinds("Order two beds from a recent booking and another booking.", domain, *beds) == []
+    assert kinds("Order two beds from a recent booking.", domain, beds[0]) == []
+
+
+def test_all_are_meant_and_some_cannot(domain: Domain) -> None:
+    actions = cancel("B1"), cancel("B2")
+    text = "Cancel all your bookings, made for the wrong day."
+    assert kinds(text, domain, *actions) == ["not-all"]
+    assert kinds(f"{text} If one cannot be cancelled, leave it.", domain, *actions) == []
+    assert kinds("Cancel all your open or pending bookings.", domain, *actions) == []
+    assert kinds("You want all your money back.", domain, *actions) == []
+
+
+def test_only_if_has_another_case(domain: Domain) -> None:
+    assert kinds("You want a lamp, but only if it is bright.", domain) == ["no-else"]
+    assert kinds("You want a lamp, but only if it is bright. Otherwise keep it.", domain) == []
+
+
+def test_a_way_round_a_refusal_is_taken_or_forbidden(tmp_path: Path) -> None:
+    def over(db: InnDB, text: str, actions: Sequence[Action]) -> Iterator[str]:
+        yield from (name for name, booking in db.bookings.peek_items() if name.lower() in text and not actions)
+
+    way = WayRound("claim an illness", r"\bcancel", r"\bill\b|healthy", over)
+    domain = inn(tmp_path, ways_round=[way])
+    (fault,) = faults(task("Cancel B3.", *()), domain)
+    assert (fault.kind, fault.change) == ("way-round", "say whether the user will claim an illness")
+    assert kinds("Cancel B3. You are healthy.", domain) == []
+    assert kinds("Show B3.", domain) == []
+
+
+def test_a_wrong_declaration_of_ways_is_named(tmp_path: Path) -> None:
+    for wrong in ("no_such_module:WAYS", ["a way"]):
+        with pytest.raises(ConfigurationError, match="domain 'inn': ways_round: "):
+            faults(task("Cancel B3."), inn(tmp_path, ways_round=wrong))
+
+
+def test_findings_say_what_shows_them_and_what_changes_them(domain: Domain) -> None:
+    (finding,) = check_texts(task(BLACK, swap()), domain)
+    assert (finding.rule, finding.severity) == ("open-choice", "warning")
+    assert finding.proof
+    assert finding.change
+    assert [*check_texts(task(BLACK, swap(), basis=["COMMUNICATE"]), domain)] == []
