@@ -17,7 +17,7 @@ from pytest_tau.capabilities.traces.tasks.answers import asked_values
 from pytest_tau.capabilities.traces.tasks.naming import kind_of, method_name
 from pytest_tau.capabilities.traces.tasks.objections import objects
 from pytest_tau.capabilities.traces.tasks.schemas import plain_schema
-from pytest_tau.lint.known import Known
+from pytest_tau.references.known import Known
 
 from .test_traces_fair_tasks import cancelling, said
 from .test_traces_recorded import conversation, store
