@@ -33,6 +33,7 @@ def add_parser(commands: Any) -> None:
             ("tau lint telecom --split small", "a split of an installed domain"),
             ("tau lint tests/tasks/*.json", "task files"),
             ("tau lint retail --scripted-user", "what the scripted user makes of the tasks"),
+            ("tau lint retail --propose", "further right outcomes of the tasks"),
         ],
     )
     parser.add_argument(
@@ -49,7 +50,7 @@ def add_parser(commands: Any) -> None:
         help="the domain of the files (default: what they name, the setting tau_domain, or the name of their folder)",
     )
     add_options(group, "split", help="the tasks of a domain to check; full for every task (default: base)")
-    add_options(group, "scripted-user")
+    add_options(group, "scripted-user", "propose")
     add_project_options(parser)
     add_options(parser.add_argument_group("output"), "max", "json")
     parser.set_defaults(run=run)
@@ -68,7 +69,11 @@ def run(args: argparse.Namespace) -> int:
             "the settings of pytest select none "
             f"(installed: {', '.join(project.names())})"
         )
+    if args.propose and args.scripted_user:
+        raise ConfigurationError("--propose and --scripted-user: give one of them")
     loaded = [_target(project, given, args.domain) for given in targets]
+    if args.propose:
+        return _propose(loaded, args)
     reports = asyncio.run(_lint(loaded, project, args))
     if args.json:
         print_json([_document(report) for report in reports])
@@ -108,13 +113,41 @@ def _target(domains: Project, given: str, domain: str | None) -> _Target:
     return _Target(domains.load(name), path, content.tasks)
 
 
+def _propose(targets: list[_Target], args: argparse.Namespace) -> int:
+    """Print the proposed outcomes: JSON for the field ``outcomes`` of each task."""
+    from ..lint import propose_outcomes, tasks_of
+
+    documents, printer = list[dict[str, Any]](), Printer()
+    for target in targets:
+        tasks = target.tasks if target.tasks is not None else tasks_of(target.domain, _split(target, args.split))
+        found = [*propose_outcomes(target.domain, tasks)]
+        for task_id, outcomes in found:
+            proposed = [each.model_dump(mode="json", exclude_defaults=True) for each in outcomes]
+            documents.append({"domain": target.domain.name, "task_id": task_id, "outcomes": proposed})
+            if not args.json:
+                printer.line(f"{task_id}: {plural(len(proposed), 'outcome')}")
+                print_json({"outcomes": proposed})
+        if not args.json:
+            head = f"{target.file or target.domain.name}: {plural(len(tasks), 'task')}"
+            printer.line(f"{head}; outcomes are proposed for {len(found)}")
+    if args.json:
+        print_json(documents)
+    return 0
+
+
+def _split(target: _Target, split: str) -> str | None:
+    """Return the split of a target that is checked; None for every task."""
+    everything = target.file is not None or (split in ("all", "full") and split not in target.domain.splits)
+    return None if everything else split
+
+
 async def _lint(targets: list[_Target], project: Project, args: argparse.Namespace) -> list[LintReport]:
     from ..lint import lint_domain, lint_users
 
     reports, evaluators = [], project.evaluators
-    for domain, file, tasks in targets:
-        everything = file is not None or (args.split in ("all", "full") and args.split not in domain.splits)
-        split = None if everything else args.split
+    for target in targets:
+        domain, file, tasks = target
+        split = _split(target, args.split)
         if args.scripted_user:
             reports.append(await lint_users(domain, split, tasks, evaluators))
         else:

@@ -101,6 +101,8 @@ OPTIONS: dict[str, Option] = {
     "scripted-user": Option(("--scripted-user",), "check instead what the scripted user makes of the tasks: whether it "
                             "plays them to the end with an agent that asks for everything, and which facts and "
                             "conditions of the prose it does not go by"),
+    "propose": Option(("--propose",), "print instead further right outcomes for what the tasks leave open, each "
+                      "proved, for the field outcomes"),
     "strict": Option(("--strict",), "report a replayed result that differs from the recorded one as an error"),
     "fresh-tasks": Option(("--fresh-tasks",), "grade with the domain's current tasks instead of the file's"),
     "allow-uncompared": Option(("--allow-uncompared",), "exit with 0 although stored rewards could not be compared"),

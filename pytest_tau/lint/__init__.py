@@ -17,6 +17,7 @@ from .findings import SEVERITIES, Finding, LintReport, Severity
 from .history import check_history_results
 from .knowledge import check_documents, check_required
 from .outcomes import check_outcomes
+from .proposals import propose_outcomes
 from .references import check_contradictions, check_tables
 from .sets import check_copies, check_duplicates, check_ignored, check_phrases, check_splits
 from .statements import check_amounts
@@ -32,7 +33,16 @@ if TYPE_CHECKING:
     from ..models import Task
     from ..regrade.recognition import DomainSource
 
-__all__ = ["SEVERITIES", "Finding", "LintReport", "Severity", "lint_domain", "lint_users"]
+__all__ = [
+    "SEVERITIES",
+    "Finding",
+    "LintReport",
+    "Severity",
+    "lint_domain",
+    "lint_users",
+    "propose_outcomes",
+    "tasks_of",
+]
 
 
 async def lint_domain(
@@ -55,7 +65,7 @@ async def lint_domain(
         ConfigurationError: No such split.
         TaskFormatError: A task file does not follow the format.
     """
-    own, tasks = tasks is None, _tasks(domain, split) if tasks is None else tasks
+    own, tasks = tasks is None, tasks_of(domain, split) if tasks is None else tasks
     report = LintReport(domain.name, split, len(tasks))
     report.findings += [
         *((*check_splits(domain), *check_copies(domain), *check_documents(domain)) if own else ()),
@@ -98,7 +108,7 @@ async def lint_users(
     Raises:
         ConfigurationError: No such split.
     """
-    tasks = _tasks(domain, split) if tasks is None else tasks
+    tasks = tasks_of(domain, split) if tasks is None else tasks
     report = LintReport(domain.name, split, len(tasks), played=0)
     facts, evaluation = FactChecker(domain), accepting(evaluators)
     for task in tasks:
@@ -150,7 +160,8 @@ def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: F
     yield from facts.check_script(task)
 
 
-def _tasks(domain: Domain, split: str | None) -> list[Task]:
+def tasks_of(domain: Domain, split: str | None) -> list[Task]:
+    """Return the tasks of a split, without the ids that no task has; all for None."""
     if split is None or split not in domain.splits:
         return domain.tasks(split)
     wanted = set(domain.splits[split])  # ids that no task has are a finding here
