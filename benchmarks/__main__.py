@@ -23,6 +23,7 @@ from .lost_trials import lost_trials
 from .many_conversations import many_conversations, waiting_workers
 from .many_machines import many_machines
 from .own_loop_calls import own_loop_calls
+from .planted_faults import planted_faults
 from .policy_rules import policy
 from .processes import collection, items, scaling, start_up
 from .regrading import regrade
@@ -71,6 +72,7 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "dependent-tasks": dependent_tasks,
     "lost-trials": lost_trials,
     "reading": reading,
+    "planted-faults": planted_faults,
 }
 _HEADER = f"{'':<42}{'median':>11}{'best':>11}   {'middle half':<23}{'processor':>11}{'runs':>6}   target"
 

@@ -39,6 +39,7 @@ BENCHMARKS = (
     "interval-error",
     "dependent-tasks",
     "lost-trials",
+    "planted-faults",
 )
 
 

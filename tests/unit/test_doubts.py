@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import pytest_tau
+from pytest_tau import load_domain
 from pytest_tau.capabilities.doubts.ends import EndFacts
 from pytest_tau.capabilities.doubts.evidence import Evidence, TaskKey
+from pytest_tau.capabilities.doubts.runs import StoredEvidence
+from pytest_tau.domains import domain_names
+from pytest_tau.runs.reader import open_run
 from pytest_tau.testing import ScriptedParticipant, call
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from pytest_tau import Domain
     from pytest_tau.models import Simulation
+    from pytest_tau.runs.reader import StoredTrial
 
     from .commands import Tau
 
@@ -82,6 +90,59 @@ def test_memory_grows_with_ends_and_not_with_trials() -> None:
     found = evidence(*[(f"agent-{number % 3}", end("x")) for number in range(3000)])
     (doubt,) = found.doubts()
     assert (doubt.same, len(doubt.examples)) == (3000, 3)
+
+
+class Bundled:
+    """The bundled domains."""
+
+    def names(self) -> list[str]:
+        return domain_names()
+
+    def load(self, name: str) -> Domain:
+        return load_domain(name)
+
+
+def objects_of_reading(file: str) -> tuple[int, int]:
+    """Return how many conversations are alive at once while a file is read, and how many objects are kept of it."""
+    stored = StoredEvidence(Bundled(), None, frozenset())
+    run, alive = open_run(file), 0
+    trials = run.trials
+
+    def watched() -> Iterator[StoredTrial]:
+        nonlocal alive
+        for trial in trials():
+            yield trial
+            alive = max(alive, sum(isinstance(each, pytest_tau.Simulation) for each in gc.get_objects()))
+
+    gc.collect()
+    before = len(gc.get_objects())
+    run.trials = watched  # type: ignore[method-assign]
+    stored.read(run)
+    gc.collect()
+    kept = len(gc.get_objects()) - before
+    assert stored.evidence.tasks == 1
+    return alive, kept
+
+
+def test_reading_ten_times_as_many_trials_keeps_no_more_objects(tmp_path: Path) -> None:
+    ends = (play("Buy bread"), play("Buy jam"), play("Order new chairs"), play())
+    few, many = write(tmp_path, "heron", *ends), write(tmp_path, "tern", *ends * 10)
+    objects_of_reading(few)  # what is made once a process
+    (alive, kept), (alive_of_many, kept_of_many) = objects_of_reading(few), objects_of_reading(many)
+    assert alive_of_many == alive
+    assert kept_of_many <= kept + 5  # an agent of another name
+
+
+def test_a_trial_that_ends_as_others_do_adds_no_objects() -> None:
+    found = evidence(("heron", end("x")), ("tern", end("x")), ("heron", end("y", "z")))
+    for number in range(10):
+        found.add(TASK, "heron", end("x"), passed=False, example=str(number))
+    gc.collect()
+    before = len(gc.get_objects())
+    for number in range(1000):
+        found.add(TASK, "heron", end("x") if number % 2 else end("y", "z"), passed=False, example=str(number))
+    gc.collect()
+    assert len(gc.get_objects()) - before < 10
 
 
 # Stored runs

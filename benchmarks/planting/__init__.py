@@ -1,0 +1,1 @@
+"""Makes wrong tasks of right ones: one module for each part of a task that gets a fault."""
