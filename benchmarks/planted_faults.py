@@ -19,7 +19,7 @@ import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_tau import load_domain
 from pytest_tau.cli.init import project_files
@@ -30,7 +30,7 @@ from pytest_tau.lint.generated import generated_tasks
 from .figures import Figure
 from .planting.kinds import KINDS
 from .planting.right import Right
-from .planting.tally import Planted, lines
+from .planting.tally import Planted, lines, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -142,7 +142,7 @@ def _initial(folder: Path) -> Domain:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Plant, check, and print the tables."""
     options = _parser().parse_args(arguments)
-    document: dict[str, Any] = {"seed": options.seed, "domains": {}}
+    results: dict[str, Planted] = {}
     with _loaded(options.domain or DOMAINS) as domains:
         for domain in domains:
             result = plant(domain, options.seed, options.tasks, options.generated)
@@ -150,8 +150,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for kind, row in result.rows.items():
                 for task_id, what in list(row.missed.items())[: options.show]:
                     print(f"    {kind} missed: {task_id}: {what}")
-            document["domains"][domain.name] = result.as_json()
+            results[domain.name] = result
+    print("", *table(results), sep="\n")
     if options.json:
+        domains_found = {name: result.as_json() for name, result in results.items()}
+        document = {"seed": options.seed, "domains": domains_found}
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 

@@ -268,8 +268,8 @@ def _is_named(right: Right, value: str, named: set[str]) -> bool:
         group = right.records.group_of(key)
         record = group.records[key] if group else {}
         for path, leaf in leaves(record):
-            # A list of ids gets that of the twin as well.
-            if leaf == value and not isinstance(path[-1], int):
+            # What is in the record itself is in its twin, and a list of ids gets that of the twin as well.
+            if leaf == value and value not in path and not isinstance(path[-1], int):
                 return True
     return False
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .kinds import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_tau.lint import Finding
 
@@ -112,3 +112,16 @@ def _by_rule(row: Row) -> str:
         ", ".join(f"{rule} {number}" for rule, number in counter.most_common()) for counter in (row.rules, row.beside)
     )
     return f"{rules}; {beside}" if beside else rules
+
+
+def table(results: Mapping[str, Planted]) -> Iterator[str]:
+    """Yield a table of all domains in Markdown: found of planted, by kind."""
+    yield "| kind | " + " | ".join(results) + " |"
+    yield "|---|" + "---|" * len(results)
+    for kind in KINDS:
+        rows = [result.rows[kind] for result in results.values()]
+        yield (
+            f"| `{kind}` | " + " | ".join(f"{row.found} of {row.planted}" if row.planted else "" for row in rows) + " |"
+        )
+    flagged = (f"{result.flagged} of {result.right}" for result in results.values())
+    yield "| right tasks flagged | " + " | ".join(flagged) + " |"

@@ -157,7 +157,7 @@ class Domain:
 
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
         self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
-        self._of_tasks: InWorld[dict[tuple[bytes, str], Any]] = InWorld(dict)
+        self._of_tasks: InWorld[dict[bytes, dict[str, Any]]] = InWorld(dict)
         self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder)
         self._policies = DomainPolicies(spec.name, folder, spec.policies, spec.policy_text)
         self._initial_states = InWorld(InitialStates)
@@ -378,11 +378,15 @@ class Domain:
             what: The name of the result.
             compute: Computes it.
         """
-        known, key = self._of_tasks.value, (digest(task), what)
-        if key not in known:
-            known[key] = compute(task)
-        found: T = known[key]
+        known = self._of_tasks.value.setdefault(digest(task), {})
+        if what not in known:
+            known[what] = compute(task)
+        found: T = known[what]
         return found
+
+    def forget(self, task: Task) -> None:
+        """Drop what is kept of a task that is not needed again, such as its reference state."""
+        self._of_tasks.value.pop(digest(task), None)
 
     def failed_action(self, task: Task) -> FailedAction | None:
         """Return the first reference action of a task that failed although it is not meant to.
@@ -390,7 +394,7 @@ class Domain:
         One that only reads, and that its tool has refused, is none: nothing lacks its effect. None if there is no such
         action, or the reference state was not needed.
         """
-        failed: FailedAction | None = self._of_tasks.value.get((digest(task), _FAILED))
+        failed: FailedAction | None = self._of_tasks.value.get(digest(task), {}).get(_FAILED)
         return failed
 
     @property
@@ -458,7 +462,7 @@ class Domain:
                 counts = info is not None and (writes or not isinstance(error, ToolError))
                 if counts and position >= 0 and not actions[position].fails:
                     failed = FailedAction(position, f"{action.name}: {problem_text(error)}")
-                    self._of_tasks.value.setdefault((digest(task), _FAILED), failed)
+                    self._of_tasks.value.setdefault(digest(task), {}).setdefault(_FAILED, failed)
         environment.close()
         return environment
 

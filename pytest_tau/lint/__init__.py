@@ -73,7 +73,7 @@ async def lint_domain(
     ]
     facts, components, evaluation = FactChecker(domain), known_components(evaluators), accepting(evaluators)
     report.findings += await _of_capabilities(LintView(domain, None, None, evaluation)) if own else []
-    for task in tasks:
+    for task in _one_by_one(tasks, domain):
         misfit = _misfit(task, domain, components, domains)
         if misfit is not None:
             report.findings.append(misfit)
@@ -111,12 +111,19 @@ async def lint_users(
     tasks = tasks_of(domain, split) if tasks is None else tasks
     report = LintReport(domain.name, split, len(tasks), played=0)
     facts, evaluation = FactChecker(domain), accepting(evaluators)
-    for task in tasks:
+    for task in _one_by_one(tasks, domain):
         stopped = await check_played(task, domain, evaluation, facts)
         report.played = (report.played or 0) + (not stopped)
         silent = facts.check_script(task, script_for(task, domain))
         report.findings += [*stopped, *silent, *check_prose(task)]
     return report
+
+
+def _one_by_one(tasks: Sequence[Task], domain: Domain) -> Iterator[Task]:
+    """Yield tasks, and keep nothing of a task that was checked: there may be many."""
+    for task in tasks:
+        yield task
+        domain.forget(task)
 
 
 async def _of_capabilities(view: LintView) -> list[Finding]:
