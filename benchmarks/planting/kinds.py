@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from .right import Fault, Right
 
 _CALLS = ("action-raises", "bad-arguments", "gold-breaks-rule", "gold-fails")
-_CHOICES = ("open-choice",)
+#: What the texts of a user leave open.
+_CHOICES = ("open-choice", "two-values", "vague-wish", "unasked-change")
 _VALUES = ("fact-missing", "contradicted-fact")
 
 
@@ -34,12 +35,12 @@ class Kind(NamedTuple):
 KINDS: dict[str, Kind] = {
     "wrong-argument": Kind(
         references.wrong_argument,
-        (*_CALLS, *_VALUES, *_CHOICES, "contradiction"),
+        (*_CALLS, *_VALUES, *_CHOICES),
         "a write that is graded and succeeds with another value that is no id",
     ),
     "other-record": Kind(
         references.other_record,
-        (*_CALLS, *_VALUES, *_CHOICES, "contradiction"),
+        (*_CALLS, *_VALUES, *_CHOICES, "one-of-several", "not-all"),
         "a write that is graded and succeeds with the id of another record",
     ),
     "refused-write": Kind(
@@ -49,12 +50,12 @@ KINDS: dict[str, Kind] = {
     ),
     "forbidden-write": Kind(
         references.forbidden_write,
-        (*_CALLS, *_VALUES, "contradiction"),
+        (*_CALLS, *_VALUES),
         "a right reference that writes nothing, and a tool whose verb is in the text and that succeeds all the same",
     ),
     "dropped-write": Kind(
         references.dropped_write,
-        ("gold-breaks-rule", "gold-fails", "passes-without-agent", "communicate-not-done"),
+        ("gold-breaks-rule", "gold-fails", "passes-without-agent", "communicate-not-done", "not-all"),
         "a write that is graded and that no other one needs",
     ),
     "other-amount": Kind(
@@ -72,5 +73,5 @@ KINDS: dict[str, Kind] = {
     "two-variants": Kind(
         scenarios.two_variants, _CHOICES, "a record without its id in the text, and reads that show a second one"
     ),
-    "budget": Kind(scenarios.budget, ("contradiction",), "one write that enters a price of at least 5, without refund"),
+    "budget": Kind(scenarios.budget, ("over-budget",), "one write that enters a price of at least 5, without refund"),
 }

@@ -50,6 +50,7 @@ _LIMITS = (
     "It must not cost more than ${}.",
     "You agree only if it costs at most ${}.",
 )
+_OF_PRICE = re.compile(r"\b(?:prices?|costs?|limit|budget|afford)\b|\$|\bdollars?\b", re.IGNORECASE)
 _PRICE = re.compile(r"amount|price|cost|total|fee", re.IGNORECASE)
 
 
@@ -117,7 +118,10 @@ def budget(right: Right, chance: Random) -> Iterator[Fault]:
         return
     limit = chance.choice(_LIMITS).format(int(paid * 0.8))
     ((position, action),) = right.writes()
-    task = _with_text(right, lambda text, field: f"{text} {limit}" if field == "task_instructions" else text)
+    silent = _with_text(right, functools.partial(_cut, names=_speaks_of_price, separator=_CLAUSE))
+    if silent is None or any(value not in _text_of(silent) for value in _others_stated(right, -1, (), None)):
+        return
+    task = _with_text(right, lambda text, field: f"{text} {limit}" if field == "task_instructions" else text, silent)
     without = [each for each in right.actions if each is not action]
     if task is not None and not right.passes(task, without):
         yield Fault(task, f"with {limit!r}, where {paid:g} is paid", position, "")
@@ -229,15 +233,21 @@ def _cut(text: str, _: str, *, names: Callable[[str], bool], separator: re.Patte
     sentences = []
     for sentence in _SENTENCE.split(text):
         parts = [sentence] if separator is _SENTENCE else _CLAUSE.split(sentence)
-        left = " ".join(part for part in parts if not names(part)).strip()
+        # What is left of a sentence without its beginning is none.
+        left = "" if names(parts[0]) else " ".join(part for part in parts if not names(part)).strip()
         if left:
             sentences.append(left if left[-1] in ".!?" else f"{left.rstrip(',;:')}.")
     return " ".join(sentences)
 
 
-def _with_text(right: Right, change: Callable[[str, str], str]) -> Task | None:
+def _speaks_of_price(part: str) -> bool:
+    return _OF_PRICE.search(part) is not None
+
+
+def _with_text(right: Right, change: Callable[[str, str], str], task: Task | None = None) -> Task | None:
     """Return the task with changed texts of the user, and without its persona; None if one is empty then."""
-    scenario = right.task.user_scenario
+    task = task or right.task
+    scenario = task.user_scenario
     instructions = scenario.instructions
     if isinstance(instructions, Instructions):
         texts = {field: getattr(instructions, field) for field in _FIELDS}
@@ -249,7 +259,7 @@ def _with_text(right: Right, change: Callable[[str, str], str]) -> Task | None:
         other = change(instructions, "task_instructions")
         if not other:
             return None
-    return right.task.model_copy(
+    return task.model_copy(
         update={"user_scenario": scenario.model_copy(update={"instructions": other, "persona": None})}
     )
 
