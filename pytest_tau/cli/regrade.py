@@ -117,6 +117,7 @@ def _settings(args: argparse.Namespace, domains: Project) -> RegradeSettings:
         evaluators=domains.evaluators,
         check_policy=args.check_policy,
         only_notable=not (args.verbose or args.json or args.out),
+        blame=bool(args.json or args.out),
         bundled=frozenset() if data_dir(args.data) else frozenset(domains.names()) - {*domains.own_names()},
     )
 

@@ -226,9 +226,17 @@ def _result(result: Regraded) -> dict[str, Any]:
         "reasons": result.reasons,
         "partial": result.fresh.partial,
         "policy": result.policy.as_dict() if result.policy is not None else None,
+        "blame": _blame(result.blame),
         "checks": _checks(result.fresh),
         "replay_differences": [str(difference) for difference in result.replay_differences],
     }
+
+
+def _blame(found: dict[str, Any] | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    names = {"party": "party", "message": "message_idx", "reason": "reason", "evidence": "evidence"}
+    return {name: found[key] for name, key in names.items()}
 
 
 def _checks(info: RewardInfo) -> dict[str, Any]:

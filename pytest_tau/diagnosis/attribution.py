@@ -14,10 +14,10 @@ from ..evaluation.outside import OUTSIDE
 from ..models import STOPS, AssistantMessage, UserMessage, call_as_text
 from ..run_settings import DomainSettings, Limits, PromptingSettings
 from ..settings import options_of
-from . import error_rules, user_rules
+from . import agent_rules, error_rules, task_rules, user_evidence, user_rules
 from .divergence import first_divergence
 from .endings import cut_off
-from .error_rules import contradicts_policy, forbidden_call
+from .error_rules import contradicts_policy, requires_forbidden
 from .facts import Attribution, Facts, Said, first_line, quoted
 from .misunderstandings import misunderstood
 from .turning_point import HANDED_OVER
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..environment import Domain
     from ..models import Simulation, Task
+    from .deviations import Deviation
     from .divergence import Divergence
     from .facts import Party
 
@@ -38,6 +39,8 @@ _IDLE = 4
 _NO_DISTURBANCE = {row.label for kind in (DomainSettings, Limits, PromptingSettings) for row in options_of(kind)} | {
     "user persona"
 }
+#: Whose fault it may be that something was not said.
+_UNSAID: tuple[Party, ...] = ("agent", "user", "task")
 #: The components that depend on the calls of the conversation.
 _OF_CALLS = ("DB", "ENV_ASSERTION", "ACTION")
 
@@ -61,11 +64,10 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
     if simulation.outcome == "passed":
         return
     found: dict[str, Any] = {}
-    divergence = forbidden = None
+    divergence = None
     try:
         if simulation.outcome == "failed":  # an error is not a verdict on the calls of a side
             divergence = first_divergence(task, simulation, domain, solo=solo)
-            forbidden = forbidden_call(task, simulation, divergence, domain, solo=solo)
     except BaseException as error:
         if is_interrupt(error):
             raise
@@ -74,30 +76,59 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
         found["turning_point_problem"] = f"{type(error).__name__}: {error}"
     if divergence is not None:
         found["turning_point"] = divergence.as_dict()
-    fault = attribute(simulation, divergence, forbidden)
+    try:
+        fault = attribute(simulation, divergence, task, domain)
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        found.setdefault("turning_point_problem", f"{type(error).__name__}: {error}")
+        fault = attribute(simulation, divergence)
     if fault is not None:
         found["blame"] = fault.as_dict()
     simulation.info = (simulation.info or {}) | found
 
 
 def attribute(
-    simulation: Simulation, divergence: Divergence | None, forbidden: str | None = None
+    simulation: Simulation,
+    divergence: Divergence | None,
+    task: Task | None = None,
+    domain: Domain | None = None,
 ) -> Attribution | None:
     """Return whose fault a failure or an error looks like.
 
     Args:
         simulation: A graded simulation, or one that could not be graded.
         divergence: Where its final state went wrong, if it did.
-        forbidden: The rule of the policy that a missing call would break, and how; None if it would break none.
+        task: Its task; without it, and the domain, nothing is known of the writes of the reference.
+        domain: Its domain.
 
     Returns:
         None if the simulation passed.
     """
     if simulation.outcome == "passed":
         return None
-    facts = Facts(simulation, divergence, forbidden)
-    found = (rule.apply(facts) for rule in RULES)
-    return next((one for one in found if one is not None), None)
+    facts = Facts(simulation, divergence, task, domain)
+    applied = (rule.apply(facts) for rule in RULES)
+    return next((fault for fault in applied if fault is not None), None)
+
+
+def _at_first(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to the first write that is not as in the reference."""
+
+    def apply(facts: Facts) -> Attribution | None:
+        return rule(facts, facts.deviations[0]) if facts.deviations else None
+
+    return apply
+
+
+def _at_any(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to any write that is not as in the reference, the first one that fits."""
+
+    def apply(facts: Facts) -> Attribution | None:
+        applied = (rule(facts, deviation) for deviation in facts.deviations)
+        return next((fault for fault in applied if fault is not None), None)
+
+    return apply
 
 
 def _not_understood(facts: Facts) -> Attribution | None:
@@ -118,26 +149,23 @@ def _never_stopped(facts: Facts) -> Attribution | None:
     )
 
 
-def _limit(facts: Facts) -> Attribution | None:
-    """Apply if the conversation was cut off, by whichever limit: the rules before have had the other endings."""
-    reason = facts.simulation.termination_reason
-    if reason in STOPS:
-        return None
-    if reason == "too_many_errors":
-        return _failed_calls(facts, cut_off(reason))
-    return Attribution("agent", cut_off(reason), None, first_line(facts.error))
-
-
-def _failed_calls(facts: Facts, reason: str) -> Attribution:
-    """Return the side that has made most of the failed calls."""
+def _too_many_failures(facts: Facts) -> Attribution | None:
     simulation = facts.simulation
+    if simulation.termination_reason != "too_many_errors":
+        return None
     failed = [made for made in simulation.calls if made.result is not None and made.result.error]
     by_user = [made for made in failed if made.call.requestor == "user"]
     party: Party = "user" if len(by_user) * 2 > len(failed) else "agent"
     last = (by_user if party == "user" else failed)[-1:]
     shown = last[0].result.content if last and last[0].result else None
     shown = first_line(shown or facts.error)
-    return Attribution(party, reason, last[0].message_idx if last else None, shown)
+    return Attribution(party, cut_off("too_many_errors"), last[0].message_idx if last else None, shown)
+
+
+def _unfinished(facts: Facts) -> Attribution | None:
+    """Apply if the conversation was cut off, by whichever limit: the rules before have had the other endings."""
+    reason = facts.simulation.termination_reason
+    return None if reason in STOPS else Attribution("agent", cut_off(reason), None, first_line(facts.error))
 
 
 def _changed_outside(facts: Facts) -> Attribution | None:
@@ -172,15 +200,6 @@ def _broken_by_user(facts: Facts) -> Attribution | None:
     return Attribution("user", "its call made the final state wrong", divergence.message_idx, divergence.text)
 
 
-def _broken_by_agent(facts: Facts) -> Attribution | None:
-    divergence = facts.divergence
-    if divergence is None or divergence.kind != "diverged":
-        return None
-    return Attribution(
-        "agent", "after its call, the expected final state was out of reach", divergence.message_idx, divergence.text
-    )
-
-
 def _refused_by_tool(facts: Facts) -> Attribution | None:
     refused = facts.refused_by_tool()
     if facts.divergence is None or refused is None or refused.result is None:
@@ -190,30 +209,34 @@ def _refused_by_tool(facts: Facts) -> Attribution | None:
     return Attribution("agent", reason, refused.message_idx, evidence)
 
 
-def _handed_over(facts: Facts) -> Attribution | None:
-    transfer, divergence = facts.transfer, facts.divergence
-    if divergence is None or transfer is None:
+def _state_undecided(facts: Facts) -> Attribution | None:
+    """Apply if the state is wrong, and nothing shows whose fault it is."""
+    divergence = facts.divergence
+    if divergence is None:
         return None
-    text = call_as_text(transfer.call.name, transfer.call.arguments)
+    transfer = facts.transfer
+    first = facts.deviations[0] if facts.deviations else None
+    if divergence.kind == "diverged":
+        text = (
+            "the agent proposed it and the user agreed" if facts.agreed(divergence.message_idx) else "a call is wrong"
+        )
+        reason = f"{text}: the scenario decides whether the user should have"
+        return Attribution("undecided", reason, divergence.message_idx, divergence.text)
+    if first is not None and first.made is not None:
+        made = first.made
+        text = f"{divergence.text}; {call_as_text(made.call.name, made.call.arguments)}"
+        return Attribution("undecided", "a call has other arguments: who chose them decides", made.message_idx, text)
+    if divergence.call["requestor"] == "user":
+        return Attribution(
+            "undecided", "the user did not make a required call: whether it could decides", None, divergence.text
+        )
+    if transfer is not None:
+        text = f"{divergence.text}; {call_as_text(transfer.call.name, transfer.call.arguments)}"
+        reason = f"{HANDED_OVER}: whether the user had to ask for one decides"
+        return Attribution("undecided", reason, transfer.message_idx, text)
+    at = facts.forgotten_at()
     return Attribution(
-        "agent",
-        HANDED_OVER,
-        transfer.message_idx,
-        f"{divergence.text}; {text}",
-    )
-
-
-def _never_made(facts: Facts) -> Attribution | None:
-    if facts.divergence is None:
-        return None
-    if facts.divergence.call["requestor"] == "user":
-        return Attribution("agent", "it did not get the user to make a required call", None, facts.divergence.text)
-    instead = facts.made_instead()
-    if instead is None:
-        return Attribution("agent", "it did not make a required call", None, facts.divergence.text)
-    text = call_as_text(instead.call.name, instead.call.arguments)
-    return Attribution(
-        "agent", "it called the tool with other arguments", instead.message_idx, f"{facts.divergence.text}; {text}"
+        "undecided", "a required call was not made: whether the user asked for it decides", at, divergence.text
     )
 
 
@@ -225,9 +248,11 @@ def _unmet(facts: Facts) -> Attribution | None:
     omissions = (each.omission(info) for each in reversed(components_of(info)) if each.gates(info))
     found = next((one for one in omissions if one is not None), None)
     if found is not None:
-        return Attribution("agent", found.reason, None, found.evidence)
+        return Attribution(
+            "undecided", f"{found.reason}: whether it was asked for decides", None, found.evidence, _UNSAID
+        )
     failed = [name for name, value in (info.reward_breakdown or {}).items() if value < 1]
-    return Attribution("agent", "a check was not met", None, ", ".join(failed) or "the reward is below 1")
+    return Attribution("undecided", "a check was not met", None, ", ".join(failed) or "the reward is below 1", _UNSAID)
 
 
 #: The rules, in order. Those about how the user left apply if the agent was heading for the right final state.
@@ -270,10 +295,7 @@ RULES = (
         "cut off by the limit of steps although every check was met and the agent had nothing more to do",
         _never_stopped,
     ),
-    Rule(
-        "cut off: too many failed calls (the side that made most of them), too many steps or another limit (agent)",
-        _limit,
-    ),
+    Rule("cut off: too many failed calls, by the side that made most of them", _too_many_failures),
     Rule(
         "the environment was changed before the conversation or outside of its calls, and a check of the state or of "
         "the calls was not met",
@@ -284,17 +306,20 @@ RULES = (
         _reference_failed,
     ),
     Rule(
-        "writes are missing, and the agent has refused one that breaks an absolute rule of the policy, whatever was "
-        "called and said before",
+        "the agent refused a write of the reference that breaks a rule about calls, which the data's policy states",
         contradicts_policy,
     ),
-    Rule("the user offered help, as the agent does", user_rules.spoke_as_agent),
+    Rule("nothing differs but arguments that the task leaves open", task_rules.only_open_choices),
     Rule("the user agreed to a question and ended the conversation in the same message", user_rules.agreed_and_left),
     Rule(
         "the user ended the conversation after the agent had announced an action",
         user_rules.left_while_working,
     ),
     Rule("the user asked something and ended the conversation in the same message", user_rules.asked_and_left),
+    Rule(
+        "the user ended the conversation without a word when the agent waited for its yes",
+        user_evidence.left_unanswered,
+    ),
     Rule(
         "the user ended the conversation as transferred, but the agent had neither transferred it nor said so",
         user_rules.transferred_itself,
@@ -304,9 +329,75 @@ RULES = (
         user_rules.out_of_scope,
     ),
     Rule("the turning point is a call of the user", _broken_by_user),
-    Rule("the turning point is a call of the agent", _broken_by_agent),
+    Rule(
+        "the user asked for each value that differs, or for the call that is too much",
+        _at_first(user_evidence.asked_for_it),
+    ),
+    Rule(
+        "the user asked for what the reference has only after the agent's call", _at_first(user_evidence.asked_too_late)
+    ),
+    Rule("the user asked for parts, and its scenario wants everything", _at_any(user_evidence.asked_for_less)),
+    Rule(
+        "the user never said an id or a number that its scenario gives and the call needs",
+        _at_any(user_evidence.never_asked),
+    ),
+    Rule(
+        "a call failed with an id that the user had made up, and what it wanted was never found",
+        _at_any(user_evidence.invented),
+    ),
+    Rule("the agent did not find the user, who never said an e-mail address of its scenario", user_evidence.withheld),
+    Rule(
+        "the user withdrew a request instead of confirming it, which the agent had not refused",
+        _at_first(user_evidence.gave_up),
+    ),
+    Rule(
+        "the agent did something else after its tool had refused its first call on the record",
+        _at_first(agent_rules.failed_first),
+    ),
+    Rule("the tool refused a call of the reference after the agent's wrong one", _at_any(agent_rules.made_impossible)),
+    Rule(
+        "the user had asked for the value of the reference, and the agent used another one",
+        _at_any(agent_rules.ignored_wish),
+    ),
+    Rule(
+        "the user had said how many it wanted, and the agent used another number", _at_any(agent_rules.ignored_number)
+    ),
+    Rule(
+        "the user wanted the cheapest or most expensive, and a tool had shown a better one",
+        _at_any(agent_rules.missed_extreme),
+    ),
+    Rule(
+        "the agent used an id or a number that neither the user had said nor a tool had shown",
+        _at_any(agent_rules.invented),
+    ),
+    Rule(
+        "the agent used a record that it had not named, and the user had not asked for", _at_any(agent_rules.not_agreed)
+    ),
+    Rule("the agent changed a whole record, and had named only a part of it", _at_any(agent_rules.did_more)),
+    Rule("the agent made a call of which neither side had named anything", _at_any(agent_rules.unasked)),
+    Rule("a call that differs breaks a rule of the policy about calls or about talk", _at_any(agent_rules.broke_rule)),
     Rule("writes are missing, and the tool has refused one that the agent made", _refused_by_tool),
-    Rule("writes are missing, and the agent transferred the user", _handed_over),
-    Rule("writes are missing", _never_made),
+    Rule("writes are missing, and the agent said that it had done one", _at_any(agent_rules.claimed)),
+    Rule(
+        "writes are missing, and the agent gave up after its tool had refused another call on the record",
+        _at_any(agent_rules.withdrew),
+    ),
+    Rule("writes are missing, and the user had agreed to one", _at_any(agent_rules.not_done)),
+    Rule("writes are missing, and the agent has refused one that no rule forbids", _at_any(agent_rules.refused)),
+    Rule("the agent made a change to several records, and forgot one", _at_any(agent_rules.forgot_sibling)),
+    Rule(
+        "writes are missing, and the user had asked for one by its values, and not withdrawn that",
+        _at_any(agent_rules.ignored_request),
+    ),
+    Rule("the agent never asked the user to make a call of the user's", _at_any(agent_rules.never_asked_user)),
+    Rule(
+        "writes are missing, and the agent transferred a user that had not asked for it",
+        _at_any(agent_rules.transferred),
+    ),
+    Rule("a tool had shown what the agent did not say, or said wrong", agent_rules.said_other),
+    Rule("the user offered help, as the agent does", user_rules.spoke_as_agent),
+    Rule("a write of the reference was not made that breaks such a rule", requires_forbidden),
+    Rule("cut off: too many steps, or another limit", _unfinished),
+    Rule("the final state is wrong, and nothing above shows why", _state_undecided),
     Rule("anything else: a phrase was not said, a call was not made, a statement is not true", _unmet),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..capability import installed
 from ..capability.calls import failure_lines
@@ -11,10 +11,10 @@ from ..evaluation.component_reports import BY_USER, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
 from ..models import LATE_CALLS, AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ..text import counted, has_traceback, plural, shorten
-from .endings import ended
+from .endings import cut_off, ended
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
 from .misunderstandings import CALLS_FAILED, REPEATED, misunderstood_lines
-from .turning_point import HANDED_OVER, point_lines, without_carried
+from .turning_point import point_lines, without_carried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -158,10 +158,11 @@ def _judge(info: RewardInfo) -> list[Line]:
 def _fault(simulation: Simulation, known: Iterable[Line]) -> list[Line]:
     """Return the line about whose fault it looks like, if the other lines do not show that the agent failed."""
     fault = (simulation.info or {}).get("blame")
-    if not fault or (fault["party"] == "agent" and fault["reason"] not in (HANDED_OVER, REPEATED, CALLS_FAILED)):
+    if not fault or (fault["party"] == "agent" and not _is_told(fault)):
         return []
     neither = fault["reason"] in (NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY)
-    undecided = "undecided whether the agent or the user failed"
+    candidates = fault.get("candidates") or ["agent", "user"]
+    undecided = f"undecided whether the {', the '.join(candidates[:-1])} or the {candidates[-1]} failed"
     whose = undecided if fault["party"] == "undecided" else f"looks like the {fault['party']}'s fault"
     whose = "neither side failed" if neither else whose
     text = f"{whose}: {fault['reason']}"
@@ -169,6 +170,12 @@ def _fault(simulation: Simulation, known: Iterable[Line]) -> list[Line]:
     shown = "\n".join([*(line.text for line in known), simulation.error or ""])
     new = [each for each in fault["evidence"].split("; ") if not _is_in(each, shown)]
     return [Line("note", f"{text}: {_one_line('; '.join(new))}" if new else text)]
+
+
+def _is_told(fault: dict[str, Any]) -> bool:
+    """Return whether a fault of the agent says more than the rest of a report does."""
+    evident = fault["message_idx"] is None or fault["reason"] == cut_off("too_many_errors")
+    return fault["reason"] in (REPEATED, CALLS_FAILED) or not evident
 
 
 def _is_in(evidence: str, known: str) -> bool:

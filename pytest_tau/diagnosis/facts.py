@@ -6,47 +6,225 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from .. import references
 from ..language import spoken
-from ..models import AssistantMessage, UserMessage
+from ..language.claims import words_for_act
+from ..language.mentions import mentions, mentions_any
+from ..language.turns import speaks_of_own
+from ..models import AssistantMessage, UserMessage, strings_in
+from ..policy import check_policy, load_rules
+from ..references.rules import breaches_of_reference
 from ..text import error_line, shorten
-from .heading import is_heading_for
+from .deviations import deviations, mutating_tools
+from .evidence import Evidence
+from .heading import is_heading_for, refusals
 
 if TYPE_CHECKING:
-    from ..models import Call, Message, Simulation
+    from collections.abc import Sequence
+
+    from ..environment import Domain
+    from ..models import Action, Call, Message, Simulation, Task
+    from ..policy import RecordedBreach
+    from ..references import Choice
+    from .deviations import Deviation
     from .divergence import Divergence
 
 Party: TypeAlias = Literal["agent", "user", "task", "domain", "provider", "harness", "undecided"]
+#: The candidates of an undecided fault, unless others are named.
+_EITHER: tuple[Party, ...] = ("agent", "user")
 #: Characters of a text that are quoted.
 _WIDTH = 160
+_ID = re.compile(r"#?(?=[\w-]*\d)[\w-]{4,}")
+#: Words of the names of tools that say what they are about have more letters.
+_SHORT_WORD = 3
 
 
 class Attribution(NamedTuple):
     """The party that a failure looks like the fault of.
 
     Attributes:
-        party: ``agent``, ``user``, ``task`` (or its domain), ``domain``, ``provider`` or ``harness``; ``undecided`` for
-            the agent or the user.
+        party: ``agent``, ``user``, ``task`` (or its domain), ``domain``, ``provider`` or ``harness``; ``undecided`` if
+            nothing is proved.
         reason: The fault, in words.
         message_idx: Number of the message that shows it, from 0; None if none does.
         evidence: The text or call there, or the error.
+        candidates: The parties that an undecided fault may be of; empty for the agent and the user.
     """
 
     party: Party
     reason: str
     message_idx: int | None
     evidence: str
+    candidates: tuple[Party, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the value of ``simulation.info["blame"]``."""
-        return self._asdict()
+        """Return the value of ``simulation.info["blame"]``; ``candidates`` are in it if it is undecided."""
+        found = self._asdict()
+        candidates = found.pop("candidates") or _EITHER
+        return found | ({"candidates": list(candidates)} if self.party == "undecided" else {})
 
 
 class Facts:
     """A failed simulation, as the rules see it."""
 
-    def __init__(self, simulation: Simulation, divergence: Divergence | None, forbidden: str | None = None) -> None:
-        self.simulation, self.divergence, self.forbidden = simulation, divergence, forbidden
+    def __init__(
+        self,
+        simulation: Simulation,
+        divergence: Divergence | None,
+        task: Task | None = None,
+        domain: Domain | None = None,
+    ) -> None:
+        self.simulation, self.divergence = simulation, divergence
+        verdict = simulation.reward_info
+        self.task = task.of_outcome(verdict.compared_outcome if verdict else None) if task is not None else None
+        self.domain = domain
         self.error = (simulation.error or "").strip()
+
+    @functools.cached_property
+    def evidence(self) -> Evidence:
+        """What the conversation shows about values."""
+        return Evidence(self.task, self.simulation.messages, self.simulation.calls)
+
+    @functools.cached_property
+    def deviations(self) -> list[Deviation]:
+        """The writes that are not as in the reference, that of the divergence first."""
+        if self.task is None or self.domain is None:
+            return []
+        return deviations(self.task, self.simulation.calls, self.divergence, self.domain)
+
+    @functools.cached_property
+    def mutating(self) -> frozenset[str]:
+        """The names of the tools that change something."""
+        return mutating_tools(self.domain) if self.domain is not None else frozenset()
+
+    @functools.cached_property
+    def reference(self) -> list[Action]:
+        """The writes of the reference."""
+        return [action for action in (self.task and self.task.criteria.actions) or () if action.name in self.mutating]
+
+    @functools.cached_property
+    def policy(self) -> str:
+        """The text that the agent must follow."""
+        return self.domain.environment(self.task).policy if self.domain is not None and self.task is not None else ""
+
+    @functools.cached_property
+    def breaches(self) -> list[RecordedBreach]:
+        """The breaches of rules of calls and of talk in the conversation."""
+        if self.task is None or self.domain is None:
+            return []
+        about = [rule for rule in load_rules(self.domain.spec) if rule.absolute or rule.needs_dialog]
+        found = check_policy(self.simulation.messages, self.task, self.domain, rules=about)
+        return list(found.breaches) if found else []
+
+    @functools.cached_property
+    def reference_breaches(self) -> list[RecordedBreach]:
+        """The breaches of rules in the reference."""
+        known = self.task is not None and self.domain is not None and self.deviations
+        return breaches_of_reference(self.task, self.domain) if known and self.task and self.domain else []
+
+    def phrases(self, tool: str) -> Sequence[str]:
+        """Return by which words people ask for a tool of the user's."""
+        spoken_words = self.domain.spec.spoken if self.domain is not None else {}
+        return spoken_words[tool].phrases if tool in spoken_words else ()
+
+    def failed_before(self, deviation: Deviation) -> Call | None:
+        """Return the agent's first write on the same record that its tool had refused before a call."""
+        made = deviation.made
+        if made is None:
+            return None
+        records = {value for value in _texts_of(made.call.arguments) if value in self.evidence.records}
+        for call in self.calls:
+            refused = call.message_idx < made.message_idx and call.result is not None and call.result.error
+            if refused and call.call.name in self.mutating and records & set(_texts_of(call.call.arguments)):
+                return call if call.call.name != made.call.name else None
+        return None
+
+    def forbids(self, made: Call) -> bool:
+        """Return whether an absolute rule forbids a call."""
+        return any(
+            breach.message_idx == made.message_idx and breach.rule in self._absolute
+            for breach in self.breaches
+            if breach.call and breach.call["arguments"] == made.call.arguments
+        )
+
+    @functools.cached_property
+    def _absolute(self) -> set[str]:
+        return (
+            {rule.name for rule in load_rules(self.domain.spec) if rule.absolute} if self.domain is not None else set()
+        )
+
+    @staticmethod
+    def has_failed(call: Call) -> bool:
+        """Return whether a tool refused a call, or gave no result."""
+        return call.result is None or call.result.error
+
+    def refused_after(self, made: Call) -> Call | None:
+        """Return the call of the reference that its tool refused after a call of the agent's."""
+        wanted = [(action.name, action.arguments) for action in self.reference]
+        for call in self.calls:
+            refused = call.message_idx >= made.message_idx and call.result is not None and call.result.error
+            if refused and (call.call.name, call.call.arguments) in wanted:
+                return call
+        return None
+
+    def names(self, text: str, deviation: Deviation) -> bool:
+        """Return whether a text names the record and the other values of a missing call."""
+        values = [value for slot in deviation.slots for value in slot.wanted if not isinstance(value, bool)]
+        known = [value for value in values if len(str(value)) > 1]
+        named = sum(mentions_any(text, self.evidence.forms(value)) for value in known if self.evidence.forms(value))
+        return bool(known) and named * 2 > len(known)
+
+    @staticmethod
+    def names_others(text: str, deviation: Deviation) -> bool:
+        """Return whether a text names ids that a missing call does not have."""
+        wanted = [value for slot in deviation.slots for value in slot.wanted]
+        return any(not any(mentions(name, value) for value in wanted) for name in _ID.findall(text))
+
+    def is_about(self, text: str, deviation: Deviation) -> bool:
+        """Return whether a sentence is about what a tool does to, or about one of its values."""
+        nouns = [
+            word for word in deviation.tool.lower().split("_")[1:] if len(word) > _SHORT_WORD and self._tells(word)
+        ]
+        values = [value for slot in deviation.slots for value in slot.wanted if str(value) in self.evidence.records]
+        heard = text.lower()
+        return (bool(nouns) and nouns[-1].rstrip("s") in heard) or any(mentions(text, value) for value in values)
+
+    def _tells(self, word: str) -> bool:
+        """Return whether few of the tools that change something have a word in their names."""
+        return sum(word in name for name in self.mutating) * 3 <= len(self.mutating)
+
+    def refusal(self, deviation: Deviation) -> tuple[int, str] | None:
+        """Return the first sentence in which the agent refuses a missing call, with the number of its message."""
+        act = words_for_act(deviation.tool.partition("_")[0].lower())
+        for number, text in self.evidence.texts("assistant"):
+            for sentence in refusals(text):
+                if not speaks_of_own(sentence):
+                    continue
+                if any(map(act.fullmatch, sentence.lower().split())) or self.is_about(sentence, deviation):
+                    return number, sentence
+        return None
+
+    @functools.cached_property
+    def open_choices(self) -> list[Choice]:
+        """The values of the reference that the task leaves open."""
+        choose = getattr(references, "open_choices", None)
+        found = choose(self.task, self.domain) if choose is not None and self.deviations else []
+        return list(found)
+
+    def agreed(self, number: int | None) -> bool:
+        """Return whether the user's last words before a message agree to what the agent had asked."""
+        return number is not None and self.evidence.agreement(number) is not None
+
+    def forgotten_at(self) -> int | None:
+        """Return the agent's last text before the end, in which nothing that is missing was left to do."""
+        texts = self.evidence.texts("assistant")
+        return texts[-1][0] if texts else None
+
+    def obstacle(self, deviation: Deviation) -> int | None:
+        """Return the message in which the agent refused a missing call, or in which its tool did."""
+        refused = self.refusal(deviation)
+        failed = self.refused_by_tool()
+        return refused[0] if refused else failed.message_idx if failed else None
 
     @functools.cached_property
     def stopped(self) -> Said | None:
@@ -110,6 +288,10 @@ class Facts:
         """Return whether every check that counts was met."""
         info = self.simulation.reward_info
         return info is not None and all(value == 1 for value in (info.reward_breakdown or {}).values())
+
+
+def _texts_of(arguments: dict[str, Any]) -> list[str]:
+    return list(strings_in(arguments))
 
 
 def _differing(one: dict[str, Any], other: dict[str, Any]) -> int:

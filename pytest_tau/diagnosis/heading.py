@@ -69,6 +69,11 @@ def is_refused(tool: str, messages: Sequence[Message]) -> bool:
     return bool(about) and _refuses(about[-1])
 
 
+def refusals(text: str) -> list[str]:
+    """Return the sentences of a text of the agent in which it refuses something."""
+    return [sentence.text for sentence in _parse(text).sentences if _refuses(sentence)]
+
+
 def _refuses(sentence: Sentence) -> bool:
     return "refuses" in sentence and not _proposes(sentence)
 

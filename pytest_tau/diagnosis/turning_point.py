@@ -70,7 +70,12 @@ def in_brief(simulation: Simulation) -> str | None:
     """
     found, info = simulation.info or {}, simulation.reward_info
     fault, point = found.get("blame"), found.get("turning_point")
-    if fault and fault["party"] != "agent":
+    lost = (
+        fault
+        and fault["party"] == "undecided"
+        and any(message.role == "user" and message.misunderstanding for message in simulation.messages)
+    )
+    if fault and (lost or fault["party"] not in ("agent", "undecided")):
         return f"{fault['party']}: {fault['reason']}"
     if simulation.termination_reason == "agent_error" and simulation.error:
         return f"agent: {error_line(simulation.error)}"

@@ -8,6 +8,7 @@ subject has one module:
 - ``claims``: what an agent says that it has done, does now, or cannot do;
 - ``closing``: the end of a conversation, and whose words they are;
 - ``mentions``: whether a text has a value;
+- ``wishes``: what a user wants: the cheapest, all, a person, or nothing any more;
 - ``vocabulary``: phrases, and the facts that they ask for;
 - ``layout``, ``kinds``, ``parser``: what each sentence of an agent does.
 """

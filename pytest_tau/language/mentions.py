@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _LONGEST_ID: Final = 100
 #: The letters of a word that is the end of another one.
 _SHORTEST_END: Final = 5
+_EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 #: Without points before and behind it.
 _WORD: Final = re.compile(r"[a-z0-9@+](?:[a-z0-9.@+]*[a-z0-9@+])?")
 
@@ -29,6 +30,11 @@ def mentions_any(text: str, values: Iterable[Any]) -> bool:
     """Return whether a text has one of several values, as ``mentions``."""
     said = _last_plain(text)
     return any(each in said for each in _wanted(tuple(map(str, values))))
+
+
+def addresses_in(text: str) -> list[str]:
+    """Return the e-mail addresses of a text."""
+    return _EMAIL.findall(text)
 
 
 def short_names(name: str) -> list[str]:

@@ -15,6 +15,7 @@ _WANTS_ANSWER: Final = re.compile(
 _OF_AGENT: Final = re.compile(
     r"\b(anything else|how|what else) (that )?(i )?(can|may|could) (i )?(help|assist)", re.IGNORECASE
 )
+_OWN: Final = re.compile(r"\b(?:i|i'm|we|your|this|these|those|it)\b", re.IGNORECASE)
 _HANDS_OVER: Final = re.compile(r"transfer|human agent|escalat", re.IGNORECASE)
 _ACTS_NOW: Final = re.compile(
     r"\b(i will|i'll|i am going to|i'm going to) now\b|\blet me \w+ (that|this|it) (now|for you)\b"
@@ -54,6 +55,11 @@ def waits_for_yes(text: str) -> bool:
 def speaks_as_agent(text: str) -> bool:
     """Return whether a text says what only an agent says: "How can I help?"."""
     return bool(_OF_AGENT.search(text))
+
+
+def speaks_of_own(text: str) -> bool:
+    """Return whether a sentence is about the agent itself or something of the user's, and not a rule for everybody."""
+    return bool(_OWN.search(text))
 
 
 def hands_over(text: str) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..capability import judged_messages
+from ..diagnosis import annotate_failure
 from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
 from ..evaluation import OFFICIAL, Evaluation, Grading
@@ -52,6 +53,7 @@ class RegradeSettings:
         evaluators: Components that plugins added.
         check_policy: Whether the rules of the domain's policy are checked.
         only_notable: Whether results that agree, and that no rule has changed, are only counted.
+        blame: Whether the party at fault is looked for in what failed.
         bundled: The domains that have their bundled data, on which others' runs may not have been made.
     """
 
@@ -63,6 +65,7 @@ class RegradeSettings:
     evaluators: Sequence[Evaluator] = ()
     check_policy: bool = False
     only_notable: bool = False
+    blame: bool = False
     bundled: frozenset[str] = frozenset()
 
 
@@ -263,7 +266,14 @@ class _Regrader:
             rules=self._rules(graded, simulation, evaluation, judged.verdicts, fresh.reward),
             policy=report_of(simulation, task, self._domain, solo=solo) if settings.check_policy else None,
             uncounted=uncounted,
+            blame=self._blame(simulation, fresh, task, solo=solo) if settings.blame else None,
         )
+
+    def _blame(self, simulation: Simulation, fresh: RewardInfo, task: Task, *, solo: bool) -> dict[str, Any] | None:
+        """Return the party at fault by the fresh verdict; None if it passed."""
+        graded = simulation.model_copy(update={"reward_info": fresh, "info": None})
+        annotate_failure(graded, task, self._domain, solo=solo)
+        return (graded.info or {}).get("blame")
 
     def _with_owner(self, other: str, simulation: Simulation) -> str:
         """Return that a stored verdict is about other criteria, with the task that has them."""

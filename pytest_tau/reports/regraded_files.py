@@ -47,6 +47,13 @@ class Rewritten(NamedTuple):
     unjudged: list[str]
 
 
+class Fresh(NamedTuple):
+    """A fresh verdict, and the party at fault by it."""
+
+    verdict: RewardInfo
+    blame: dict[str, Any] | None
+
+
 def rewrite(report: FileReport, target: Path) -> Rewritten:
     """Write a file, or the folder of a τ²-bench run, with fresh rewards.
 
@@ -59,7 +66,8 @@ def rewrite(report: FileReport, target: Path) -> Rewritten:
         OSError: A file cannot be read or written.
     """
     verdicts = {result.entry: _verdict(result) for result in report.results}
-    fresh = {entry: verdict for entry, verdict in verdicts.items() if verdict is not None}
+    blames = {result.entry: result.blame for result in report.results}
+    fresh = {entry: Fresh(verdict, blames[entry]) for entry, verdict in verdicts.items() if verdict is not None}
     if report.path.is_dir():
         _rewrite_folder(report.path, target, fresh)
     else:
@@ -85,7 +93,7 @@ def _verdict(result: Regraded) -> RewardInfo | None:
     )
 
 
-def _rewrite_folder(source: Path, target: Path, fresh: Mapping[str, RewardInfo]) -> None:
+def _rewrite_folder(source: Path, target: Path, fresh: Mapping[str, Fresh]) -> None:
     _rewrite_file(source / RESULTS_INDEX, target / RESULTS_INDEX, {}, None)
     for file in ResultFile.scan(source).files:
         if file.is_file():
@@ -93,7 +101,7 @@ def _rewrite_folder(source: Path, target: Path, fresh: Mapping[str, RewardInfo])
             _rewrite_file(file, target / RESULTS_FOLDER / file.name, fresh, name)
 
 
-def _rewrite_file(source: Path, target: Path, fresh: Mapping[str, RewardInfo], name: str | None) -> None:
+def _rewrite_file(source: Path, target: Path, fresh: Mapping[str, Fresh], name: str | None) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if not fresh:
         with source.open("rb") as file, atomic_open(target) as copied:
@@ -112,7 +120,7 @@ def _rewrite_file(source: Path, target: Path, fresh: Mapping[str, RewardInfo], n
             text.writelines(_spliced(source, fresh, name))
 
 
-def _spliced(source: Path, fresh: Mapping[str, RewardInfo], name: str | None) -> Iterator[str]:
+def _spliced(source: Path, fresh: Mapping[str, Fresh], name: str | None) -> Iterator[str]:
     """Yield the text of a file with the entries replaced that have fresh rewards."""
     text, copied = JsonText(source).content, 0
     for piece in pieces(source):
@@ -126,8 +134,18 @@ def _spliced(source: Path, fresh: Mapping[str, RewardInfo], name: str | None) ->
     yield text[copied:]
 
 
-def _updated(entry: dict[str, Any], verdict: RewardInfo) -> dict[str, Any]:
-    """Return an entry with a fresh verdict in the form that its format has."""
+def _updated(entry: dict[str, Any], fresh: Fresh) -> dict[str, Any]:
+    """Return an entry with a fresh verdict in the form that its format has, and the party at fault in its ``info``."""
+    updated = _with_verdict(entry, fresh.verdict)
+    info = updated.get("info")
+    if info is not None and not isinstance(info, dict):
+        return updated
+    kept = {key: value for key, value in (info or {}).items() if key != "blame"}
+    found = kept if fresh.blame is None else {**kept, "blame": fresh.blame}
+    return {**updated, "info": found} if found or "info" in updated else updated
+
+
+def _with_verdict(entry: dict[str, Any], verdict: RewardInfo) -> dict[str, Any]:
     if is_tau1(entry):
         return _updated_tau1(entry, verdict)
     if "test" in entry:

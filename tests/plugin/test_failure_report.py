@@ -62,7 +62,7 @@ class TestContent:
         run = failing(criteria, '"Done."', args=["--tau-user", "noop"])
         run.line("reward 0 = DB 0 x ENV_ASSERTION 0 x ACTION 0")
         run.line("turning point: never called create_task(")
-        for part in ("database", "not met, ", "not made", "looks like the agent"):
+        for part in ("database", "not met, ", "not made"):
             run.lacks(part)
         assert run.text.count("dismiss_notification") == 2  # once here, once in the short test summary
 

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from pytest_tau.environment import Domain
     from pytest_tau.models import TerminationReason
 
+#: Of a missing call that the user had asked for by its values, and of one of which that is not known.
+NOT_DONE = "it did not do what the user had asked for"
+UNASKED = "a required call was not made: whether the user asked for it decides"
 #: How a row of the table in the documentation begins.
-PARTIES = ("| agent", "| user", "| task", "| domain", "| provider", "| harness")
+PARTIES = ("| agent", "| user", "| task", "| domain", "| provider", "| harness", "| undecided")
 RENAME = action("rename", item_id="lamp", name="L")
 #: What it takes to pass: the lamp is called L.
 WANTED = task({"actions": [RENAME], "reward_basis": ["DB"]})
@@ -57,7 +60,7 @@ def graded(
 
 def blamed(domain: Domain, wanted: Task, *messages: Any, **how: Any) -> Attribution:
     simulation = graded(domain, wanted, *messages, **how)
-    found = attribute(simulation, first_divergence(wanted, simulation, domain))
+    found = attribute(simulation, first_divergence(wanted, simulation, domain), wanted, domain)
     assert found is not None
     return found
 
@@ -190,7 +193,7 @@ def test_a_user_that_leaves_when_the_agent_is_about_to_act(domain: Domain, asked
 def test_an_agent_that_announces_the_same_again_is_not_about_to_act(domain: Domain) -> None:
     waits = [user("Call the lamp L."), agent("I will now rename the lamp."), user("All right.")]
     found = blamed(domain, WANTED, *waits, agent("I will now rename the lamp."), user("I give up. ###STOP###"))
-    assert (found.party, found.reason) == ("agent", "it did not make a required call")
+    assert (found.party, found.reason, found.message_idx) == ("agent", NOT_DONE, 1)
 
 
 @pytest.mark.parametrize(
@@ -212,10 +215,10 @@ def test_a_transfer_that_the_agent_spoke_of_is_the_agents(domain: Domain, asked:
     assert ended(domain, asked, "Yes. ###TRANSFER###").party == "agent"
 
 
-def test_out_of_scope_after_a_failed_call_is_the_agents(domain: Domain) -> None:
+def test_out_of_scope_after_a_failed_call_is_not_the_users(domain: Domain) -> None:
     failed = made(call("look", item_id="x"), "Error: no item x", error=True)
     found = blamed(domain, WANTED, *failed, agent("Which item?"), user("###OUT-OF-SCOPE###"))
-    assert found.party == "agent"
+    assert found[:2] == ("undecided", UNASKED)
 
 
 SEND = task({"actions": [action("price", item_id="lamp", price=150)], "reward_basis": ["DB"]})
@@ -237,7 +240,9 @@ def test_a_user_that_leaves_when_the_agent_was_not_heading_there(
     domain: Domain, wanted: Task, asked: str, said: str
 ) -> None:
     talk = [agent("Hello"), user("Please do it."), agent(asked), user(said)]
-    assert blamed(domain, wanted, *talk)[:2] == ("agent", "it did not make a required call")
+    refused = "it refused a required call that no rule forbids"
+    expected = ("agent", refused) if "cannot rename" in asked else ("undecided", UNASKED)
+    assert blamed(domain, wanted, *talk)[:2] == expected
 
 
 @pytest.mark.parametrize(
@@ -265,7 +270,7 @@ def test_a_user_that_leaves_after_nothing_but_a_refusal(domain: Domain) -> None:
     """Nothing is to be written; the agent does not say what it should."""
     wanted = task({"communicate_info": ["42"], "reward_basis": ["COMMUNICATE"]})
     talk = [user("How many?"), agent("I cannot tell you that."), user("Is there nobody else? ###TRANSFER###")]
-    assert blamed(domain, wanted, *talk).party == "agent"
+    assert blamed(domain, wanted, *talk).party == "undecided"
     talk[1] = agent("Which of them?")
     assert blamed(domain, wanted, *talk).party == "user"
 
@@ -273,7 +278,7 @@ def test_a_user_that_leaves_after_nothing_but_a_refusal(domain: Domain) -> None:
 def test_other_ids_are_another_call(domain: Domain) -> None:
     wanted = task({"actions": [action("add", item_id="HAT041", tags=["HAT202"])], "reward_basis": ["DB"]})
     said = [agent("I add HAT213. Shall I?"), user("Yes, please. ###STOP###")]
-    assert blamed(domain, wanted, *said).party == "agent"
+    assert blamed(domain, wanted, *said).party == "undecided"
     said = [agent("I add HAT041, not HAT213. Shall I?"), user("Yes, please. ###STOP###")]
     assert blamed(domain, wanted, *said).party == "user"
 
@@ -281,7 +286,7 @@ def test_other_ids_are_another_call(domain: Domain) -> None:
 def test_an_agent_that_has_announced_it_before_and_not_done_it_was_not_about_to(domain: Domain) -> None:
     talk = [user("Call the lamp L."), agent("I will rename it right away."), user("All right.")]
     found = blamed(domain, WANTED, *talk, agent("Shall I rename it, then?"), user("Yes, go ahead. ###STOP###"))
-    assert (found.party, found.reason) == ("agent", "it did not make a required call")
+    assert (found.party, found.reason) == ("agent", NOT_DONE)
 
 
 def test_a_required_call_that_the_tool_refused(domain: Domain) -> None:
@@ -304,9 +309,9 @@ def test_a_call_that_has_done_another_part_is_not_the_one_with_other_arguments(d
     taken = made(call("sit", seat_id="s1", who="Ann", row=1))
     simulation = graded(domain, wanted, agent("Hello"), *taken, agent("Done."), user("Thanks. ###STOP###"))
     missing = [{"name": "sit", "arguments": each["arguments"], "requestor": "assistant"} for each in (first, second)]
-    reasons = ("it called the tool with other arguments", "it did not make a required call")
+    reasons = ("a call has other arguments: who chose them decides", UNASKED)
     for call_left, reason in zip(missing, reasons, strict=True):
-        found = attribute(simulation, Divergence(None, "missing", call_left, "never made: sit"))
+        found = attribute(simulation, Divergence(None, "missing", call_left, "never made: sit"), wanted, domain)
         assert found is not None
         assert found.reason == reason
 
@@ -315,7 +320,7 @@ def test_a_call_that_has_done_another_part_is_not_the_one_with_other_arguments(d
     ("absolute", "said", "party"),
     [
         (True, "I cannot rename it: names stay.", "task"),
-        (True, "Hello.", "agent"),  # it has refused nothing
+        (True, "Hello.", "agent"),  # it has refused nothing, and the user had asked for it
         (False, "I cannot rename it: names stay.", "agent"),
     ],
 )
@@ -363,14 +368,15 @@ def test_a_user_that_plays_the_agent(domain: Domain) -> None:
 )
 def test_a_user_that_simply_ends_it_is_not_at_fault(domain: Domain, asked: str, said: str) -> None:
     found = ended(domain, asked, said)
-    assert (found.party, found.reason) == ("agent", "it did not make a required call")
-    assert found.evidence.startswith("never made: rename(")
+    assert found.party != "user"
+    assert found.reason in (UNASKED, NOT_DONE, "it refused a required call that no rule forbids")
 
 
 def test_an_agent_that_did_it_otherwise_is_shown_the_call(domain: Domain) -> None:
     otherwise = made(call("rename", item_id="lamp", name="M"))
     found = blamed(domain, WANTED, agent("Hello"), *otherwise, agent("Done."), user("Thanks. ###STOP###"))
-    assert (found.party, found.reason, found.message_idx) == ("agent", "it called the tool with other arguments", 1)
+    assert (found.party, found.message_idx) == ("undecided", 1)
+    assert found.reason == "a call has other arguments: who chose them decides"
     assert 'rename(item_id="lamp", name="M")' in found.evidence
 
 
@@ -379,7 +385,7 @@ def test_an_agent_that_did_it_otherwise_is_shown_the_call(domain: Domain) -> Non
 )
 def test_what_failed_or_has_nothing_to_do_with_it_is_not_in_its_place(domain: Domain, instead: list[Any]) -> None:
     found = blamed(domain, WANTED, agent("Hello"), *instead, agent("Done."), user("Thanks. ###STOP###"))
-    assert found.reason == "it did not make a required call"
+    assert found.reason == UNASKED
 
 
 def test_how_the_user_left_does_not_excuse_what_was_broken_before(domain: Domain) -> None:
@@ -410,7 +416,9 @@ def test_an_agent_that_hands_the_user_over(domain: Domain) -> None:
 def test_a_write_that_the_user_was_to_make(domain: Domain) -> None:
     wanted = task({"actions": [action("write_note", "user", note_id="n", text="x")], "reward_basis": ["DB"]})
     found = blamed(domain, wanted, agent("Done."), user("###STOP###"))
-    assert (found.party, found.reason) == ("agent", "it did not get the user to make a required call")
+    assert (found.party, found.reason) == ("agent", "it never asked the user to make a required call")
+    found = blamed(domain, wanted, agent("Please write the note."), user("###STOP###"))
+    assert found.party == "undecided"
 
 
 # What leaves no trace in a state
@@ -438,8 +446,11 @@ def test_a_write_that_the_user_was_to_make(domain: Domain) -> None:
     ],
 )
 def test_what_was_left_undone(domain: Domain, criteria: Any, reason: str, evidence: str) -> None:
+    """Nothing shows whether the agent was asked for it, or could know it."""
     found = blamed(domain, task(criteria), agent("Done."), user("###STOP###"))
-    assert (found.party, found.reason, found.message_idx, found.evidence) == ("agent", reason, None, evidence)
+    assert (found.party, found.message_idx, found.evidence) == ("undecided", None, evidence)
+    assert found.reason.startswith(reason)
+    assert found.as_dict()["candidates"] == ["agent", "user", "task"]
 
 
 def test_what_passed_is_nobodys_fault(domain: Domain) -> None:
@@ -471,8 +482,7 @@ def test_failed_trial_has_turning_point_and_blame(domain: Domain) -> None:
         'turning point: message 2, agent called remove(item_id="desk"): after it, the right final state was out of reach'
     )
     assert in_brief(failed) == "wrong call remove (message 2)"
-    # The turning point shows that the agent failed.
-    assert "fault" not in "".join(texts)
+    assert "looks like the agent's fault: it made a call that the user had not asked for (message 2)" in texts
     assert Simulation.model_validate_json(failed.model_dump_json()).info == failed.info
 
 
@@ -520,7 +530,8 @@ LIGHT = action("rename", item_id="lamp", name="Light")
 )
 def test_what_is_missing_is_shown_once(domain: Domain, criteria: Any, made: list[ToolCall], lines: list[str]) -> None:
     texts = explained(domain, task(criteria), *({"tool_calls": [each]} for each in made))
-    assert texts[1 : texts.index("last messages")] == lines
+    shown = texts[1 : texts.index("last messages")]
+    assert [text for text in shown if not text.startswith(("undecided", "looks like"))] == lines
 
 
 def test_a_call_that_undoes_another_is_the_turning_point(domain: Domain) -> None:
@@ -576,7 +587,7 @@ def test_a_domain_that_breaks_on_the_way_back_does_not_touch_the_verdict(
     assert (failed.reward_info, failed.outcome) == (verdict, "failed")
     assert failed.info is not None
     assert failed.info["turning_point_problem"] == "RuntimeError: out of order"
-    assert failed.info["blame"]["party"] == "agent"
+    assert failed.info["blame"]["party"] == "undecided"
     assert "turning point: not found, RuntimeError: out of order" in [line.text for line in explain(failed)]
 
 
@@ -602,4 +613,4 @@ def test_a_failure_of_gold_is_one_of_the_task_or_its_domain(domain: Domain) -> N
     simulation.conditions = {**(simulation.conditions or {}), "changed": {"tool faults": "*:0.1"}}
     found = attribute(simulation, None)
     assert found is not None
-    assert found.party == "agent"
+    assert found.party == "undecided"

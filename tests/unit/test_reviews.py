@@ -56,6 +56,8 @@ ANSWER = {"errors": [ERROR], "summary": "It failed.", "fault_owner": "agent", "f
 def failed(domain: Domain) -> Simulation:
     simulation = bad(domain, WANTED)
     annotate_failure(simulation, WANTED, domain)
+    assert simulation.info is not None
+    simulation.info["blame"] |= {"party": "agent"}
     return simulation
 
 

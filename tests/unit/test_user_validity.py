@@ -307,7 +307,9 @@ def test_faults_in_variants_have_no_common_rate() -> None:
 
 
 def test_failures_that_are_put_on_the_user_are_counted() -> None:
-    undecided = measured(check="", **FAILED | {"blame": {"party": "undecided"}})
+    doubtful = measured(check="", **FAILED | {"blame": {"party": "undecided"}})
+    assert UserFaults.of([doubtful]).of_failures == []  # every message was understood
+    undecided = doubtful._replace(facts=UserFacts(lost=1))
     trials = [measured(check="not-understood", **FAILED), undecided, measured(check="")]
     of_user = [
         "1 of 2 failures: the user did not understand the agent",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ...errors import ConfigurationError, TauError
 from ...lint.findings import Finding
 from ...models import UserMessage, strings_in
-from ...policy import check_policy, holds_in, load_rules, stated_as, states
-from ...references.documents import documents_of
+from ...policy import check_policy, load_rules, stated_as, states
+from ...references.rules import is_own_data, policy_texts, reference_rules
 from ...runner.config import SimulationSettings
 from ...runner.simulate import conduct, prepare_trial
 from ...text import one_line
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ...evaluation import Evaluation
     from ...lint.findings import Severity
     from ...models import Simulation, Task
-    from ...policy import Rule
 
 #: Characters of a call in a finding.
 _CALL = 120
@@ -38,7 +37,7 @@ async def lint(view: LintView) -> list[Finding]:
     if view.task is None:
         return [*check_rules(view.domain)]
     found = [*_breaches_of_reference(view)]
-    if not _is_own_data(view.domain):
+    if not is_own_data(view.domain):
         return found
     # Nor must they break any other rule that does not depend on what is said.
     known = {finding.text.partition(":")[0] for finding in found}
@@ -71,20 +70,6 @@ def _quoted(rule: Rule, domain: Domain) -> str:
     return f"the policy says: {one_line(stated, _SENTENCE)}"
 
 
-def reference_rules(domain: Domain) -> tuple[list[Rule], list[Rule]]:
-    """Return the rules that references are checked by: those that the policy of the data states, and the others."""
-    rules = [rule for rule in load_rules(domain.spec) if rule.absolute or rule.of_reference]
-    policies = policy_texts(domain)
-    held = [rule for rule in rules if any(holds_in(rule, policy) for policy in policies)]
-    return held, [rule for rule in rules if rule not in held]
-
-
-def policy_texts(domain: Domain) -> list[str]:
-    """Return the variants of the policy, each with the documents of the domain, which state rules as well."""
-    documents = [document.content for document in documents_of(domain)]
-    return ["\n".join([domain.environment(policy=name).policy, *documents]) for name in domain.spec.policies]
-
-
 def check_rules(domain: Domain) -> Iterator[Finding]:
     """Check ``bad-rule`` and ``rule-not-in-policy``: rules can be loaded, and stand for sentences of the policy."""
     try:
@@ -92,7 +77,7 @@ def check_rules(domain: Domain) -> Iterator[Finding]:
     except ConfigurationError as error:
         yield Finding("bad-rule", "error", None, str(error))
         return
-    if not _is_own_data(domain):
+    if not is_own_data(domain):
         _, missing = reference_rules(domain)
         if missing:
             names = ", ".join(rule.name for rule in missing)
@@ -104,11 +89,6 @@ def check_rules(domain: Domain) -> Iterator[Finding]:
     for rule in rules:
         if not any(states(rule.sentence, policy) for policy in policies):
             yield Finding("rule-not-in-policy", "warning", None, f"{rule.name}: the policy has no {rule.sentence!r}")
-
-
-def _is_own_data(domain: Domain) -> bool:
-    """Return whether the domain has its own data: another edition has another policy and other reference actions."""
-    return domain.folder == domain.spec.folder
 
 
 async def check_agent(task: Task, domain: Domain, evaluation: Evaluation) -> list[Finding]:

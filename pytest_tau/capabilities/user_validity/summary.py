@@ -33,7 +33,7 @@ class UserFaults:
         first_rate: pass^1 of the first attempts; None if no trial was run again.
         failed: The number of failed trials.
         not_understood: The number of them that are put on the user because it did not understand the agent.
-        undecided: The number of them of which it is not known whether the agent or the user failed.
+        undecided: The number of them with such a message of which it is not known whether the agent or the user failed.
         lost: The number of messages that scripted users did not understand.
         lost_trials: The number of trials with such a message.
         gave_up: The number of trials in which the scripted user gave up.
@@ -75,7 +75,9 @@ class UserFaults:
             first_rate=pass_1((record, _first_passed(record)) for record in ran) if again and pooled else None,
             failed=len(failed),
             not_understood=sum(party == "user" and NOT_UNDERSTOOD in each.facts.checks for party, each in failed),
-            undecided=sum(party == "undecided" for party, _ in failed),
+            undecided=sum(
+                party == "undecided" and (each.facts.lost > 0 or each.facts.gave_up) for party, each in failed
+            ),
             lost=sum(each.facts.lost for each in graded),
             lost_trials=sum(each.facts.lost > 0 for each in graded),
             gave_up=sum(each.facts.gave_up for each in graded),

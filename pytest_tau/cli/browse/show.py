@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ConfigurationError, unknown_name
 from ...text import by_numbers
 from ..options import add_options
+from ..project import add_project_options, project_of
 from ..settings import RUN_HELP
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def add_parser(commands: Any) -> None:
     group = parser.add_argument_group("selection")
     add_options(group, "failed", "all-failed")
     add_options(parser.add_argument_group("output"), "full")
+    add_project_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -74,15 +76,20 @@ def _failed(records: list[TrialRecord]) -> set[tuple[str, str]]:
 
 
 def _lines(run: Run, args: argparse.Namespace, chosen: set[tuple[str, str]] | None) -> Iterator[str]:
+    from ...reports.blamed import Blamer
     from ...reports.conversations import conversation_lines
     from ...terminal import has_colours, screen_lines, terminal_width
 
     width, colours, shown = terminal_width(), has_colours(), 0
+    blamer: Blamer | None = None
     for trial in run.trials():
         if not _is_wanted(trial, args, chosen):
             continue
         if shown:
             yield ""
+        if trial.simulation.outcome != "passed" and "blame" not in (trial.simulation.info or {}):
+            blamer = blamer or Blamer(run, project_of(args))
+            blamer.annotate(trial)
         for kind, text in conversation_lines(trial, full=args.full):
             yield from screen_lines(kind, text, width, colours=colours)
         shown += 1

@@ -283,7 +283,9 @@ def _blame(found: Any) -> dict[str, Any] | None:
     if not isinstance(found, dict):
         return None
     texts = {name: mask_secrets(str(found.get(name) or "")) for name in ("party", "reason", "evidence")}
-    return {**texts, "message_idx": _number(found)}
+    candidates = found.get("candidates")
+    parties = [str(party) for party in candidates] if isinstance(candidates, list) else []
+    return {**texts, "message_idx": _number(found), "candidates": parties or ["agent", "user"]}
 
 
 def _turning_point(found: Any) -> dict[str, Any] | None:

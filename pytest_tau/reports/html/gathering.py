@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...diagnosis.attribution import annotate_failure
-from ...errors import ConfigurationError
 from ...models import calls_in
-from ...regrade.recognition import recognise_domain, worked_alone
 from ...runs.make_record import make_record
-from ...runs.results.files import ResultFile
+from ..blamed import Blamer
 from .conversation import conversation, fingerprints
 from .environment_changes import StateHistories
 
@@ -18,8 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...capability import Capability
-    from ...environment import Domain
-    from ...models import Call, Simulation, Task
+    from ...models import Call
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run, StoredTrial
     from ...runs.record import TrialRecord
@@ -48,9 +44,7 @@ class Gatherer:
         self, run: Run, domains: DomainSource, capabilities: Sequence[Capability], folder: Path, *, compared: bool
     ) -> None:
         self.run, self._compared, self._capabilities = run, compared, capabilities
-        self._domains, self._folder = domains, folder
-        self._loaded: dict[str, Domain | str] = {}
-        self._recognised: str | None = None
+        self._blamer, self._folder = Blamer(run, domains), folder
         self._histories = StateHistories()
 
     def gather(self, blocks: ConversationBlocks) -> Iterator[Facts]:
@@ -61,9 +55,9 @@ class Gatherer:
             OSError: A file cannot be opened, or a block cannot be written.
         """
         for trial in self.run.trials():
-            name, calls = self._domain_name(trial), calls_in(trial.simulation.messages)
-            task, domain = trial.task, self._domain(name)
-            _annotate(trial.simulation, task, domain)
+            name, calls = self._blamer.domain_name(trial), calls_in(trial.simulation.messages)
+            task, domain = trial.task, self._blamer.domain(name)
+            self._blamer.annotate(trial)
             yield self._facts(trial, calls, name)
             shown = conversation(
                 trial.simulation, calls, task, domain, self._histories, self._folder, self._capabilities
@@ -75,30 +69,3 @@ class Gatherer:
         simulation = trial.simulation
         record = make_record(simulation, trial.task, domain, trial.test, calls=calls)
         return Facts(record, fingerprints(simulation.messages) if self._compared else b"")
-
-    def _domain_name(self, trial: StoredTrial) -> str:
-        if trial.domain or not self.run.path.is_file():
-            return trial.domain
-        if self._recognised is None:
-            self._recognised = recognise_domain(ResultFile.scan(self.run.path).called, self._domains) or ""
-        return self._recognised
-
-    def _domain(self, name: str) -> Domain | str:
-        if name not in self._loaded:
-            self._loaded[name] = self._load(name)
-        return self._loaded[name]
-
-    def _load(self, name: str) -> Domain | str:
-        if not name:
-            return "the domain is not known"
-        try:
-            return self._domains.load(name)
-        except ConfigurationError as error:
-            return str(error)
-
-
-def _annotate(simulation: Simulation, task: Task | None, domain: Domain | str) -> None:
-    """Have a failure's turning point and fault, also where whoever ran it did not look for them."""
-    known = "blame" in (simulation.info or {})
-    if simulation.outcome != "passed" and not known and task is not None and not isinstance(domain, str):
-        annotate_failure(simulation, task, domain, solo=worked_alone(simulation, domain))

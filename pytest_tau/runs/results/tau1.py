@@ -78,6 +78,7 @@ def read_tau1_entry(entry: dict[str, Any], name: str) -> StoredSimulation:
         termination_reason=_ending(info, messages, entry.get("reward")),
         messages=with_unique_ids(messages),
         reward_info=_stored(entry, info),
+        info={"blame": info["blame"]} if isinstance(info.get("blame"), dict) else None,
     )
     return StoredSimulation(name, simulation, task)
 

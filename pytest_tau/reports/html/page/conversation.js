@@ -259,7 +259,10 @@ const NEITHER = ["the recording does not match", "the cassette is missing"];
 
 function blameTitle(blame) {
   if (NEITHER.includes(blame.reason)) return "Neither side failed";
-  if (blame.party === "undecided") return "Undecided whether the agent or the user failed";
+  if (blame.party === "undecided") {
+    const parties = blame.candidates.map((party) => `the ${party}`);
+    return `Undecided whether ${parties.slice(0, -1).join(", ")} or ${parties.at(-1)} failed`;
+  }
   return `It looks like the ${blame.party}'s fault`;
 }
 

@@ -1,0 +1,393 @@
+"""Rules of attribution about the agent: each names what it has done, and in which message."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..language.agreement import agrees_at_once, asks_to_proceed, is_yes
+from ..language.claims import claims_in
+from ..language.mentions import mentions, mentions_any, short_names
+from ..language.message import sentences
+from ..language.turns import announced_in
+from ..language.vocabulary import follows, words
+from ..language.wishes import asks_for_person, extreme_in, means_all, numbers_of, withdraws, without_unwanted
+from ..models import call_as_text, strings_in
+from .facts import Attribution, clipped, first_line, quoted
+from .turning_point import HANDED_OVER
+
+if TYPE_CHECKING:
+    from .deviations import Deviation
+    from .evidence import Evidence
+    from .facts import Facts
+
+#: Texts of fewer characters are not invented.
+_SHORTEST = 4
+#: Words for a thing begin alike: a bag and baggage.
+_STEM = 3
+
+
+def failed_first(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the agent had first made a call on the same record that its tool refused."""
+    failed = facts.failed_before(deviation)
+    if failed is None or failed.result is None:
+        return None
+    text = f"{call_as_text(failed.call.name, failed.call.arguments)}: {first_line(failed.result.content or '')}"
+    return Attribution(
+        "agent", "the tool refused its first call, and it then did something else", failed.message_idx, text
+    )
+
+
+def made_impossible(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the tool refused a call of the reference after the agent's call had made it impossible."""
+    made = deviation.made
+    if made is None or deviation.by_user:
+        return None
+    refused = facts.refused_after(made)
+    if refused is None or refused.result is None:
+        return None
+    text = f"{call_as_text(refused.call.name, refused.call.arguments)}: {first_line(refused.result.content or '')}"
+    reason = "its call made a required one impossible, which its tool then refused"
+    return Attribution("agent", reason, made.message_idx, text)
+
+
+def ignored_wish(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user has asked for the value of the reference, and the agent used another one."""
+    made, evidence = deviation.made, facts.evidence
+    if made is None or deviation.by_user:
+        return None
+    for slot in deviation.slots:
+        for value in slot.wanted:
+            forms = evidence.forms(value, slot.got)
+            at = evidence.mentioned("user", forms, before=made.message_idx, last=True)
+            other = [form for got in slot.got for form in evidence.forms(got, slot.wanted)]
+            later = evidence.mentioned("user", other, before=made.message_idx, last=True)
+            if at is not None and later is None and slot.got:
+                reason = "it used another value than the user had asked for"
+                text = f"{slot.name}: {', '.join(map(str, slot.got))}; the user: {quoted(evidence.text(at))}"
+                return Attribution("agent", reason, made.message_idx, text)
+    return None
+
+
+def ignored_number(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user has said how many of something it wants, and the agent used another number."""
+    made, evidence = deviation.made, facts.evidence
+    if made is None or deviation.by_user:
+        return None
+    for slot in deviation.slots:
+        numbers = [value for value in (*slot.got, *slot.wanted) if type(value) is int]
+        things = {word[:_STEM] for word in slot.name.split("_") if len(word) > _STEM}
+        if (len(slot.got), len(slot.wanted), len(numbers)) != (1, 1, 2):
+            continue
+        got, wanted = numbers
+        for at, text in evidence.texts("user", made.message_idx):
+            if any(wanted in (said := numbers_of(text, thing)) and got not in said for thing in things):
+                reason = "it used another number than the user had asked for"
+                return Attribution(
+                    "agent", reason, made.message_idx, f"{slot.name}: {got}; message {at}: {quoted(text)}"
+                )
+    return None
+
+
+def missed_extreme(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user wanted the cheapest or the most expensive, and a tool had shown a better one."""
+    made, evidence = deviation.made, facts.evidence
+    if made is None:
+        return None
+    wishes = [extreme_in(text) for _, text in evidence.texts("user", made.message_idx)]
+    extreme = next((wish for wish in reversed(wishes) if wish), None)
+    if extreme is None:
+        return None
+    for slot in deviation.slots:
+        for got, wanted in zip(slot.got, slot.wanted, strict=False):
+            prices = [_price(evidence, value) for value in (got, wanted)]
+            if None in prices:
+                continue
+            paid, best = (price or 0.0 for price in prices)
+            if (best < paid) if extreme == "least" else (best > paid):
+                wish = "cheapest" if extreme == "least" else "most expensive"
+                reason = f"it did not take the {wish} one, which a tool had shown"
+                return Attribution("agent", reason, made.message_idx, f"{got}: {paid:g}; {wanted}: {best:g}")
+    return None
+
+
+def _price(evidence: Evidence, value: Any) -> float | None:
+    texts = evidence.records.get(str(value), {}).get("price", ())
+    numbers = {float(text.replace(",", "")) for text in texts}
+    return numbers.pop() if len(numbers) == 1 else None
+
+
+def invented(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the agent used a value that neither the user had said nor a tool had shown."""
+    made, evidence = deviation.made, facts.evidence
+    if made is None or deviation.by_user:
+        return None
+    for slot in deviation.slots:
+        for value in slot.got:
+            if not isinstance(value, str) or len(value) < _SHORTEST or not any(map(str.isdigit, value)):
+                continue
+            said = any(mentions(text, value) for _, text in evidence.texts("user", made.message_idx))
+            if not (said or evidence.is_shown(value) or mentions(facts.policy, value)):
+                reason = "it used a value that neither the user had said nor a tool had shown"
+                return Attribution("agent", reason, made.message_idx, f"{slot.name}: {value}")
+    return None
+
+
+def not_agreed(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the agent used a value that it had not named to the user, who had not asked for it."""
+    made, evidence = deviation.made, facts.evidence
+    if made is None or deviation.by_user:
+        return None
+    for slot in deviation.slots:
+        for value in slot.got:
+            forms = evidence.forms(value, slot.wanted)
+            before = made.message_idx
+            if (
+                forms
+                and not evidence.is_heard(value, before, slot.wanted)
+                and str(value) in evidence.records
+                and evidence.texts("user", before)
+            ):
+                reason = "it used a value that the user had neither asked for nor heard of"
+                return Attribution("agent", reason, made.message_idx, f"{slot.name}: {value}")
+    return None
+
+
+def did_more(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if a call changes a whole record, and the agent had named only a part of it to the user."""
+    made, evidence = deviation.made, facts.evidence
+    if made is None or deviation.by_user or deviation.wanted is not None:
+        return None
+    records = [evidence.records[text] for text in strings_in(made.call.arguments) if text in evidence.records]
+    parts = {name for record in records for field, names in record.items() if field == "items.name" for name in names}
+    if len(records) != 1 or len(parts) < 2:
+        return None
+    asked = [text for _, text in evidence.texts("assistant", made.message_idx)]
+    said = evidence.orders(made.call.name, made.message_idx)
+    unnamed = [part for part in sorted(parts) if not any(mentions_any(text, short_names(part)) for text in asked)]
+    if unnamed and len(unnamed) < len(parts) and not any(map(means_all, said)):
+        reason = "its call was about more than it had named to the user"
+        return Attribution("agent", reason, made.message_idx, f"not named: {', '.join(unnamed)}")
+    return None
+
+
+def unasked(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if a call is not part of the reference, and neither side has named anything of it before."""
+    made, evidence = deviation.made, facts.evidence
+    if made is None or deviation.by_user or deviation.wanted is not None:
+        return None
+    values = [value for slot in deviation.slots for value in slot.got if evidence.forms(value)]
+    if not values or any(evidence.is_heard(value, made.message_idx) for value in values):
+        return None
+    return Attribution("agent", "it made a call that the user had not asked for", made.message_idx, deviation.text)
+
+
+def broke_rule(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the call that differs breaks a rule of the policy."""
+    made = deviation.made
+    if made is None or deviation.by_user:
+        return None
+    for breach in facts.breaches:
+        call = breach.call
+        if breach.message_idx == made.message_idx and call and call["arguments"] == made.call.arguments:
+            return Attribution(
+                "agent", f"it broke the rule {breach.rule!r} of the policy", made.message_idx, breach.evidence
+            )
+    return None
+
+
+def withdrew(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if a call is missing, and the tool had refused another call of the agent's on the same record."""
+    if deviation.made is not None or deviation.by_user:
+        return None
+    ids = {str(value) for slot in deviation.slots for value in slot.wanted if str(value) in facts.evidence.records}
+    for call in facts.calls:
+        own = {str(value) for value in call.call.arguments.values() if isinstance(value, str | int)}
+        failed = call.result is not None and call.result.error and call.call.name in facts.mutating
+        redone = any(
+            later.call.name == call.call.name
+            and later.message_idx > call.message_idx
+            and later.result is not None
+            and not later.result.error
+            for later in facts.calls
+        )
+        if failed and own & ids and not redone and call.result is not None:
+            text = f"{call_as_text(call.call.name, call.call.arguments)}: {first_line(call.result.content or '')}"
+            return Attribution("agent", "it gave up after a call that its tool refused", call.message_idx, text)
+    return None
+
+
+def claimed(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the agent has said that it made a change that is missing, right after no other one."""
+    if deviation.made is not None or deviation.by_user:
+        return None
+    evidence = facts.evidence
+    done = [call.message_idx for call in facts.calls if call.call.name in facts.mutating and not facts.has_failed(call)]
+    for number, text in evidence.texts("assistant"):
+        since = max((at for at, _ in evidence.texts("user", number)), default=0)
+        if any(since <= at <= number for at in done):
+            continue
+        for claim in claims_in(text):
+            if claim.verb and claim.is_of(deviation.tool) and facts.is_about(claim.text, deviation):
+                return Attribution("agent", "it said that it had done what it had not", number, quoted(claim.text))
+    return None
+
+
+def not_done(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user has agreed to a missing call that the agent had proposed."""
+    if deviation.made is not None or deviation.by_user:
+        return None
+    evidence = facts.evidence
+    for number, text in evidence.texts("user"):
+        agreed = evidence.agreement(number + 1)
+        if agreed is None or agreed[1] != number or not _agrees(text) or facts.names_others(text, deviation):
+            continue
+        if not facts.names(evidence.text(agreed[0]), deviation):
+            continue
+        following = evidence.texts("assistant", after=number)
+        done = [call for call in facts.calls if call.message_idx > number and call.call.name in facts.mutating]
+        meant = following and any(call.message_idx <= following[0][0] for call in done)
+        if following and not meant and asks_to_proceed(evidence.text(agreed[0])) and not announced_in(following[0][1]):
+            reason = "it did not make a call that the user had agreed to"
+            transfer = facts.transfer
+            at = following[0][0] if transfer is None else transfer.message_idx
+            return Attribution("agent", reason, at, quoted(text))
+    return None
+
+
+def _agrees(text: str) -> bool:
+    first = sentences(text)[0]
+    return agrees_at_once(first) and not first.endswith("?")
+
+
+def refused(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the agent has refused a missing call which no rule of the policy forbids."""
+    at = facts.refusal(deviation)
+    if deviation.made is not None or at is None:
+        return None
+    number, sentence = at
+    return Attribution("agent", "it refused a required call that no rule forbids", number, clipped(sentence))
+
+
+def ignored_request(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user has asked for a missing call by its values, and has not withdrawn that."""
+    if deviation.made is not None or deviation.by_user:
+        return None
+    evidence = facts.evidence
+    asked = [number for number, text in evidence.texts("user") if facts.names(without_unwanted(text), deviation)]
+    following = evidence.texts("assistant", after=asked[0]) if asked else []
+    if not following or any(withdraws(text) for _, text in evidence.texts("user", after=asked[0])):
+        return None
+    reason = "it did not do what the user had asked for"
+    return Attribution("agent", reason, following[0][0], quoted(evidence.text(asked[0])))
+
+
+def forgot_sibling(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the agent made the same change to other records, and forgot one."""
+    if deviation.made is not None or deviation.by_user or deviation.wanted is None:
+        return None
+    others = [action for action in facts.reference if action.name == deviation.tool and action is not deviation.wanted]
+    made = [
+        call
+        for call in facts.calls
+        if any(call.call.name == action.name and call.call.arguments == action.arguments for action in others)
+        and call.result is not None
+        and not call.result.error
+    ]
+    ids = _own_ids(deviation, made)
+    evidence = facts.evidence
+    if (
+        not made
+        or not ids
+        or any(mentions_any(text, ids) for _, text in evidence.texts("assistant", after=made[0].message_idx))
+    ):
+        return None
+    after = evidence.texts("assistant", after=made[-1].message_idx)
+    at = after[0][0] if after else made[-1].message_idx
+    return Attribution("agent", "it forgot one of several records", at, ", ".join(ids))
+
+
+def _own_ids(deviation: Deviation, others: list[Any]) -> list[str]:
+    taken = {str(value) for call in others for value in call.call.arguments.values()}
+    wanted = deviation.wanted
+    values = [str(value) for value in wanted.arguments.values() if isinstance(value, str)] if wanted else []
+    return [value for value in values if value not in taken and any(map(str.isdigit, value))][:1]
+
+
+def never_asked_user(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user was to make a call that the agent has never asked it to make."""
+    if not deviation.by_user or deviation.made is not None:
+        return None
+    phrases = facts.phrases(deviation.tool)
+    own = [word for word in deviation.tool.lower().split("_") if len(word) > 2]
+    for _, text in facts.evidence.texts("assistant"):
+        heard = words(text)
+        if all(word in heard for word in own) or any(follows(phrase, heard) for phrase in phrases):
+            return None
+    transfer = facts.transfer
+    last = facts.evidence.texts("assistant")
+    at = transfer.message_idx if transfer is not None else last[-1][0] if last else None
+    return Attribution("agent", "it never asked the user to make a required call", at, deviation.text)
+
+
+def transferred(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the agent handed the user over, who had not asked for it, instead of making a missing call."""
+    transfer, evidence = facts.transfer, facts.evidence
+    if transfer is None or deviation.made is not None:
+        return None
+    before = evidence.texts("user", transfer.message_idx)
+    if any(asks_for_person(text) for _, text in before):
+        return None
+    offered = evidence.texts("assistant", before[-1][0])[-1:] if before else []
+    if offered and is_yes(before[-1][1]) and mentions_any(offered[0][1], ["transfer", "human agent", "human"]):
+        return None
+    text = call_as_text(transfer.call.name, transfer.call.arguments)
+    return Attribution("agent", HANDED_OVER, transfer.message_idx, text)
+
+
+def said_other(facts: Facts) -> Attribution | None:
+    """Apply if a tool had shown the number that the agent should have said, and it said another one, or none."""
+    info, evidence = facts.simulation.reward_info, facts.evidence
+    if facts.divergence is not None:
+        return None
+    unsaid = [check.info for check in (info and info.communicate_checks) or () if not check.met]
+    for text in unsaid:
+        number = _number(text)
+        for at, result in evidence.results if number is not None and number == int(number) else ():
+            if not _counts(result, int(number or 0)):
+                continue
+            following = evidence.texts("assistant", after=at)[:1]
+            if following and any(map(str.isdigit, following[0][1])):
+                reason = "it said another number than its tool had shown"
+                return Attribution("agent", reason, following[0][0], f"never said: {text}; {quoted(following[0][1])}")
+    for text in unsaid:
+        shown = next((at for at, result in evidence.results if _has(result, text)), None)
+        following = evidence.texts("assistant", after=shown)[:1] if shown is not None else []
+        if following:
+            return Attribution("agent", "it did not say what a tool had shown", following[0][0], f"never said: {text}")
+    return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text.replace(",", "").replace("$", ""))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _has(result: Any, text: str) -> bool:
+    from .evidence import _scalars
+
+    return any(text.lower() == value.lower() for value in _scalars(result))
+
+
+def _counts(result: Any, number: int) -> bool:
+    """Return whether a result has so many records of a kind, or so many of them for which a field is true."""
+    inner = list(result.values()) if isinstance(result, dict) else result if isinstance(result, list) else []
+    records = [record for record in inner if isinstance(record, dict)]
+    if len(records) > 1 and len(records) == len(inner):
+        true = [sum(record.get(field) is True for record in records) for field in records[0]]
+        if number in (len(records), *true):
+            return True
+    return any(_counts(value, number) for value in inner if isinstance(value, dict | list))

@@ -1,0 +1,48 @@
+"""Rules of attribution about the task: what it requires cannot be known, or is one of several right ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..text import listed
+from .facts import Attribution
+
+if TYPE_CHECKING:
+    from ..references import Choice
+    from .deviations import Deviation
+    from .facts import Facts
+
+_MOST = 2
+
+
+def only_open_choices(facts: Facts) -> Attribution | None:
+    """Apply if nothing differs from the reference but values that the task leaves open."""
+    found = facts.deviations
+    if not found or any(deviation.made is None or deviation.wanted is None or deviation.by_user for deviation in found):
+        return None
+    chosen = [_choice(facts, deviation) for deviation in found]
+    if not all(chosen):
+        return None
+    open_slots = [choice for choices in chosen for choice in choices]
+    first = found[0].made
+    reason = f"it leaves open {listed([choice.argument for choice in open_slots], _MOST)}"
+    return Attribution("task", reason, first.message_idx if first else None, open_slots[0].why)
+
+
+def _choice(facts: Facts, deviation: Deviation) -> list[Choice]:
+    """Return the open choices that explain every argument of a call that differs; none if one is not explained."""
+    actions = facts.task.criteria.actions or [] if facts.task is not None else []
+    position = next((number for number, action in enumerate(actions) if action is deviation.wanted), None)
+    choices = [choice for choice in facts.open_choices if choice.action == position]
+    found = []
+    for slot in deviation.slots:
+        fitting = [
+            choice
+            for choice in choices
+            if choice.argument.partition(".")[0] == slot.name
+            and any(value in choice.alternatives for value in slot.got)
+        ]
+        if len(slot.got) != len(slot.wanted) or len(fitting) < len(slot.wanted):
+            return []
+        found += fitting
+    return found

@@ -1,0 +1,248 @@
+"""Rules of attribution about what the user has said, confirmed, or never asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..language.agreement import is_yes
+from ..language.mentions import addresses_in, mentions, mentions_any, short_names
+from ..language.turns import waits_for_yes
+from ..language.wishes import means_all, means_everything, withdraws
+from ..models import strings_in
+from .deviations import leaves
+from .facts import Attribution, clipped, quoted
+
+if TYPE_CHECKING:
+    from .deviations import Deviation, Slot
+    from .evidence import Evidence
+    from .facts import Facts
+
+#: Values of fewer characters are in a text by chance.
+_SHORTEST = 4
+_SEVERAL = 2
+
+
+def asked_for_it(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user has asked for each value that is not as in the reference, or chosen it."""
+    made, evidence = deviation.made, facts.evidence
+    differing = [(slot, value) for slot in deviation.slots for value in slot.got]
+    if made is None or deviation.by_user or facts.refused_after(made) is not None or facts.forbids(made):
+        return None
+    places = [_place_asked(evidence, slot, value, deviation) for slot, value in differing]
+    last = max((place for place in places if place is not None), default=None)
+    failed = facts.failed_before(deviation)
+    # What the user says after a call that failed is an answer to that.
+    if last is None or (failed is not None and failed.message_idx < last):
+        return None
+    if any(_is_wish(facts, deviation, slot, value) for slot, value in differing):
+        return None
+    if deviation.wanted is None:
+        heard = [evidence.mentioned("user", evidence.forms(value), before=made.message_idx) for _, value in differing]
+        asked = None not in heard and _wants_no_more(evidence, deviation)
+    else:
+        known = zip(places, differing, strict=True)
+        asked = all(place is not None or _contains(evidence, value, differing) for place, (_, value) in known)
+    values = ", ".join(dict.fromkeys(str(value) for _, value in differing))
+    what = "asked for another call" if deviation.wanted is None else "asked for other values"
+    text = f"{clipped(values)}: {quoted(evidence.text(last))}"
+    return Attribution("user", f"it {what} than its task has", last, text) if asked else None
+
+
+def _contains(evidence: Evidence, record: Any, differing: list[tuple[Slot, Any]]) -> bool:
+    """Return whether one of the other values that differ is a part of a record."""
+    parts = evidence.records.get(str(record), {}).get("items.name", frozenset())
+    own = (evidence.records.get(str(value), {}).get("name", frozenset()) for _, value in differing if value != record)
+    return any(parts & names for names in own)
+
+
+def _is_wish(facts: Facts, deviation: Deviation, slot: Slot, value: Any) -> bool:
+    """Return whether the scenario wants a tool's act done to what is too much, if only under a condition.
+
+    A call on another record than that of the reference counts as too much. If the reference has no call of the tool,
+    the scenario wants what is forbidden.
+    """
+    made, wanted, evidence = deviation.made, deviation.wanted, facts.evidence
+    if made is None or value not in [text for text in strings_in(made.call.arguments) if _is_id(text)]:
+        return False
+    record = next((text for text in strings_in(made.call.arguments) if text in evidence.records), None)
+    if slot.wanted and wanted is not None and record in [*strings_in(wanted.arguments)]:
+        return False
+    acts = evidence.orders_in(deviation.tool, evidence.scenario)
+    done = any(action.name == deviation.tool for action in facts.reference)
+    return bool(acts) and (not done or any(mentions_any(sentence, evidence.forms(value)) for sentence in acts))
+
+
+def _place_asked(evidence: Evidence, slot: Slot, value: Any, deviation: Deviation) -> int | None:
+    """Return the last message in which the user names a value for itself, or chooses it from several."""
+    made = deviation.made
+    assert made is not None, "only a call that was made has values"
+    before = made.message_idx
+    if [str(text) for text in leaves(made.call.arguments)].count(str(value)) > 1:
+        return None  # said of another argument
+    forms = evidence.forms(value, slot.wanted)
+    last = evidence.mentioned("user", forms, before=before, last=True)
+    if last is None:
+        return None
+    other = [form for wanted in slot.wanted for form in evidence.forms(wanted, slot.got)]
+    wanted_at = evidence.mentioned("user", other, before=before, last=True)
+    if wanted_at is not None and wanted_at >= last:
+        return None
+    first = evidence.mentioned("user", forms, before=before)
+    proposed = evidence.mentioned("assistant", forms, before=first)
+    chosen = evidence.mentioned("assistant", other, before=last) is not None
+    return last if proposed is None or chosen else None
+
+
+def _wants_no_more(evidence: Evidence, deviation: Deviation) -> bool:
+    """Return whether the user's order of a call that is too much is about the whole record."""
+    made = deviation.made
+    assert made is not None, "a call that is too much was made"
+    orders = evidence.orders(made.call.name, made.message_idx)
+    values = [str(value) for slot in deviation.slots for value in slot.got if str(value) in evidence.records]
+    parts = {name for value in values for name in evidence.records[value].get("items.name", ())}
+    named = len(parts) < _SEVERAL or any(
+        means_all(order) or mentions_any(order, values) or all(mentions_any(order, short_names(part)) for part in parts)
+        for order in orders
+    )
+    return bool(orders) and (
+        named or len([value for slot in deviation.slots for value in slot.got if _is_id(value)]) > 1
+    )
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and any(map(str.isdigit, value))
+
+
+def asked_for_less(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the scenario wants everything of a record, and the user has named some parts alone."""
+    made, evidence = deviation.made, facts.evidence
+    if made is None or deviation.by_user or not means_everything(evidence.scenario):
+        return None
+    said = evidence.texts("user", made.message_idx)
+    left = [
+        value for slot in deviation.slots if not slot.got for value in slot.wanted if str(value) in evidence.records
+    ]
+    if not left or any(means_everything(text) for _, text in said):
+        return None
+    if any(mentions_any(text, evidence.forms(value)) for value in left for _, text in said):
+        return None
+    at = [number for number, text in said if evidence.orders_in(made.call.name, text)]
+    return (
+        Attribution(
+            "user", "it asked for less than its scenario does", at[-1] if at else said[-1][0], ", ".join(map(str, left))
+        )
+        if said
+        else None
+    )
+
+
+def never_asked(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user has never said a value that its scenario gives, and that the reference's call needs."""
+    evidence = facts.evidence
+    needed = [value for slot in deviation.slots for value in slot.wanted if _is_given(evidence, value)]
+    unsaid = [value for value in needed if not any(mentions(text, value) for _, text in evidence.texts("user"))]
+    # What the agent has named or used itself the user need not say.
+    used = [argument for call in facts.calls for argument in strings_in(call.call.arguments)]
+    unsaid = [value for value in unsaid if str(value) not in used]
+    unsaid = [value for value in unsaid if not any(mentions(text, value) for _, text in evidence.texts("assistant"))]
+    if not unsaid or deviation.by_user or (deviation.made is None and facts.transfer is not None):
+        return None  # who is handed over cannot say it any more
+    before = deviation.made.message_idx if deviation.made else None
+    given_up = [number for number, text in evidence.texts("user", before) if withdraws(text)]
+    last = [number for number, _ in evidence.texts("user", before)]
+    at = next(reversed(given_up or last), None)
+    return Attribution(
+        "user", "it never said what its scenario asks for", at, ", ".join(dict.fromkeys(map(str, unsaid)))
+    )
+
+
+def asked_too_late(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user has asked for what the reference has only after the agent's call."""
+    made, evidence = deviation.made, facts.evidence
+    if made is None or deviation.by_user:
+        return None
+    for slot in deviation.slots:
+        heard = all(evidence.is_heard(value, made.message_idx) for value in slot.got)
+        for value in slot.wanted if heard else ():
+            forms = evidence.forms(value, slot.got) if str(value) in evidence.records else []
+            at = evidence.mentioned("user", forms)
+            if at is not None and at > made.message_idx and mentions_any(evidence.scenario, forms):
+                before = evidence.texts("user", made.message_idx)
+                return Attribution(
+                    "user",
+                    "it asked for it only after the call",
+                    before[-1][0] if before else at,
+                    quoted(evidence.text(at)),
+                )
+    return None
+
+
+def _is_given(evidence: Evidence, value: Any) -> bool:
+    text = str(value)
+    return len(text) >= _SHORTEST and any(map(str.isdigit, text)) and mentions(evidence.scenario, value)
+
+
+def gave_up(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user has withdrawn a request that the agent was about to fulfil."""
+    evidence = facts.evidence
+    if deviation.made is not None or deviation.by_user or facts.obstacle(deviation) is not None:
+        return None
+    for number, text in reversed(evidence.texts("user")):
+        asked = evidence.texts("assistant", number)
+        if not (withdraws(text) and asked and waits_for_yes(asked[-1][1])) or is_yes(text):
+            continue
+        if facts.names(asked[-1][1], deviation):
+            return Attribution("user", "it withdrew a request of its scenario", number, quoted(text))
+    return None
+
+
+def left_unanswered(facts: Facts) -> Attribution | None:
+    """Apply if the user ended the conversation instead of answering a request for a yes to the missing call."""
+    last = facts.stopped
+    if last is None or facts.transfer is not None or last.words:
+        return None
+    asked = facts.said
+    if not asked.text or not waits_for_yes(asked.text):
+        return None
+    return Attribution("user", "it ended the conversation instead of answering", last.message_idx, quoted(asked.words))
+
+
+def invented(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if a call failed with an id that the user had made up, and the right record was never found."""
+    evidence = facts.evidence
+    if deviation.made is not None or deviation.by_user:
+        return None
+    wanted = {text for text in strings_in(deviation.wanted.arguments) if _is_id(text)} if deviation.wanted else set()
+    seen = {text for call in facts.calls if not facts.has_failed(call) for text in strings_in(call.call.arguments)}
+    for call in facts.calls if not wanted & seen else ():
+        for text in strings_in(call.call.arguments) if facts.has_failed(call) else ():
+            if (
+                not _is_id(text)
+                or len(text) < _SHORTEST
+                or mentions(evidence.scenario, text)
+                or evidence.is_shown(text)
+            ):
+                continue
+            at = evidence.mentioned("user", [text], before=call.message_idx)
+            of_agent = evidence.mentioned("assistant", [text], before=at)
+            if at is not None and of_agent is None:
+                return Attribution("user", "it named something that its scenario does not have", at, text)
+    return None
+
+
+def withheld(facts: Facts) -> Attribution | None:
+    """Apply if the agent never found who the user is, and the user has not said an address that its scenario gives."""
+    evidence = facts.evidence
+    looked = [call for call in facts.calls if call.result is not None and call != facts.transfer]
+    found = any(not call.result.error for call in looked if call.result is not None)
+    unsaid = [
+        detail
+        for detail in addresses_in(evidence.scenario)
+        if not any(mentions(text, detail) for _, text in evidence.texts("user"))
+    ]
+    if found or not looked or not unsaid:
+        return None
+    last = evidence.texts("user")
+    return Attribution(
+        "user", "it did not say what its scenario gives it to be found by", last[-1][0] if last else None, unsaid[0]
+    )

@@ -1,0 +1,103 @@
+"""What a user wants: the best of several things, all of them, a person, or no longer what it asked for."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from .message import plain_quotes, sentences
+
+#: What follows in the same clause is not wanted: "the red one instead of the blue one".
+_UNWANTED: Final = re.compile(
+    r"\b(?:instead of|rather than|other than|except(?: for)?|without|not|never|\w+n't|cannot)\b"
+    r"(?! (?:only|just|mind|sure|know)\b)[^,.;:!?\n]*",
+    re.IGNORECASE,
+)
+_LEAST: Final = re.compile(
+    r"\b(?:cheapest|least expensive|lowest[- ](?:price|priced|cost|fare)|most affordable|lowest available price)\b",
+    re.IGNORECASE,
+)
+_MOST: Final = re.compile(
+    r"\b(?:most expensive|priciest|costliest|highest[- ](?:price|priced|end)|most high-end)\b", re.IGNORECASE
+)
+_ALL: Final = re.compile(
+    r"\b(?:all|both|everything|every|each|entire|whole|complete)\b"
+    r"(?! (?:i (?:need|want)(?:ed)?|for (?:now|today)|set|good|right|done|your help|the help|the information)\b)",
+    re.IGNORECASE,
+)
+_EVERYTHING: Final = re.compile(
+    r"\b(?:everything|(?:entire|whole|complete) \w+|all (?:of )?(?:the |your |my |these |those )?(?:other )?"
+    r"(?:items?|things?|products?|of (?:it|them)))\b",
+    re.IGNORECASE,
+)
+_WITHDRAWS: Final = re.compile(
+    r"\b(?:never ?mind|forget (?:about )?(?:it|that|this|the)|no need (?:to|for)|don't (?:worry|bother|sweat)\b"
+    r"|let's (?:not|leave|skip|forget|keep)\b|(?:i'll|i will|i'd rather|i would rather|let me) (?:just )?"
+    r"(?:leave|skip|keep|hold off|wait|pass|move on|drop|come back|get back|reach out|think about|stick with|contact)\b"
+    r"|i(?:'d| would) (?:prefer|like|rather) (?:to )?wait\b"
+    r"|(?:changed? my mind|no longer (?:want|need)|instead,? (?:just|only)|in that case,? (?:just|only|let's))\b"
+    r"|(?:leave|keep) (?:it|them|that|the order|everything|things) (?:as (?:is|it is|they are)|for now)\b)",
+    re.IGNORECASE,
+)
+_NUMBERS: Final = {
+    word: number
+    for number, words in enumerate(("no zero without", "one a an", "two both", "three", "four", "five", "six", "seven"))
+    for word in words.split()
+}
+#: What is not needed is wanted no times.
+_NONE: Final = r"\b(?:\w+n't|not) (?:need|want|have|require|add|include)\w*(?: any| to (?:add|pay for|check)(?: any)?)?"
+_ASKS_FOR_PERSON: Final = re.compile(
+    r"\btransfer(?:red)? (?:me|us|this)\b|\b(?:speak|talk) (?:to|with) (?:an?|your|the|some)\b|\bescalat\w+"
+    r"|\b(?:connect|put) me (?:to|with|through)\b|\b(?:human|live|real) (?:agent|representative|person|being)\b",
+    re.IGNORECASE,
+)
+
+
+def without_unwanted(text: str) -> str:
+    """Return a text without what it says is not wanted, such as what follows "instead of"."""
+    return _UNWANTED.sub(" ", plain_quotes(text))
+
+
+def extreme_in(text: str) -> Literal["least", "most"] | None:
+    """Return whether a text wants the cheapest (``least``) or the most expensive thing (``most``); None if neither."""
+    wanted = without_unwanted(text)
+    least, most = bool(_LEAST.search(wanted)), bool(_MOST.search(wanted))
+    return None if least == most else "least" if least else "most"
+
+
+def means_all(text: str) -> bool:
+    """Return whether a text speaks of all of several things, or of a whole one."""
+    return _ALL.search(text) is not None
+
+
+def means_everything(text: str) -> bool:
+    """Return whether a text speaks of everything that there is, such as an entire order."""
+    return _EVERYTHING.search(text) is not None
+
+
+def withdraws(text: str) -> bool:
+    """Return whether a text of the user gives up something that it has asked for, or puts it off."""
+    return _WITHDRAWS.search(plain_quotes(text)) is not None
+
+
+def asks_for_person(text: str) -> bool:
+    """Return whether a text of the user asks to be handed over to a person."""
+    return any(_ASKS_FOR_PERSON.search(without_unwanted(sentence)) for sentence in sentences(text))
+
+
+def numbers_of(text: str, thing: str) -> set[int]:
+    """Return how many of a thing a text wants: "no checked bags", "2 bags", "I don't need any bags".
+
+    Args:
+        text: The text.
+        thing: The beginning of the word for it, such as ``bag``.
+    """
+    found = set()
+    noun = rf"(?:\W+\w+){{0,2}}?\W+{re.escape(thing)}\w*"
+    for sentence in sentences(plain_quotes(text.lower())):
+        if re.search(_NONE + noun, sentence):
+            found.add(0)
+            continue
+        for match in re.finditer(rf"\b(\d+|{'|'.join(_NUMBERS)})(?={noun})", sentence):
+            found.add(int(match[1]) if match[1].isdecimal() else _NUMBERS[match[1]])
+    return found
