@@ -217,10 +217,9 @@ def _state_undecided(facts: Facts) -> Attribution | None:
     transfer = facts.transfer
     first = facts.deviations[0] if facts.deviations else None
     if divergence.kind == "diverged":
-        text = (
-            "the agent proposed it and the user agreed" if facts.agreed(divergence.message_idx) else "a call is wrong"
-        )
-        reason = f"{text}: the scenario decides whether the user should have"
+        reason = "a call made the state wrong: who chose its values decides"
+        if facts.agreed(divergence.message_idx):
+            reason = "the agent proposed a wrong call and the user agreed: what its scenario wants decides"
         return Attribution("undecided", reason, divergence.message_idx, divergence.text)
     if first is not None and first.made is not None:
         made = first.made

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..language.agreement import is_yes
 from ..language.mentions import addresses_in, mentions, mentions_any, short_names
-from ..language.turns import waits_for_yes
+from ..language.turns import waits_for_yes, wants_answer
 from ..language.wishes import means_all, means_everything, withdraws
 from ..models import strings_in
 from .deviations import leaves
@@ -145,8 +145,8 @@ def never_asked(facts: Facts, deviation: Deviation) -> Attribution | None:
     used = [argument for call in facts.calls for argument in strings_in(call.call.arguments)]
     unsaid = [value for value in unsaid if str(value) not in used]
     unsaid = [value for value in unsaid if not any(mentions(text, value) for _, text in evidence.texts("assistant"))]
-    if not unsaid or deviation.by_user or (deviation.made is None and facts.transfer is not None):
-        return None  # who is handed over cannot say it any more
+    if not unsaid or deviation.by_user or (deviation.made is None and not _could_say(facts)):
+        return None
     before = deviation.made.message_idx if deviation.made else None
     given_up = [number for number, text in evidence.texts("user", before) if withdraws(text)]
     last = [number for number, _ in evidence.texts("user", before)]
@@ -154,6 +154,12 @@ def never_asked(facts: Facts, deviation: Deviation) -> Attribution | None:
     return Attribution(
         "user", "it never said what its scenario asks for", at, ", ".join(dict.fromkeys(map(str, unsaid)))
     )
+
+
+def _could_say(facts: Facts) -> bool:
+    """Return whether the user has left itself, after a question: who is handed over or cut off cannot say more."""
+    left = facts.simulation.termination_reason == "user_stop" and facts.transfer is None
+    return left and any(wants_answer(text) for _, text in facts.evidence.texts("assistant", after=0))
 
 
 def asked_too_late(facts: Facts, deviation: Deviation) -> Attribution | None:
