@@ -308,6 +308,10 @@ RULES = (
         "the agent refused a write of the reference that breaks a rule about calls, which the data's policy states",
         contradicts_policy,
     ),
+    Rule(
+        "nothing was left unsaid but amounts that the writes of the reference do not bring about",
+        task_rules.not_brought_about,
+    ),
     Rule("nothing differs but arguments that the task leaves open", task_rules.only_open_choices),
     Rule("the user agreed to a question and ended the conversation in the same message", user_rules.agreed_and_left),
     Rule(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...evaluation import Evaluation
     from ...lint.findings import Severity
     from ...models import Simulation, Task
+    from ...policy import Rule
 
 #: Characters of a call in a finding.
 _CALL = 120
