@@ -32,6 +32,8 @@ pytestmark = pytest.mark.parity
         ("telecom_gpt-4o", "57fceb38", "agent", "it transferred the user instead of making a required call"),
         # The call was the right one for another reservation.
         ("airline_whissle", "ac5c8300", "undecided", "a required call was not made"),
+        # The amount would be paid back for a part of an order, which the reference does not cancel.
+        ("truth/retail_gemini-3-flash", "33", "task", "it requires an amount that its reference actions do not"),
         # The user has made up an address, chosen another card, left with a request for a yes.
         ("truth/retail_gpt-5-nano", "111", "user", "it asked for other values"),
         ("truth/retail_gemini-3-flash", "11", "user", "it ended the conversation instead of answering"),
