@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation
 from pytest_tau.evaluation.evaluate import grade
-from pytest_tau.lint.actions import tools_of
 from pytest_tau.models import GREETING, AssistantMessage, NLAssertionCheck, ToolCall, UserMessage
 from pytest_tau.policy import check_policy, load_rules
+from pytest_tau.references.sides import tools_of
 
 from .values import Records, data_of, leaves
 

@@ -310,7 +310,7 @@ RULES = (
     ),
     Rule(
         "nothing was left unsaid but amounts that the writes of the reference do not bring about",
-        task_rules.not_brought_about,
+        task_rules.requires_what_is_not_done,
     ),
     Rule("nothing differs but arguments that the task leaves open", task_rules.only_open_choices),
     Rule("the user agreed to a question and ended the conversation in the same message", user_rules.agreed_and_left),

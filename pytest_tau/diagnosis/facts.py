@@ -6,13 +6,13 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from .. import references
 from ..language import spoken
 from ..language.claims import words_for_act
 from ..language.mentions import mentions, mentions_any
 from ..language.turns import speaks_of_own
 from ..models import AssistantMessage, UserMessage, strings_in
 from ..policy import check_policy, load_rules
+from ..references import open_choices
 from ..references.rules import breaches_of_reference
 from ..text import error_line, shorten
 from .deviations import deviations, mutating_tools
@@ -207,9 +207,9 @@ class Facts:
     @functools.cached_property
     def open_choices(self) -> list[Choice]:
         """The values of the reference that the task leaves open."""
-        choose = getattr(references, "open_choices", None)
-        found = choose(self.task, self.domain) if choose is not None and self.deviations else []
-        return list(found)
+        if self.task is None or self.domain is None or not self.deviations:
+            return []
+        return list(open_choices(self.task, self.domain))
 
     def agreed(self, number: int | None) -> bool:
         """Return whether the user's last words before a message agree to what the agent had asked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import references
+from ..references import not_brought_about
 from ..text import listed
 from .facts import Attribution
 
@@ -49,13 +49,13 @@ def _choice(facts: Facts, deviation: Deviation) -> list[Choice]:
     return found
 
 
-def not_brought_about(facts: Facts) -> Attribution | None:
+def requires_what_is_not_done(facts: Facts) -> Attribution | None:
     """Apply if all that was not said are amounts that the writes of the reference do not bring about."""
     info, task, domain = facts.simulation.reward_info, facts.task, facts.domain
     unsaid = [check.info for check in (info and info.communicate_checks) or () if not check.met]
     if facts.divergence is not None or not unsaid or task is None or domain is None:
         return None
-    found = {each.statement: each for each in references.not_brought_about(task, domain)}
+    found = {each.statement: each for each in not_brought_about(task, domain)}
     if not all(text in found for text in unsaid):
         return None
     reason = "it requires an amount that its reference actions do not bring about"

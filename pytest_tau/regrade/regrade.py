@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..capability import judged_messages
-from ..diagnosis import annotate_failure
+from ..diagnosis.attribution import annotate_failure
 from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
 from ..evaluation import OFFICIAL, Evaluation, Grading
