@@ -113,14 +113,22 @@ def _open(task: Task, domain: Domain) -> Iterator[OpenChoice]:
         present = reference.present(slot)
         if present and slot.is_enumeration:
             continue  # what is not mentioned stays
-        fitting = tuple(value for value in slot.others[:_MOST] if reference.admits(slot, value))
+        others = [value for value in slot.others[:_MOST] if not _is_accepted(task, slot, value)]
+        fitting = tuple(value for value in others if reference.admits(slot, value))
         if fitting:
             listed.add(key)
             values = " and ".join([slot.value, *fitting])
             why = f"{values} fit; no word of the scenario is about the {_subject(slot)}, nor excludes one of them"
-            others = tuple(map(slot.typed, fitting))
+            alternatives = tuple(map(slot.typed, fitting))
             value = slot.typed(slot.value)
-            yield OpenChoice(slot.position, slot.action.name, slot.path, value, others, present, why)
+            yield OpenChoice(slot.position, slot.action.name, slot.path, value, alternatives, present, why)
+
+
+def _is_accepted(task: Task, slot: Slot, value: str) -> bool:
+    """Return whether another right outcome of the task makes the call of a slot with a value."""
+    calls = [action for outcome in task.criteria.outcomes or [] for action in outcome.actions]
+    wanted = slot.filled(value)
+    return any(action.name == slot.action.name and action.arguments == wanted for action in calls)
 
 
 def is_replacement(slot: Slot) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_tau import references
+from pytest_tau.diagnosis import facts
 from pytest_tau.diagnosis.attribution import annotate_failure, attribute
 from pytest_tau.diagnosis.divergence import first_divergence
 from pytest_tau.models import Simulation, ToolCall, ToolMessage
@@ -167,7 +167,7 @@ def test_nothing_differs_but_what_the_task_leaves_open(
     domain: Domain, monkeypatch: pytest.MonkeyPatch, got: int
 ) -> None:
     choice = Choice(0, "price", (170,), "150 and 170 fit; the scenario says nothing about the price")
-    monkeypatch.setattr(references, "open_choices", lambda *_: [choice], raising=False)
+    monkeypatch.setattr(facts, "open_choices", lambda *_: [choice])
     wanted = scenario("Set a price.", PRICE)
     talk = [user("A price, please."), *made(call("price", item_id="lamp", price=got)), STOP]
     found = blamed(domain, wanted, *talk)
@@ -179,7 +179,7 @@ def test_a_rule_that_raises_does_not_touch_the_trial(domain: Domain, monkeypatch
     def broken(*_: Any) -> Any:
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(references, "open_choices", broken, raising=False)
+    monkeypatch.setattr(facts, "open_choices", broken)
     wanted = scenario("Set a price.", PRICE)
     simulation = graded(domain, wanted, user("Hi"), *made(call("price", item_id="lamp", price=3)), STOP)
     annotate_failure(simulation, wanted, domain)
