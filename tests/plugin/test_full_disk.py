@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from pytest_tau.plugin.store import spare, writer
+from pytest_tau.plugin.store import spare
 from pytest_tau.plugin.store.writer import SimulationFile
 from pytest_tau.runs import jsonl
 
@@ -55,11 +55,11 @@ def atomic_write(path, content):
 
 def pytest_configure():
     tempfile.tempdir = None  # a process may run the workers of several tests
-    writer.append_lines = spare.append_lines = append_lines
+    jsonl.append_lines = spare.append_lines = append_lines
     manifest.atomic_write = spare.atomic_write = atomic_write
 
 def pytest_unconfigure():
-    writer.append_lines = spare.append_lines = append
+    jsonl.append_lines = spare.append_lines = append
     manifest.atomic_write = spare.atomic_write = write
 """
 
@@ -128,7 +128,7 @@ def full(monkeypatch):
             raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
         return make(run)
 
-    monkeypatch.setattr(writer, "append_lines", append_lines)
+    monkeypatch.setattr(jsonl, "append_lines", append_lines)
     monkeypatch.setattr(spare, "make_spare", make_spare)
     return places
 

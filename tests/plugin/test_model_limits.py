@@ -151,7 +151,7 @@ def test_a_conversation_of_built_in_participants_has_no_limit_of_its_own(models,
 
     class Seen(Conversation):
         async def run(self):
-            limits.append(self._limits.timeout)
+            limits.append(self._limits.seconds)
             return await super().run()
 
     monkeypatch.setattr("pytest_tau.runner.trial.Conversation", Seen)

@@ -54,7 +54,6 @@ def test_the_output_of_the_saboteur_is_real(project, monkeypatch) -> None:
 def test_the_example_runs(project, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(blocks) == 1
     project.write("conftest.py", blocks[0])
     project.write("parts.py", AGENT)
     action = {"action_id": "a", "name": "lend", "arguments": {"book": "Emma", "days": 60}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -105,19 +106,21 @@ class Bundled:
 def objects_of_reading(file: str) -> tuple[int, int]:
     """Return how many conversations are alive at once while a file is read, and how many objects are kept of it."""
     stored = StoredEvidence(Bundled(), None, frozenset())
-    run, alive = open_run(file), 0
+    run, alive, read = open_run(file), 0, list[weakref.ref[pytest_tau.Simulation]]()
     trials = run.trials
 
     def watched() -> Iterator[StoredTrial]:
         nonlocal alive
         for trial in trials():
+            read.append(weakref.ref(trial.simulation))
             yield trial
-            alive = max(alive, sum(isinstance(each, pytest_tau.Simulation) for each in gc.get_objects()))
+            alive = max(alive, sum(simulation() is not None for simulation in read))
 
     gc.collect()
     before = len(gc.get_objects())
     run.trials = watched  # type: ignore[method-assign]
     stored.read(run)
+    read.clear()
     gc.collect()
     kept = len(gc.get_objects()) - before
     assert stored.evidence.tasks == 1

@@ -153,7 +153,7 @@ def test_one_that_overrides_an_answer_is_asked_where_it_is_at_hand(domain: Domai
     assert make_record(failed, None, "tiny").failed_checks == ("TURNS",)
     found = attribute(failed, None)
     assert found is not None
-    assert (found.party, found.evidence) == ("agent", "TURNS")
+    assert (found.party, found.evidence) == ("undecided", "TURNS")
 
 
 @pytest.mark.parametrize("answer", [ZeroDivisionError, "no lines"])

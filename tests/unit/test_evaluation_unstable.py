@@ -71,7 +71,7 @@ def test_a_reference_that_is_another_one_each_time_is_a_mistake_of_the_domain(
     assert (simulation.info or {})["blame"]["party"] == "domain"
 
 
-def test_the_agent_is_blamed_for_what_is_always_the_same(unstable: Domain) -> None:
+def test_the_domain_is_not_blamed_for_what_is_always_the_same(unstable: Domain) -> None:
     simulation = trial(unstable, ["rename"], [])
     assert simulation.reward == 0
     assert (simulation.info or {})["blame"]["party"] == "agent"
