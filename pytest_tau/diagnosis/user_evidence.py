@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _SHORTEST = 4
 _SEVERAL = 2
 
+#: Ends the reason of a user that asked for something else: its task may leave that open.
+OTHER_WISH = "than its task has"
+
 
 def asked_for_it(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user has asked for each value that is not as in the reference, or chosen it."""
@@ -45,7 +48,7 @@ def asked_for_it(facts: Facts, deviation: Deviation) -> Attribution | None:
     values = ", ".join(dict.fromkeys(str(value) for _, value in differing))
     what = "asked for another call" if deviation.wanted is None else "asked for other values"
     text = f"{clipped(values)}: {quoted(evidence.text(last))}"
-    return Attribution("user", f"it {what} than its task has", last, text) if asked else None
+    return Attribution("user", f"it {what} {OTHER_WISH}", last, text) if asked else None
 
 
 def _contains(evidence: Evidence, record: Any, differing: list[tuple[Slot, Any]]) -> bool:

@@ -74,4 +74,4 @@ def test_a_reference_that_is_another_one_each_time_is_a_mistake_of_the_domain(
 def test_the_domain_is_not_blamed_for_what_is_always_the_same(unstable: Domain) -> None:
     simulation = trial(unstable, ["rename"], [])
     assert simulation.reward == 0
-    assert (simulation.info or {})["blame"]["party"] == "agent"
+    assert (simulation.info or {})["blame"]["party"] == "undecided"

@@ -16,7 +16,7 @@ from ...regrade.replay_diff import call_on_other_data
 from ...runs.manifest import agent_name
 from . import capability
 from .ends import end_of
-from .evidence import Evidence, TaskKey
+from .evidence import Evidence, TaskKey, is_spoilt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +110,7 @@ class StoredEvidence:
         passed, end = verdict is not None and verdict.passed, capability.read(simulation.facts)
         if not passed and end is None:
             passed, end = _graded(simulation, task, domain)
-        if not passed and (simulation.info or {}).get("blame", {}).get("party") == "user":
+        if not passed and is_spoilt((simulation.info or {}).get("blame")):
             self.left_out["the user's fault"] += 1
             return
         if not passed and end is not None and end.says_nothing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...text import listed
-from .evidence import Evidence, TaskKey
+from .evidence import Evidence, TaskKey, is_spoilt
 
 if TYPE_CHECKING:
     from ...capability.views import FinishedRun
@@ -22,7 +22,7 @@ def finished(run: FinishedRun) -> None:
     for record, facts in run.trials:
         conditions = record.conditions or {}
         model = conditions.get("models", {}).get("agent", {}).get("name")
-        if record.ran and model and (record.blame or {}).get("party") != "user":
+        if record.ran and model and not is_spoilt(record.blame):
             agent = f"{conditions.get('agent')} {model}"
             task = TaskKey(record.domain, record.task_id)
             evidence.add(task, agent, facts, passed=record.passed, example=record.task_id)
