@@ -26,7 +26,6 @@ ALLOWED = {
     "capabilities/traces/reading/spool.py": "values that this process has put into its own database",
     "capabilities/traces/tasks/recorded.py": "arguments as this process has written them",
     "plugin/collect/resume.py": "a copy of a value of this process",
-    "plugin/store/manifest.py": "a copy of a value of this process",
     "plugin/wire.py": "a worker's file in a folder of the run for temporary files",
     "plugin/report/trial_reports.py": "a report of a worker of this run",
     "environment/task_schema.py": "a copy of a value of this process",
