@@ -18,6 +18,7 @@ _CLOSE, _FREEZE = "close_debit_card_4721", "freeze_debit_card_3892"
 #: The calls that carry out the action on a card which a dispute records; the more severe one is enough.
 _CARD_ACTIONS: Final = {"close_and_reissue": (_CLOSE,), "freeze_pending_investigation": (_FREEZE, _CLOSE)}
 _SUBMIT: Final = "submit_credit_limit_increase_request_7392"
+_HISTORY: Final = "get_credit_limit_increase_history_4829"
 _DECISIONS: Final = ("approve_credit_limit_increase_5847", "deny_credit_limit_increase_5848")
 _CREDIT: Final = "apply_savings_account_credit_6831"
 
@@ -60,7 +61,7 @@ PROCEDURE_RULES = [
     Rule(
         "limit-steps",
         "An increase is decided at once by these steps, in this order.",
-        _steps(_DECISIONS, (_SUBMIT, "get_credit_limit_increase_history_4829"), "credit_card_account_id"),
+        _steps(_DECISIONS, (_SUBMIT, _HISTORY), "credit_card_account_id"),
         of_reference=True,
         editions=(("2b03fe42af3d",),),
     ),
