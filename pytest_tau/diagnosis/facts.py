@@ -13,7 +13,7 @@ from ..language.turns import speaks_of_own
 from ..models import AssistantMessage, UserMessage, strings_in
 from ..policy import check_policy, load_rules
 from ..references import open_choices
-from ..references.rules import breaches_of_reference
+from ..references.rules import breaches_in, carried_out
 from ..text import error_line, shorten
 from .deviations import deviations, mutating_tools
 from .evidence import Evidence
@@ -119,8 +119,9 @@ class Facts:
     @functools.cached_property
     def reference_breaches(self) -> list[RecordedBreach]:
         """The breaches of rules in the reference."""
-        known = self.task is not None and self.domain is not None and self.deviations
-        return breaches_of_reference(self.task, self.domain) if known and self.task and self.domain else []
+        if self.task is None or self.domain is None or not self.deviations:
+            return []
+        return breaches_in(carried_out(self.task, self.domain), self.task, self.domain)
 
     def phrases(self, tool: str) -> Sequence[str]:
         """Return by which words people ask for a tool of the user's."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..models import AssistantMessage, ToolCall, UserMessage
-from ..policy import check_policy, holds_in, load_rules
+from .rules import breaches_in, carried_out
 from .slots import addressed, fields_of, slots_of
 from .wishes import Wishes
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..environment import Domain, Environment
-    from ..models import Action, Message, Task, ToolMessage
+    from ..models import Action, Task
     from .slots import Slot
 
 #: As many alternatives of a slot are tried.
@@ -82,20 +81,8 @@ class References:
 
     def _broken(self, actions: Sequence[Action]) -> set[str]:
         """Return the rules of calls that actions break."""
-        rules = [rule for rule in load_rules(self._domain.spec) if rule.absolute]
-        rules = [rule for rule in rules if holds_in(rule, self.after.policy)]
-        report = check_policy(self._messages(actions), self._task, self._domain, rules=rules, dialog=False)
-        return set(report.counts) if report else set()
-
-    def _messages(self, actions: Sequence[Action]) -> list[Message]:
-        environment = self._domain.environment(self._task)
-        messages: list[Message] = [*self._task.message_history]
-        for position, action in enumerate(actions):
-            call = ToolCall(id=str(position), name=action.name, arguments=action.arguments, requestor=action.requestor)
-            side = AssistantMessage if action.requestor == "assistant" else UserMessage
-            result: ToolMessage = environment.call(action.name, action.arguments, action.requestor, call.id)
-            messages += [side(tool_calls=[call]), result]
-        return messages
+        messages = carried_out(self._task, self._domain, actions)
+        return {breach.rule for breach in breaches_in(messages, self._task, self._domain)}
 
 
 def open_choices(task: Task, domain: Domain) -> list[OpenChoice]:

@@ -10,9 +10,9 @@ from ..errors import DomainError, TaskFormatError, ToolServerError
 from ..evaluation import Evaluation, components_of, known_components
 from ..evaluation.components.db import same_state
 from ..evaluation.evaluate import grade
-from ..models import AssistantMessage, Outcome, ToolCall, UserMessage, clone, strings_in
-from ..policy import check_policy, holds_in, load_rules
+from ..models import AssistantMessage, Outcome, ToolMessage, UserMessage, clone
 from ..text import listed, one_line
+from .rules import breaches_in, carried_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,8 +66,8 @@ def prove(task: Task, domain: Domain, outcome: Outcome) -> list[str]:
     try:
         check_comparable(whole, domain.spec)
         check_task(right, domain.spec, right.criteria.reward_basis, solo=right.ticket is not None)
-        messages, failed = _carried_out(right, domain)
-        if failed:
+        messages = carried_out(right, domain)
+        if failed := [*_failed(right, messages)]:
             return [*problems, *failed]
         problems += _breaches(right, domain, messages)
         unstable = domain.unstable_reference(right)
@@ -84,34 +84,20 @@ def _with_criteria(task: Task, **changes: Any) -> Task:
     return task.model_copy(update={"evaluation_criteria": task.criteria.model_copy(update=changes)})
 
 
-def _carried_out(right: Task, domain: Domain) -> tuple[list[Message], list[str]]:
-    """Return a conversation in which the user says the scenario and the actions are made, and which of these fail."""
-    environment = domain.environment(right)
-    scenario = "\n".join(strings_in(right.user_scenario.model_dump(mode="json")))
-    messages: list[Message] = [*right.message_history, UserMessage(content=scenario)]
-    problems = []
-    for position, action in enumerate(right.criteria.actions or []):
-        call = ToolCall(
-            id=f"outcome_{position}", name=action.name, arguments=clone(action.arguments), requestor=action.requestor
-        )
-        result = environment.call(call.name, clone(call.arguments), call.requestor, call.id)
-        side = AssistantMessage if action.requestor == "assistant" else UserMessage
-        messages += [side(tool_calls=[call]), result]
+def _failed(right: Task, messages: Sequence[Message]) -> Iterator[str]:
+    """Yield which actions fail, or do not fail as they are meant to."""
+    results = [message for message in messages if isinstance(message, ToolMessage)]
+    actions = right.criteria.actions or []
+    for position, (action, result) in enumerate(zip(actions, results[len(results) - len(actions) :], strict=True)):
         if result.error and not action.fails:
-            problems.append(f"action {position} ({action.name}) fails: {one_line(result.content or '', _WIDTH)}")
+            yield f"action {position} ({action.name}) fails: {one_line(result.content or '', _WIDTH)}"
         if action.fails and not result.error:
-            problems.append(f"action {position} ({action.name}) is meant to fail, and does not")
-    environment.close()
-    return messages, problems
+            yield f"action {position} ({action.name}) is meant to fail, and does not"
 
 
 def _breaches(right: Task, domain: Domain, messages: Sequence[Message]) -> Iterator[str]:
-    """Yield the rules of calls that the policy states and the actions break."""
-    policies = [domain.environment(policy=name).policy for name in domain.spec.policies]
-    rules = [rule for rule in load_rules(domain.spec) if rule.absolute or rule.of_reference]
-    held = [rule for rule in rules if any(holds_in(rule, policy) for policy in policies)]
-    report = check_policy(messages, right, domain, rules=held) if held else None
-    for breach in report.breaches if report else ():
+    """Yield the rules of calls that the actions break."""
+    for breach in breaches_in(messages, right, domain):
         called = f"{one_line(breach.call_text, _WIDTH)}: " if breach.call_text else ""
         yield f"it breaks the rule {breach.rule}: {called}{breach.evidence}"
 

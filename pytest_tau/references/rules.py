@@ -10,18 +10,15 @@ from ..policy import check_policy, holds_in, load_rules
 from .documents import documents_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..environment import Domain
-    from ..models import Message, Task
+    from ..models import Action, Message, Task
     from ..policy import RecordedBreach, Rule
 
 
 #: The rules that hold in the policy of a domain's data, and the others.
 _RULES: weakref.WeakKeyDictionary[Domain, tuple[list[Rule], list[Rule]]] = weakref.WeakKeyDictionary()
-
-
-def is_own_data(domain: Domain) -> bool:
-    """Return whether a domain has its own data: another edition has another policy and other reference actions."""
-    return domain.folder == domain.spec.folder
 
 
 def policy_texts(domain: Domain) -> list[str]:
@@ -40,27 +37,32 @@ def reference_rules(domain: Domain) -> tuple[list[Rule], list[Rule]]:
     return _RULES[domain]
 
 
-def breaches_of_reference(task: Task, domain: Domain) -> list[RecordedBreach]:
-    """Return the breaches of rules in the reference actions of a task, made after the user has said its scenario.
+def carried_out(task: Task, domain: Domain, actions: Sequence[Action] | None = None) -> list[Message]:
+    """Return a conversation in which the user says the scenario, and the actions are made, with their results.
 
-    Checked are absolute rules and those of references that the policy of the data states.
+    Args:
+        task: The task, whose message history comes first.
+        domain: Its domain.
+        actions: The actions; those of the reference for None.
+    """
+    environment = domain.environment(task)
+    scenario = "\n".join(strings_in(task.user_scenario.model_dump(mode="json")))
+    messages: list[Message] = [*task.message_history, UserMessage(content=scenario)]
+    for position, action in enumerate((task.criteria.actions or ()) if actions is None else actions):
+        arguments, side = action.arguments, action.requestor
+        call = ToolCall(id=f"reference-{position}", name=action.name, arguments=clone(arguments), requestor=side)
+        made_by = AssistantMessage if side == "assistant" else UserMessage
+        messages += [made_by(tool_calls=[call]), environment.call(action.name, clone(arguments), side, call.id)]
+    environment.close()
+    return messages
+
+
+def breaches_in(messages: Sequence[Message], task: Task, domain: Domain) -> list[RecordedBreach]:
+    """Return the breaches of the rules that references are checked by and the policy states.
 
     Raises:
         ConfigurationError: The domain's rules cannot be loaded.
     """
-    rules = reference_rules(domain)[0]
-    if is_own_data(domain):
-        rules = [rule for rule in load_rules(domain.spec) if rule.absolute or rule.of_reference]
-    if not rules:
-        return []
-    state = domain.environment(task)
-    messages: list[Message] = [UserMessage(content="\n".join(strings_in(task.user_scenario.model_dump(mode="json"))))]
-    for number, action in enumerate(task.criteria.actions or ()):
-        made = ToolCall(id=f"reference-{number}", name=action.name, arguments=clone(action.arguments))
-        made = made.model_copy(update={"requestor": action.requestor})
-        side = UserMessage if action.requestor == "user" else AssistantMessage
-        result = state.call(action.name, action.arguments, action.requestor)
-        messages += [side(tool_calls=[made]), result.model_copy(update={"id": made.id})]
-    state.close()
-    found = check_policy(messages, task, domain, rules=rules)
-    return list(found.breaches) if found else []
+    rules, _ = reference_rules(domain)
+    report = check_policy(messages, task, domain, rules=rules) if rules else None
+    return list(report.breaches) if report else []

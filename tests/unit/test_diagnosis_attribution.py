@@ -330,6 +330,7 @@ def test_a_task_that_requires_what_the_policy_forbids(tmp_path: Path, absolute: 
             yield trajectory.breach(each, "a new name")
 
     strict = make(tmp_path, rules=[Rule("names", "Names stay.", renamings, absolute=absolute)])
+    (strict.folder / "policy.md").write_text("# Rules\n\nNames stay.\n", encoding="utf-8")
     talk = [user("Call the lamp L."), agent(said), user("And now?"), agent("Is there anything else?")]
     left = graded(strict, WANTED, *talk, user("No. ###STOP###"))
     annotate_failure(left, WANTED, strict)

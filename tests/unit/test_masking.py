@@ -17,7 +17,7 @@ from pytest_tau.masking import is_secret, mask_secrets, masked
         "Unexpected token: identifier, expected one of: number",
         "token_count: 12345678, max_tokens=4096",
         "basic information about the order",
-        "PWD=/work/project",
+        "PWD=/srv/project",
         "risk-management of task-force",
         "https://example.org/page?item=4&color=blue",
         "the signature is missing",

@@ -8,7 +8,7 @@ from ...errors import ConfigurationError, TauError
 from ...lint.findings import Finding
 from ...models import UserMessage, strings_in
 from ...policy import check_policy, load_rules, stated_as, states
-from ...references.rules import is_own_data, policy_texts, reference_rules
+from ...references.rules import policy_texts, reference_rules
 from ...runner.config import SimulationSettings
 from ...runner.simulate import conduct, prepare_trial
 from ...text import one_line
@@ -38,7 +38,7 @@ async def lint(view: LintView) -> list[Finding]:
     if view.task is None:
         return [*check_rules(view.domain)]
     found = [*_breaches_of_reference(view)]
-    if not is_own_data(view.domain):
+    if not view.domain.has_own_data:
         return found
     # Nor must they break any other rule that does not depend on what is said.
     known = {finding.text.partition(":")[0] for finding in found}
@@ -78,7 +78,7 @@ def check_rules(domain: Domain) -> Iterator[Finding]:
     except ConfigurationError as error:
         yield Finding("bad-rule", "error", None, str(error))
         return
-    if not is_own_data(domain):
+    if not domain.has_own_data:
         _, missing = reference_rules(domain)
         if missing:
             names = ", ".join(rule.name for rule in missing)
