@@ -13,10 +13,12 @@ from ..language.turns import announced_in
 from ..language.vocabulary import follows, words
 from ..language.wishes import asks_for_person, extreme_in, means_all, numbers_of, withdraws, without_unwanted
 from ..models import call_as_text, strings_in
+from .evidence import scalars
 from .facts import Attribution, clipped, first_line, quoted
 from .turning_point import HANDED_OVER
 
 if TYPE_CHECKING:
+    from ..models import Call
     from .deviations import Deviation
     from .evidence import Evidence
     from .facts import Facts
@@ -38,11 +40,8 @@ def failed_first(facts: Facts, deviation: Deviation) -> Attribution | None:
     )
 
 
-def made_impossible(facts: Facts, deviation: Deviation) -> Attribution | None:
+def made_impossible(facts: Facts, _: Deviation, made: Call) -> Attribution | None:
     """Apply if the tool refused a call of the reference after the agent's call had made it impossible."""
-    made = deviation.made
-    if made is None or deviation.by_user:
-        return None
     refused = facts.refused_after(made)
     if refused is None or refused.result is None:
         return None
@@ -51,11 +50,9 @@ def made_impossible(facts: Facts, deviation: Deviation) -> Attribution | None:
     return Attribution("agent", reason, made.message_idx, text)
 
 
-def ignored_wish(facts: Facts, deviation: Deviation) -> Attribution | None:
+def ignored_wish(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
     """Apply if the user has asked for the value of the reference, and the agent used another one."""
-    made, evidence = deviation.made, facts.evidence
-    if made is None or deviation.by_user:
-        return None
+    evidence = facts.evidence
     for slot in deviation.slots:
         for value in slot.wanted:
             forms = evidence.forms(value, slot.got)
@@ -69,11 +66,9 @@ def ignored_wish(facts: Facts, deviation: Deviation) -> Attribution | None:
     return None
 
 
-def ignored_number(facts: Facts, deviation: Deviation) -> Attribution | None:
+def ignored_number(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
     """Apply if the user has said how many of something it wants, and the agent used another number."""
-    made, evidence = deviation.made, facts.evidence
-    if made is None or deviation.by_user:
-        return None
+    evidence = facts.evidence
     for slot in deviation.slots:
         numbers = [value for value in (*slot.got, *slot.wanted) if type(value) is int]
         things = {word[:_STEM] for word in slot.name.split("_") if len(word) > _STEM}
@@ -117,11 +112,9 @@ def _price(evidence: Evidence, value: Any) -> float | None:
     return numbers.pop() if len(numbers) == 1 else None
 
 
-def invented(facts: Facts, deviation: Deviation) -> Attribution | None:
+def invented(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
     """Apply if the agent used a value that neither the user had said nor a tool had shown."""
-    made, evidence = deviation.made, facts.evidence
-    if made is None or deviation.by_user:
-        return None
+    evidence = facts.evidence
     for slot in deviation.slots:
         for value in slot.got:
             if not isinstance(value, str) or len(value) < _SHORTEST or not any(map(str.isdigit, value)):
@@ -133,11 +126,9 @@ def invented(facts: Facts, deviation: Deviation) -> Attribution | None:
     return None
 
 
-def not_agreed(facts: Facts, deviation: Deviation) -> Attribution | None:
+def not_agreed(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
     """Apply if the agent used a value that it had not named to the user, who had not asked for it."""
-    made, evidence = deviation.made, facts.evidence
-    if made is None or deviation.by_user:
-        return None
+    evidence = facts.evidence
     for slot in deviation.slots:
         for value in slot.got:
             forms = evidence.forms(value, slot.wanted)
@@ -153,10 +144,10 @@ def not_agreed(facts: Facts, deviation: Deviation) -> Attribution | None:
     return None
 
 
-def did_more(facts: Facts, deviation: Deviation) -> Attribution | None:
+def did_more(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
     """Apply if a call changes a whole record, and the agent had named only a part of it to the user."""
-    made, evidence = deviation.made, facts.evidence
-    if made is None or deviation.by_user or deviation.wanted is not None:
+    evidence = facts.evidence
+    if deviation.wanted is not None:
         return None
     records = [evidence.records[text] for text in strings_in(made.call.arguments) if text in evidence.records]
     parts = {name for record in records for field, names in record.items() if field == "items.name" for name in names}
@@ -171,10 +162,10 @@ def did_more(facts: Facts, deviation: Deviation) -> Attribution | None:
     return None
 
 
-def unasked(facts: Facts, deviation: Deviation) -> Attribution | None:
+def unasked(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
     """Apply if a call is not part of the reference, and neither side has named anything of it before."""
-    made, evidence = deviation.made, facts.evidence
-    if made is None or deviation.by_user or deviation.wanted is not None:
+    evidence = facts.evidence
+    if deviation.wanted is not None:
         return None
     values = [value for slot in deviation.slots for value in slot.got if evidence.forms(value)]
     if not values or any(evidence.is_heard(value, made.message_idx) for value in values):
@@ -182,11 +173,8 @@ def unasked(facts: Facts, deviation: Deviation) -> Attribution | None:
     return Attribution("agent", "it made a call that the user had not asked for", made.message_idx, deviation.text)
 
 
-def broke_rule(facts: Facts, deviation: Deviation) -> Attribution | None:
+def broke_rule(facts: Facts, _: Deviation, made: Call) -> Attribution | None:
     """Apply if the call that differs breaks a rule of the policy."""
-    made = deviation.made
-    if made is None or deviation.by_user:
-        return None
     for breach in facts.breaches:
         call = breach.call
         if breach.message_idx == made.message_idx and call and call["arguments"] == made.call.arguments:
@@ -198,8 +186,6 @@ def broke_rule(facts: Facts, deviation: Deviation) -> Attribution | None:
 
 def withdrew(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if a call is missing, and the tool had refused another call of the agent's on the same record."""
-    if deviation.made is not None or deviation.by_user:
-        return None
     ids = {str(value) for slot in deviation.slots for value in slot.wanted if str(value) in facts.evidence.records}
     for call in facts.calls:
         own = {str(value) for value in call.call.arguments.values() if isinstance(value, str | int)}
@@ -219,8 +205,6 @@ def withdrew(facts: Facts, deviation: Deviation) -> Attribution | None:
 
 def claimed(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the agent has said that it made a change that is missing, right after no other one."""
-    if deviation.made is not None or deviation.by_user:
-        return None
     evidence = facts.evidence
     done = [call.message_idx for call in facts.calls if call.call.name in facts.mutating and not facts.has_failed(call)]
     for number, text in evidence.texts("assistant"):
@@ -235,8 +219,6 @@ def claimed(facts: Facts, deviation: Deviation) -> Attribution | None:
 
 def not_done(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user has agreed to a missing call that the agent had proposed."""
-    if deviation.made is not None or deviation.by_user:
-        return None
     evidence = facts.evidence
     for number, text in evidence.texts("user"):
         agreed = evidence.agreement(number + 1)
@@ -271,8 +253,6 @@ def refused(facts: Facts, deviation: Deviation) -> Attribution | None:
 
 def ignored_request(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user has asked for a missing call by its values, and has not withdrawn that."""
-    if deviation.made is not None or deviation.by_user:
-        return None
     evidence = facts.evidence
     asked = [number for number, text in evidence.texts("user") if facts.names(without_unwanted(text), deviation)]
     following = evidence.texts("assistant", after=asked[0]) if asked else []
@@ -284,7 +264,7 @@ def ignored_request(facts: Facts, deviation: Deviation) -> Attribution | None:
 
 def forgot_sibling(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the agent made the same change to other records, and forgot one."""
-    if deviation.made is not None or deviation.by_user or deviation.wanted is None:
+    if deviation.wanted is None:
         return None
     others = [action for action in facts.reference if action.name == deviation.tool and action is not deviation.wanted]
     made = [
@@ -377,9 +357,7 @@ def _number(text: str) -> float | None:
 
 
 def _has(result: Any, text: str) -> bool:
-    from .evidence import _scalars
-
-    return any(text.lower() == value.lower() for value in _scalars(result))
+    return any(text.lower() == value.lower() for value in scalars(result))
 
 
 def _counts(result: Any, number: int) -> bool:

@@ -9,24 +9,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import is_interrupt
-from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
-from ..models import STOPS, AssistantMessage, UserMessage, call_as_text
+from ..models import STOPS, AssistantMessage, UserMessage
 from ..run_settings import DomainSettings, Limits, PromptingSettings
 from ..settings import options_of
-from . import agent_rules, error_rules, task_rules, user_evidence, user_rules
+from . import agent_rules, error_rules, task_rules, undecided_rules, user_evidence, user_rules
 from .divergence import first_divergence
 from .endings import cut_off
 from .error_rules import contradicts_policy, requires_forbidden
 from .facts import Attribution, Facts, Said, first_line, quoted
 from .misunderstandings import misunderstood
-from .turning_point import HANDED_OVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..environment import Domain
-    from ..models import Simulation, Task
+    from ..models import Call, Simulation, Task
     from .deviations import Deviation
     from .divergence import Divergence
     from .facts import Party
@@ -39,8 +37,6 @@ _IDLE = 4
 _NO_DISTURBANCE = {row.label for kind in (DomainSettings, Limits, PromptingSettings) for row in options_of(kind)} | {
     "user persona"
 }
-#: Whose fault it may be that something was not said.
-_UNSAID: tuple[Party, ...] = ("agent", "user", "task")
 #: The components that depend on the calls of the conversation.
 _OF_CALLS = ("DB", "ENV_ASSERTION", "ACTION")
 
@@ -131,6 +127,25 @@ def _at_any(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable[
     return apply
 
 
+def _at_call(rule: Callable[[Facts, Deviation, Call], Attribution | None]) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to any call of the agent's that is not as in the reference."""
+
+    def at(facts: Facts, deviation: Deviation) -> Attribution | None:
+        made = deviation.made
+        return None if made is None or deviation.by_user else rule(facts, deviation, made)
+
+    return _at_any(at)
+
+
+def _at_missing(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to any write of the agent's that is missing."""
+
+    def at(facts: Facts, deviation: Deviation) -> Attribution | None:
+        return rule(facts, deviation) if deviation.made is None and not deviation.by_user else None
+
+    return _at_any(at)
+
+
 def _not_understood(facts: Facts) -> Attribution | None:
     """Apply if the user has not understood the agent or gave up, and nothing that would have failed anyway is known."""
     gold = (facts.simulation.conditions or {}).get("agent") == "gold"  # it does not listen to the user
@@ -188,7 +203,7 @@ def _reference_failed(facts: Facts) -> Attribution | None:
     breakdown = (verdict.reward_breakdown if verdict else None) or {}
     if all(breakdown.get(name, 1.0) == 1 for name in _MET_BY_REFERENCE):
         return None
-    found = _unmet(facts)
+    found = undecided_rules.unmet(facts)
     reason = "gold carries out the reference actions, so the task or its domain is wrong"
     return None if found is None else Attribution("task", reason, None, found.evidence)
 
@@ -207,51 +222,6 @@ def _refused_by_tool(facts: Facts) -> Attribution | None:
     reason = "the tool refused a required call, and it did not succeed later"
     evidence = f"{facts.divergence.text}; {first_line(refused.result.content or '')}"
     return Attribution("agent", reason, refused.message_idx, evidence)
-
-
-def _state_undecided(facts: Facts) -> Attribution | None:
-    """Apply if the state is wrong, and nothing shows whose fault it is."""
-    divergence = facts.divergence
-    if divergence is None:
-        return None
-    transfer = facts.transfer
-    first = facts.deviations[0] if facts.deviations else None
-    if divergence.kind == "diverged":
-        reason = "a call made the state wrong: who chose its values decides"
-        if facts.agreed(divergence.message_idx):
-            reason = "the agent proposed a wrong call and the user agreed: what its scenario wants decides"
-        return Attribution("undecided", reason, divergence.message_idx, divergence.text)
-    if first is not None and first.made is not None:
-        made = first.made
-        text = f"{divergence.text}; {call_as_text(made.call.name, made.call.arguments)}"
-        return Attribution("undecided", "a call has other arguments: who chose them decides", made.message_idx, text)
-    if divergence.call["requestor"] == "user":
-        return Attribution(
-            "undecided", "the user did not make a required call: whether it could decides", None, divergence.text
-        )
-    if transfer is not None:
-        text = f"{divergence.text}; {call_as_text(transfer.call.name, transfer.call.arguments)}"
-        reason = f"{HANDED_OVER}: whether the user had to ask for one decides"
-        return Attribution("undecided", reason, transfer.message_idx, text)
-    at = facts.forgotten_at()
-    return Attribution(
-        "undecided", "a required call was not made: whether the user asked for it decides", at, divergence.text
-    )
-
-
-def _unmet(facts: Facts) -> Attribution | None:
-    info = facts.simulation.reward_info
-    if info is None:
-        return None
-    # The last component of the table first: what was never said or called explains more than a wrong state.
-    omissions = (each.omission(info) for each in reversed(components_of(info)) if each.gates(info))
-    found = next((one for one in omissions if one is not None), None)
-    if found is not None:
-        return Attribution(
-            "undecided", f"{found.reason}: whether it was asked for decides", None, found.evidence, _UNSAID
-        )
-    failed = [name for name, value in (info.reward_breakdown or {}).items() if value < 1]
-    return Attribution("undecided", "a check was not met", None, ", ".join(failed) or "the reward is below 1", _UNSAID)
 
 
 #: The rules, in order. Those about how the user left apply if the agent was heading for the right final state.
@@ -357,13 +327,13 @@ RULES = (
         "the agent did something else after its tool had refused its first call on the record",
         _at_first(agent_rules.failed_first),
     ),
-    Rule("the tool refused a call of the reference after the agent's wrong one", _at_any(agent_rules.made_impossible)),
+    Rule("the tool refused a call of the reference after the agent's wrong one", _at_call(agent_rules.made_impossible)),
     Rule(
         "the user had asked for the value of the reference, and the agent used another one",
-        _at_any(agent_rules.ignored_wish),
+        _at_call(agent_rules.ignored_wish),
     ),
     Rule(
-        "the user had said how many it wanted, and the agent used another number", _at_any(agent_rules.ignored_number)
+        "the user had said how many it wanted, and the agent used another number", _at_call(agent_rules.ignored_number)
     ),
     Rule(
         "the user wanted the cheapest or most expensive, and a tool had shown a better one",
@@ -371,26 +341,27 @@ RULES = (
     ),
     Rule(
         "the agent used an id or a number that neither the user had said nor a tool had shown",
-        _at_any(agent_rules.invented),
+        _at_call(agent_rules.invented),
     ),
     Rule(
-        "the agent used a record that it had not named, and the user had not asked for", _at_any(agent_rules.not_agreed)
+        "the agent used a record that it had not named, and the user had not asked for",
+        _at_call(agent_rules.not_agreed),
     ),
-    Rule("the agent changed a whole record, and had named only a part of it", _at_any(agent_rules.did_more)),
-    Rule("the agent made a call of which neither side had named anything", _at_any(agent_rules.unasked)),
-    Rule("a call that differs breaks a rule of the policy about calls or about talk", _at_any(agent_rules.broke_rule)),
+    Rule("the agent changed a whole record, and had named only a part of it", _at_call(agent_rules.did_more)),
+    Rule("the agent made a call of which neither side had named anything", _at_call(agent_rules.unasked)),
+    Rule("a call that differs breaks a rule of the policy about calls or about talk", _at_call(agent_rules.broke_rule)),
     Rule("writes are missing, and the tool has refused one that the agent made", _refused_by_tool),
-    Rule("writes are missing, and the agent said that it had done one", _at_any(agent_rules.claimed)),
+    Rule("writes are missing, and the agent said that it had done one", _at_missing(agent_rules.claimed)),
     Rule(
         "writes are missing, and the agent gave up after its tool had refused another call on the record",
-        _at_any(agent_rules.withdrew),
+        _at_missing(agent_rules.withdrew),
     ),
-    Rule("writes are missing, and the user had agreed to one", _at_any(agent_rules.not_done)),
+    Rule("writes are missing, and the user had agreed to one", _at_missing(agent_rules.not_done)),
     Rule("writes are missing, and the agent has refused one that no rule forbids", _at_any(agent_rules.refused)),
-    Rule("the agent made a change to several records, and forgot one", _at_any(agent_rules.forgot_sibling)),
+    Rule("the agent made a change to several records, and forgot one", _at_missing(agent_rules.forgot_sibling)),
     Rule(
         "writes are missing, and the user had asked for one by its values, and not withdrawn that",
-        _at_any(agent_rules.ignored_request),
+        _at_missing(agent_rules.ignored_request),
     ),
     Rule("the agent never asked the user to make a call of the user's", _at_any(agent_rules.never_asked_user)),
     Rule(
@@ -401,6 +372,6 @@ RULES = (
     Rule("the user offered help, as the agent does", user_rules.spoke_as_agent),
     Rule("a write of the reference was not made that breaks such a rule", requires_forbidden),
     Rule("cut off: too many steps, or another limit", _unfinished),
-    Rule("the final state is wrong, and nothing above shows why", _state_undecided),
-    Rule("anything else: a phrase was not said, a call was not made, a statement is not true", _unmet),
+    Rule("the final state is wrong, and nothing above shows why", undecided_rules.state_undecided),
+    Rule("anything else: a phrase was not said, a call was not made, a statement is not true", undecided_rules.unmet),
 )

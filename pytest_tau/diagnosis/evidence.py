@@ -123,7 +123,7 @@ class Evidence:
         if str(value) in self.records:
             return True
         text = str(value).lower()
-        return any(text == shown.lower() for _, result in self.results for shown in _scalars(result)) or any(
+        return any(text == shown.lower() for _, result in self.results for shown in scalars(result)) or any(
             isinstance(result, str) and mentions(result, value) for _, result in self.results
         )
 
@@ -197,9 +197,10 @@ def _number_forms(value: float) -> list[str]:
     return list(dict.fromkeys([f"{value:g}", str(value), f"{value:.2f}", f"{value:,.2f}", f"{value:,g}"]))
 
 
-def _scalars(value: Any) -> Iterator[str]:
+def scalars(value: Any) -> Iterator[str]:
+    """Yield the texts, numbers and keys in a result, as text."""
     yield from strings_in(value)
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from _scalars(inner) if isinstance(inner, dict | list) else [str(inner)]
+            yield from scalars(inner) if isinstance(inner, dict | list) else [str(inner)]
         yield from (value if isinstance(value, dict) else ())

@@ -1,0 +1,62 @@
+"""Rules of attribution where nothing is proved: each says what would decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..evaluation import components_of
+from ..models import call_as_text
+from .facts import Attribution
+from .turning_point import HANDED_OVER
+
+if TYPE_CHECKING:
+    from .facts import Facts, Party
+
+#: Whose fault it may be that something was not said.
+_UNSAID: tuple[Party, ...] = ("agent", "user", "task")
+
+
+def state_undecided(facts: Facts) -> Attribution | None:
+    """Apply if the state is wrong, and nothing shows whose fault it is."""
+    divergence = facts.divergence
+    if divergence is None:
+        return None
+    transfer = facts.transfer
+    first = facts.deviations[0] if facts.deviations else None
+    if divergence.kind == "diverged":
+        reason = "a call made the state wrong: who chose its values decides"
+        if facts.agreed(divergence.message_idx):
+            reason = "the agent proposed a wrong call and the user agreed: what its scenario wants decides"
+        return Attribution("undecided", reason, divergence.message_idx, divergence.text)
+    if first is not None and first.made is not None:
+        made = first.made
+        text = f"{divergence.text}; {call_as_text(made.call.name, made.call.arguments)}"
+        return Attribution("undecided", "a call has other arguments: who chose them decides", made.message_idx, text)
+    if divergence.call["requestor"] == "user":
+        return Attribution(
+            "undecided", "the user did not make a required call: whether it could decides", None, divergence.text
+        )
+    if transfer is not None:
+        text = f"{divergence.text}; {call_as_text(transfer.call.name, transfer.call.arguments)}"
+        reason = f"{HANDED_OVER}: whether the user had to ask for one decides"
+        return Attribution("undecided", reason, transfer.message_idx, text)
+    at = facts.forgotten_at()
+    return Attribution(
+        "undecided", "a required call was not made: whether the user asked for it decides", at, divergence.text
+    )
+
+
+def unmet(facts: Facts) -> Attribution | None:
+    """Apply to whatever was not met: a phrase, a call, a statement."""
+    info = facts.simulation.reward_info
+    if info is None:
+        return None
+    # The last component of the table first: what was never said or called explains more than a wrong state.
+    omissions = (each.omission(info) for each in reversed(components_of(info)) if each.gates(info))
+    found = next((one for one in omissions if one is not None), None)
+    if found is not None:
+        return Attribution(
+            "undecided", f"{found.reason}: whether it was asked for decides", None, found.evidence, _UNSAID
+        )
+    failed = [name for name, value in (info.reward_breakdown or {}).items() if value < 1]
+    return Attribution("undecided", "a check was not met", None, ", ".join(failed) or "the reward is below 1", _UNSAID)
