@@ -167,11 +167,12 @@ class World:
         """The names in events of these kinds, in order."""
         return [event.partition(" ")[2] for event in self.log if event.partition(" ")[0] in kinds]
 
-    def made_first(self):
-        """The names of the trials that were begun before any item was set up."""
+    def made_first(self, after=None):
+        """The names of the trials that were begun before any item was set up, or any other one after an event."""
+        log = self.log[self.log.index(after) :] if after is not None else self.log
         return [
             event.partition(" ")[2]
-            for event in itertools.takewhile(lambda e: "setup " not in e, self.log)
+            for event in itertools.takewhile(lambda e: "setup " not in e, log)
             if event.startswith("made ")
         ]
 
@@ -183,10 +184,15 @@ class World:
             most = max(most, now)
         return most
 
-    def kept(self):
-        """The ids of the tasks whose simulations are stored."""
+    def kept(self, *, interrupted=False):
+        """The ids of the tasks whose simulations are stored: those that ended, or those that were interrupted."""
         files = self.project.path.glob(".tau/runs/*/*.jsonl")
-        return [json.loads(line)["task_id"] for file in files for line in file.read_text().splitlines()]
+        stored = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+        return [
+            simulation["task_id"]
+            for simulation in stored
+            if ((simulation.get("info") or {}).get("error_kind") == "interrupted") is interrupted
+        ]
 
     def process(self, *args, **options):
         """Run pytest in a process of its own."""
@@ -354,6 +360,7 @@ class TestEndings:
         assert world.of("report") == ["a", "b"]
         assert "c" in world.of("cancelled")
         assert {"a", "b"} <= set(world.kept()) <= {"a", "b", "d"}
+        assert "c" in world.kept(interrupted=True)
         # One more had room when d, which was waiting for b, finished before b was reported.
         assert not {"f", "g"} & set(world.of("begin"))
 
@@ -391,6 +398,7 @@ class TestEndings:
         run.lacks("INTERNALERROR")
         assert world.of("cancelled") == ["b"]
         assert world.kept() == ["a", "c"]
+        assert world.kept(interrupted=True) == ["b"]
 
     def test_an_interruption_by_another_test(self, world):
         world.conftest('HANG = ("b",)')
@@ -418,6 +426,7 @@ class TestEndings:
             assert word not in text, text
         assert world.of("cancelled") == ["b"]
         assert world.kept() == ["a"]
+        assert world.kept(interrupted=True) == ["b"]
 
 
 def _until(true):
@@ -649,7 +658,10 @@ class TestOwnSetup:
         run = world.run()
         run.outcomes(passed=4)
         run.line("tau: 1 trial was run serially", "because of fixtures: shop (1)")
-        assert [name.partition("[")[0] for name in world.made_first()] == ["test_after", "test_number", "test_number"]
+        # No other trial runs while the test has changed the environment.
+        assert world.made_first() == []
+        others = world.made_first(after="teardown test_before[create-task]")
+        assert [name.partition("[")[0] for name in others] == ["test_after", "test_number", "test_number"]
 
     def test_a_fixture_that_is_only_waited_for_does_not_hide_another(self, world):
         self.marked(world, self.AFTER, self.AFTER.replace("after", "again"))

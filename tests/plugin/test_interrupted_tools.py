@@ -129,6 +129,8 @@ def test_ctrl_c_ends_the_run_and_names_the_trial(pytester: pytest.Pytester, kind
     assert re.search(r"^tau: waiting for box::two\[trial-0\] \([2-9] s\)$", run.stdout, re.MULTILINE), run.stdout
     assert "tau: 3 tasks x 1 trial planned: 1 run, 2 not run (session ended early)" in run.stdout
     (stored,) = pytester.path.glob(".tau/runs/*/simulations*.jsonl")
-    assert [json.loads(line)["task_id"] for line in stored.read_text().splitlines()] == ["one"]
+    trials = [json.loads(line) for line in stored.read_text().splitlines()]
+    kinds = {trial["task_id"]: (trial["info"] or {}).get("error_kind") for trial in trials}
+    assert kinds == {"one": None, "two": "interrupted"}
     for word in ("INTERNALERROR", "Traceback", "never awaited"):
         assert word not in run.stdout + run.stderr

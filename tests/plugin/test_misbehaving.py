@@ -209,7 +209,7 @@ def test_a_loop_that_stops_before_its_submission_has_returned_ends_it(monkeypatc
     monkeypatch.setattr(asyncio.BaseEventLoop, "call_soon_threadsafe", call_slowly)
     with pytest.raises(RuntimeError, match="was stopped"):
         EventLoop().submit(stop_loop()).result(5)
-    (loop,) = loops
+    (loop,) = {*loops}
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
 

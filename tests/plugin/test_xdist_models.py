@@ -361,7 +361,7 @@ def test_a_run_that_lost_trials_for_good_is_no_success(tasks):
     run = models.run("-n1", "--max-worker-restart=0", "--tau-concurrency=1")
     run.outcomes(passed=2, errors=1)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.line("tau: 4 tasks x 1 trial planned: 2 run, 1 error, 1 not run (session ended early)")
+    run.line("tau: 4 tasks x 1 trial planned: 2 run, 1 interrupted, 1 not run (session ended early)")
 
 
 # Other machines.
