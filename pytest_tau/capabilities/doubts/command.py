@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...cli.options import add_options
 from ...cli.project import add_project_options, data_dir, project_of
-from ...cli.settings import Printer, print_json
+from ...cli.settings import RUN_HELP, Printer, print_json
 from ...text import listed, plural
 
 if TYPE_CHECKING:
@@ -35,12 +35,7 @@ def add_parser(commands: Any) -> None:
             ("tau doubts results/*.json --data path/to/data/tau2", "result files over official data"),
         ],
     )
-    parser.add_argument(
-        "runs",
-        nargs="+",
-        metavar="RUN",
-        help="a run: its folder, its name below .tau/runs, a result file, or a URL of one of these",
-    )
+    parser.add_argument("runs", nargs="+", metavar="RUN", help=RUN_HELP)
     add_options(
         parser.add_argument_group("selection"),
         "domain",

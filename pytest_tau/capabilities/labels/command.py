@@ -15,16 +15,15 @@ from ...errors import ConfigurationError
 from ...terminal import has_colours, screen_lines, terminal_width
 from ...text import listed, plural, printable
 from .compared import Compared
-from .questions import questions_of
+from .questions import Question, questions_of
 from .table import LABELS, LabelFile, file_of, read_labels
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ...models import Simulation
     from .agreement import Agreement, Rate
-    from .questions import Question
 
 #: Cases that differ, and labels without a trial, that are shown.
 _MOST = 10
@@ -61,25 +60,28 @@ def run_label(args: argparse.Namespace) -> int:
     opened = open_run(args.run_name)
     file = file_of(opened.path)
     known = read_labels(file) if file.exists() else {}
-    simulations = [trial.simulation for trial in opened.trials()]
     asked = [
-        (simulation, question)
-        for simulation in simulations
-        for question in questions_of(simulation)
+        question
+        for trial in opened.trials()
+        for question in questions_of(trial.simulation)
         if question.subject not in known and args.kind in (None, question.subject.kind)
     ]
     if args.sample is not None:
         drawn = random.Random(args.seed).sample(range(len(asked)), min(args.sample, len(asked)))  # noqa: S311
         asked = [asked[position] for position in sorted(drawn)]
-    answered = _ask_all(asked, LabelFile(file), show=args.show)
+    simulations = (trial.simulation for trial in opened.trials()) if asked else ()
+    answered = _ask_all(asked, simulations, LabelFile(file), show=args.show)
     print_aside(f"{plural(answered, 'label')} added to {file}; {plural(len(asked) - answered, 'question')} left")
     return 0
 
 
-def _ask_all(asked: Sequence[tuple[Simulation, Question]], file: LabelFile, *, show: bool) -> int:
+def _ask_all(asked: Sequence[Question], simulations: Iterable[Simulation], file: LabelFile, *, show: bool) -> int:
     """Ask the questions, each conversation before its first one; returns how many were answered."""
-    answered, shown = 0, ""
-    for number, (simulation, question) in enumerate(asked, 1):
+    answered, shown, by_id = 0, "", dict[str, list[Question]]()
+    for question in asked:
+        by_id.setdefault(question.subject.simulation, []).append(question)
+    pairs = ((simulation, question) for simulation in simulations for question in by_id.get(simulation.id, ()))
+    for number, (simulation, question) in enumerate(pairs, 1):
         if simulation.id != shown:
             shown = simulation.id
             _show_conversation(simulation)
