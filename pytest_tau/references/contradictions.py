@@ -75,7 +75,7 @@ def disagreements(task: Task, domain: Domain) -> Iterator[Disagreement]:
     seen: set[tuple[str, str]] = set()
     for position, action in enumerate(task.criteria.actions or []):
         tool = tools_of(domain, action.requestor).get(action.name)
-        for leaf in leaves_of(action.arguments) if tool is not None and tool.mutates else ():
+        for leaf in leaves_of(action.arguments, {}) if tool is not None and tool.mutates else ():
             name = leaf.path.rsplit(".", 1)[-1]
             form = next((form for form in _FORMS if re.fullmatch(form, leaf.value)), None)
             if form is None or (name, leaf.value) in seen or known.has_exactly(leaf.value):

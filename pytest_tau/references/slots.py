@@ -11,8 +11,8 @@ import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..environment import Table
-from ..environment.arguments import resolved
 from ..environment.functions.jsonable import jsonable
+from .arguments import arguments_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -103,7 +103,9 @@ def slots_of(task: Task, domain: Domain) -> Iterator[Slot]:
         schema = schemas.get(action.name, {})
         if not is_write(action, environment):
             continue
-        for path, value, part in _leaves(action.arguments, schema, schema.get("$defs", {})):
+        for path, value, part in arguments_in(action.arguments, schema):
+            if not (isinstance(value, str) or (type(value) is int and "." not in path)):
+                continue
             found = groups.get(value, []) if isinstance(value, str) else []
             group = _listed(path, value, part, fields) or (found[0] if len(found) == 1 else None)
             if group is not None:
@@ -168,19 +170,3 @@ def _choices(schema: Mapping[str, Any], value: str) -> list[str]:
         return [choice for choice in schema["enum"] if isinstance(choice, str)]
     quoted = [first or second for first, second in _QUOTED.findall(str(schema.get("description", "")))]
     return quoted if value in quoted else []
-
-
-def _leaves(value: Any, schema: Any, definitions: Any, path: str = "") -> Iterator[tuple[str, str | int, Any]]:
-    """Yield the texts and the counts among arguments: where each is, the value, and its schema."""
-    schema = resolved(schema, definitions)
-    for part in (resolved(part, definitions) for part in schema.get("anyOf", ())):
-        schema = part if part.get("type", "null") != "null" else schema
-    if isinstance(value, str) or (type(value) is int and "." not in path):
-        yield path, value, schema
-    elif isinstance(value, dict):
-        for name, part in value.items():
-            inside = schema.get("properties", {}).get(name, {})
-            yield from _leaves(part, inside, definitions, f"{path}.{name}" if path else name)
-    elif isinstance(value, list):
-        for position, part in enumerate(value):
-            yield from _leaves(part, schema.get("items", {}), definitions, f"{path}.{position}")

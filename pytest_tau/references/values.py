@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import json_or_none
-from ..environment.arguments import resolved
 from .amounts import Amounts
+from .arguments import arguments_in
 from .documents import required_texts
 from .known import Known
 from .reading import Reader, Reading
@@ -15,7 +15,7 @@ from .sides import tools_of
 from .statements import amount_of, may_be_moved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ..environment import Domain
     from ..models import Task
@@ -78,7 +78,7 @@ class Sources:
         for position, action in enumerate(task.criteria.actions or []):
             tool = tools_of(self._domain, action.requestor).get(action.name)
             if tool is not None and tool.kind in ("read", "write"):
-                for leaf in _leaves(action.arguments, tool.parameters, tool.parameters.get("$defs", {}), ""):
+                for leaf in leaves_of(action.arguments, tool.parameters):
                     if not (known.has(leaf.value) or reading.gives(leaf.value) or _computed(leaf.value, known)):
                         yield Unstated(position, action.name, leaf.path, leaf.value)
                         known.add(leaf.value)
@@ -106,26 +106,18 @@ def _computed(value: str, known: Known) -> bool:
     return found is not None and Amounts(known.texts).give(float(found[1].replace(",", "")))
 
 
-def leaves_of(arguments: Any) -> Iterator[Leaf]:
-    """Yield the texts among arguments that are facts, those of a tool that is called by another one included."""
-    return _leaves(arguments, {}, {}, "")
+def leaves_of(arguments: Any, schema: Mapping[str, Any]) -> Iterator[Leaf]:
+    """Yield the texts among arguments that are facts, those of a tool that is called by another one included.
 
-
-def _leaves(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str) -> Iterator[Leaf]:
-    """Yield the texts among the arguments that are facts."""
-    schema = resolved(schema, definitions)
-    alternatives = [resolved(alternative, definitions) for alternative in schema.get("anyOf", [])]
-    if any(one.keys() & {"enum", "const"} for one in [schema, *alternatives]):
-        return
-    if isinstance(value, dict):
-        for name, part in value.items():
-            inside = schema.get("properties", {}).get(name, {})
-            yield from _leaves(part, inside, definitions, f"{path}.{name}" if path else name)
-    elif isinstance(value, list):
-        for position, part in enumerate(value):
-            yield from _leaves(part, schema.get("items", {}), definitions, f"{path}.{position}")
-    elif isinstance(value, str) and value.startswith("{") and isinstance(inner := json_or_none(value), dict):
-        # The arguments of a tool that is called by another one.
-        yield from _leaves(inner, {}, {}, path)
-    elif isinstance(value, str) and len(value) > _LONGEST_CODE:
-        yield Leaf(path, value)
+    Args:
+        arguments: The arguments.
+        schema: The schema of the tool, whose choices are no facts; an empty one to yield them, too.
+    """
+    for path, value, part in arguments_in(arguments, schema):
+        if not isinstance(value, str) or part.keys() & {"enum", "const"}:
+            continue
+        if value.startswith("{") and isinstance(inner := json_or_none(value), dict):
+            # The arguments of a tool that is called by another one.
+            yield from (Leaf(f"{path}.{leaf.path}", leaf.value) for leaf in leaves_of(inner, {}))
+        elif len(value) > _LONGEST_CODE:
+            yield Leaf(path, value)
