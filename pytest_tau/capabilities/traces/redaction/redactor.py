@@ -134,12 +134,13 @@ class _Document:
         """Yield what is personal."""
         for message in self._messages:
             calls = getattr(message, "tool_calls", None) or ()
-            for value in (*(call.arguments for call in calls), json_in(message.content or "")):
+            document = json_in(message.content or "")
+            for value in (*(call.arguments for call in calls), document):
                 if value is not None:
                     yield from personal_fields(value)
                     for leaf in leaves(value):
                         yield from _in_leaf(leaf)
-            if message.content and json_in(message.content) is None:
+            if message.content and document is None:
                 yield from _in_text(message.content, said=message.role == "user")
                 if message.role != "tool":
                     yield from _usable(recognised_names(message.content))
@@ -165,8 +166,7 @@ class _Document:
         for message in self._messages:
             for call in getattr(message, "tool_calls", None) or ():
                 yield from words_of(call.name)
-            for value in (json_in(message.content or ""),):
-                yield from _words_of_fields(value)
+            yield from _words_of_fields(json_in(message.content or ""))
 
 
 def _words_of_fields(value: Any) -> Iterator[str]:
