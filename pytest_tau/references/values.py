@@ -111,7 +111,7 @@ def leaves_of(arguments: Any, schema: Mapping[str, Any]) -> Iterator[Leaf]:
 
     Args:
         arguments: The arguments.
-        schema: The schema of the tool, whose choices are left out; an empty one to yield them, too.
+        schema: The schema of the tool, whose choices are skipped; an empty one to yield them, too.
     """
     for path, value, part in arguments_in(arguments, schema):
         if not isinstance(value, str) or part.keys() & {"enum", "const"}:
