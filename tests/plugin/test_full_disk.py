@@ -67,7 +67,8 @@ def pytest_unconfigure():
 @pytest.fixture
 def disk(project, tmp_path_factory, monkeypatch):
     """A project on a disk with little room."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("temporary")))
+    temporary = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr(tempfile, "tempdir", None)
 
     def run(*args, start=False, full=True):
@@ -78,7 +79,7 @@ def disk(project, tmp_path_factory, monkeypatch):
         return project.run(*RUN, *args)
 
     run.built = lambda: len((project.path / "built.txt").read_text())
-    run.spares = lambda: [*tmp_path_factory.getbasetemp().glob("temporary*/tau-simulations-*")]
+    run.spares = lambda: [*temporary.glob("tau-simulations-*")]
     return run
 
 
