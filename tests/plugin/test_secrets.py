@@ -288,7 +288,7 @@ def test_a_signature_among_the_arguments_is_stored_nowhere(models, project, name
 def test_a_key_in_the_command_of_an_agent_is_not_in_the_command_that_runs_it_again(project, a_task):
     project.tasks("mock/t.tau.json", [a_task()])
     project.write("agent.py", "raise SystemExit(3)")
-    agent = f"cmd:{sys.executable} agent.py --api-key sk-quotedAAkey01 --password=quotedJJ0123"
+    agent = f"cmd:'{sys.executable}' agent.py --api-key sk-quotedAAkey01 --password=quotedJJ0123"
     run = project.run("--tau-agent", agent, "--tau-user", "gold", *REPORTS)
     run.outcomes(failed=1)
     assert "api-key ***" in run.line("again: pytest")
