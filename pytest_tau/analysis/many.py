@@ -12,6 +12,7 @@ from ..text import plural
 from .compare import explain_test, in_clusters, incomplete, pass_count, records_by_group, unrecorded
 from .decidable import SIGNIFICANT, clusters_of, undecided, uneven_losses
 from .paired import Pair, Paired
+from .scores import Rate, first_and_last, rates_of
 from .statistics import Interval, pass_hat_k_interval
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class RunRow(NamedTuple):
         excluded: Trials of all its tasks that are excluded from rates.
         rate: pass^1 over the compared tasks; None if there are none.
         interval: The 95 % interval of the rate; None with fewer than two tasks.
+        rates: pass^k for each k that a task has trials for.
         domains: pass^1 by domain.
         cost: USD of all its trials; None if it is not known.
         other_tasks: Tasks of this run that are not compared.
@@ -64,6 +66,7 @@ class RunRow(NamedTuple):
     excluded: int
     rate: float | None
     interval: Interval | None
+    rates: Sequence[Rate]
     domains: Mapping[str, float]
     cost: float | None
     other_tasks: int
@@ -229,6 +232,25 @@ class ManyRuns:
             "are 95 % intervals of single rates and differences, not corrected"
         )
 
+    def domain_rates(self) -> dict[str, list[tuple[str, list[Rate]]]]:
+        """Return for each domain the name of each row with its pass^k, each with the interval.
+
+        Of many k, the first ones and the last.
+        """
+        found: dict[str, list[tuple[str, list[Rate]]]] = {name: [] for name in self.domains}
+        for domain, rows in found.items():
+            for number in range(len(self.runs)):
+                for variant, compared in self._variants.items():
+                    tasks = [key for key in compared if key.domain == domain]
+                    counts = [pass_count(self._sides[number][key]) for key in tasks]
+                    clusters = clusters_of([side[key] for side in self._sides] for key in tasks)
+                    rates = [
+                        rate._replace(interval=pass_hat_k_interval(counts, rate.k, clusters))
+                        for rate in first_and_last([*rates_of(counts)])
+                    ]
+                    rows.append((self.name(number, variant), rates))
+        return found
+
     def warnings(self) -> list[str]:
         """Return what makes comparisons doubtful: what differs between the runs apart from agents and their models."""
         found: dict[str, list[str]] = defaultdict(list)
@@ -302,6 +324,7 @@ class ManyRuns:
             pass_hat_k_interval(
                 [*counts.values()], 1, clusters_of([each[key] for each in self._sides] for key in counts)
             ),
+            [*rates_of([*counts.values()])],
             {name: sum(shares) / len(shares) for name, shares in sorted(by_domain.items())},
             sum(known) if known and len(known) == len(costs) else None,
             len(own) - len(compared),
@@ -332,4 +355,9 @@ def _seeds(records: Iterable[TrialRecord]) -> set[tuple[int, int]]:
 
 
 def _row_dict(row: RunRow) -> dict[str, Any]:
-    return {**row._asdict(), "interval": list(row.interval) if row.interval else None, "domains": dict(row.domains)}
+    return {
+        **row._asdict(),
+        "interval": list(row.interval) if row.interval else None,
+        "rates": {str(rate.k): rate.value for rate in row.rates},
+        "domains": dict(row.domains),
+    }

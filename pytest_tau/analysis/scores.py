@@ -94,8 +94,8 @@ class Scores:
             passed=counts["passed"],
             failed=counts["failed"],
             errors=counts["error"],
-            rates=tuple(_rates(ran)),
-            with_errors=tuple(_rates(every)) if counts["error"] else (),
+            rates=tuple(rates_of(ran)),
+            with_errors=tuple(rates_of(every)) if counts["error"] else (),
             mean_reward=fmean(graded) if graded else None,
             excluded=counts["excluded"],
         )
@@ -110,7 +110,7 @@ class Scores:
 
     def shown_rates(self) -> list[Rate]:
         """Return the rates that are shown: the first ones and the last."""
-        return [*self.rates[:_FIRST_RATES], *self.rates[_FIRST_RATES:][-1:]]
+        return first_and_last(self.rates)
 
     def with_intervals(self, records: Sequence[TrialRecord]) -> Scores:
         """Return these scores, with the intervals of the rates that are shown."""
@@ -134,7 +134,17 @@ def outcomes_by_group(records: Iterable[TrialRecord]) -> dict[Group, Counter[str
     return dict(found)
 
 
-def _rates(results: list[tuple[int, int]]) -> Iterable[Rate]:
+def first_and_last(rates: Sequence[Rate]) -> list[Rate]:
+    """Return the rates that are shown of many: the first ones and the last."""
+    return [*rates[:_FIRST_RATES], *rates[_FIRST_RATES:][-1:]]
+
+
+def rates_of(results: Sequence[tuple[int, int]]) -> Iterable[Rate]:
+    """Yield pass^k for each k that a task has trials for, without intervals.
+
+    Args:
+        results: For each task, its trials that ran and how many of them passed.
+    """
     for k in range(1, max((trials for trials, _ in results), default=0) + 1):
         value = pass_hat_k(results, k)
         if value is not None:

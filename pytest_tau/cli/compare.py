@@ -34,13 +34,14 @@ def add_parser(commands: Any) -> None:
         examples=[
             ("tau compare baseline", "the latest run with the baseline"),
             ("tau compare A B C --format markdown", "a table of three runs"),
+            ("tau compare A B C --format latex -o table.tex --figure rates.pdf", "for a paper"),
         ],
     )
     parser.add_argument("before", metavar="A", help=RECORDS_HELP.replace("the run", "the earlier run"))
     parser.add_argument("after", metavar="B", nargs="*", default=[], help="later runs (default: the latest)")
     outcome = parser.add_argument_group("outcome")
     add_options(outcome, "fail-on", "all-pairs")
-    add_options(parser.add_argument_group("output"), "compare-format", "out", "open")
+    add_options(parser.add_argument_group("output"), "compare-format", "figure", "out", "open")
     parser.set_defaults(run=run)
 
 
@@ -52,17 +53,34 @@ def run(args: argparse.Namespace) -> int:
     if args.open and (args.out is None or args.format != "html"):
         raise ConfigurationError("--open shows the page: expected --format html -o FILE with it")
 
+    if args.figure is not None:
+        from ..reports.many_figure import check_figure
+
+        check_figure(Path(args.figure))
     runs = [open_run(spec) for spec in (args.before, *(args.after or [None]))]
     with without_collections():
+        paths = [run.path.resolve() for run in runs]
+        if len(runs) > 2 and (twice := [run for run in runs if paths.count(run.path.resolve()) > 1]):
+            raise ConfigurationError(f"{twice[0].path} is named twice: expected different runs")
+        named = _named(runs)
+        if args.figure is not None:
+            _draw(named, Path(args.figure))
         if len(runs) == 2 and args.format == "text" and args.out is None and not args.all_pairs:
-            return _run_two(runs, regression=args.fail_on == "regression")
-        return _run_many(runs, args)
+            return _run_two(runs, named, regression=args.fail_on == "regression")
+        return _run_many(runs, named, args)
 
 
-def _run_two(runs: list[Run], *, regression: bool) -> int:
+def _draw(runs: list[RunRecords], path: Path) -> None:
+    from ..analysis.many import ManyRuns
+    from ..reports.many_figure import draw_figure
+
+    draw_figure(ManyRuns(runs), path)
+
+
+def _run_two(runs: list[Run], named: list[RunRecords], *, regression: bool) -> int:
     from ..analysis.compare import Comparison
 
-    before, after = _named(runs)
+    before, after = named
     comparison = Comparison(before, after)
     printer = Printer()
     for line in comparison.lines():
@@ -72,18 +90,17 @@ def _run_two(runs: list[Run], *, regression: bool) -> int:
     return int(regression and (comparison.regression or not comparison.variants or bool(comparison.undecided)))
 
 
-def _run_many(runs: list[Run], args: argparse.Namespace) -> int:
+def _run_many(runs: list[Run], named: list[RunRecords], args: argparse.Namespace) -> int:
     from ..analysis.many import ManyRuns
     from ..files import atomic_write
+    from ..reports.many_latex import many_latex
     from ..reports.many_runs import many_html, many_markdown, many_text
 
-    paths = [each.path.resolve() for each in runs]
-    if len(runs) > 2 and (twice := [each for each in runs if paths.count(each.path.resolve()) > 1]):
-        raise ConfigurationError(f"{twice[0].path} is named twice: expected different runs")
-    many = ManyRuns(_named(runs), all_pairs=args.all_pairs)
+    many = ManyRuns(named, all_pairs=args.all_pairs)
     notes = [f"warning: {line}" for line in [*many.warnings(), *_problems(runs)]]
     pages: dict[str, Callable[[], str]] = {
         "markdown": lambda: many_markdown(many),
+        "latex": lambda: many_latex(many),
         "html": lambda: many_html(many, "Comparison of runs"),
         "json": lambda: json.dumps({**many.as_dict(), "problems": _problems(runs)}, indent=1) + "\n",
         "text": lambda: "\n".join([*many_text(many, _WIDEST), *notes, many.method]) + "\n",

@@ -41,7 +41,7 @@ _CHOICES = {
     "errors": ("infrastructure_error", "as-is"),
     "as": ("agent", "user"),
     "domain-format": ("html", "markdown", "json"),
-    "compare-format": ("text", "markdown", "json", "html"),
+    "compare-format": ("text", "markdown", "latex", "json", "html"),
 }
 
 #: The options of test runs by name.
@@ -69,8 +69,11 @@ OPTIONS: dict[str, Option] = {
     "fail-on": Option(("--fail-on",), "regression: exit with 1 if the loss is significant, or if none could "
                       "have been found", "WHAT", {"choices": _CHOICES["fail-on"]}),
     "all-pairs": Option(("--all-pairs",), "compare each pair of runs, not each run with the first"),
-    "compare-format": Option(("--format",), "text (default), markdown, json, or html for a page", "FORMAT",
+    "compare-format": Option(("--format",), "text (default), markdown, latex for tables with booktabs, json, or html "
+                             "for a page", "FORMAT",
                              {"choices": _CHOICES["compare-format"], "default": "text"}),
+    "figure": Option(("--figure",), "draw pass^k of each domain with its intervals: .svg, .png or .pdf (needs "
+                     "pytest-tau[figures])", "FILE"),
     "plugin": Option(("-p",), "load this pytest plugin, which may provide domains and evaluators; may be repeated",
                      "PLUGIN", {"dest": "plugins", "action": "append", "default": []}),
     "rootdir": Option(("--rootdir",), "the folder of the project, with its conftest.py and pytest settings "

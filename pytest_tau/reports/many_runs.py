@@ -1,4 +1,4 @@
-"""The table of several runs that were compared: as text, Markdown and HTML."""
+"""The tables of several runs that were compared: as text, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from html import escape
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..analysis.scores import first_and_last
 from ..terminal import wrap
 from ..text import money, one_line, visible
 from .html.page import content_policy
@@ -48,12 +49,15 @@ class Table(NamedTuple):
 
 
 def tables(many: ManyRuns) -> list[Table]:
-    """Return the table of runs, and that of their comparisons."""
+    """Return the table of runs, with trials of tasks that of pass^k, and that of comparisons."""
     domains = many.domains if len(many.domains) > 1 else []
     costs = any(row.cost is not None for row in many.rows)
     head = ("run", "trials", "errors", "pass^1", "95 % interval", *domains, *(["cost"] if costs else []))
     rows = [_run_cells(row, domains, costs=costs) for row in many.rows]
     found = [Table("Runs", head, rows, [""] * len(rows))]
+    if powers := sorted({rate.k for row in many.rows for rate in first_and_last(row.rates)} - {1}):
+        cells = [_power_cells(row, powers) for row in many.rows]
+        found.append(Table("pass^k", ("run", *(f"pass^{k}" for k in powers)), cells, [""] * len(cells)))
     if many.contrasts:
         head = ("run", "against", "change", "95 % interval", "p", "p (Holm)", "worse", "better", "result")
         cells = [_contrast_cells(many, each) for each in many.contrasts]
@@ -113,6 +117,11 @@ def _run_cells(row: RunRow, domains: Sequence[str], *, costs: bool) -> tuple[str
     return tuple(cells)
 
 
+def _power_cells(row: RunRow, powers: Sequence[int]) -> tuple[str, ...]:
+    values = {rate.k: f"{rate.value:.3f}" for rate in row.rates}
+    return (one_line(row.name, _LONGEST), *(values.get(k, "-") for k in powers))
+
+
 def _contrast_cells(many: ManyRuns, each: Contrast) -> tuple[str, ...]:
     paired, interval = each.paired, each.paired.interval
     return (
@@ -146,7 +155,8 @@ def _probability(value: float) -> str:
     return f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
 
-def _is_number(name: str) -> bool:
+def is_number(name: str) -> bool:
+    """Return whether a column has numbers, by its name."""
     return name not in (*_OF_RUNS, "result")
 
 
@@ -165,7 +175,7 @@ def _aligned(table: Table, width: int) -> Iterable[str]:
         cells = [wrap(cell, wide, 0) for cell, wide in zip(row, widths, strict=True)]
         for parts in zip_longest(*cells, fillvalue=""):
             aligned = [
-                part.rjust(wide) if _is_number(name) else part.ljust(wide)
+                part.rjust(wide) if is_number(name) else part.ljust(wide)
                 for part, wide, name in zip(parts, widths, table.head, strict=True)
             ]
             yield _GAP.join(aligned).rstrip()

@@ -128,6 +128,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "participants": {"aiohttp", "pydantic", "pydantic_core", "tau2"},
     "runner": {"pydantic"},
     "runs": {"pydantic", "fsspec"},
+    "reports": {"matplotlib"},
     "capabilities": {"aiohttp", "numpy", "opentelemetry", "pydantic", "pytest", "syrupy", "urllib3"},
     "submission": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project

@@ -167,5 +167,6 @@ def _sorted_progress(text: str) -> str:
             line = line[found.end() :]
             if not line:
                 continue
-        lines.append(re.sub(r" +\[ *\d+%\]", "", line))
+        if not re.fullmatch(r" +\[ *\d+%\]", line):
+            lines.append(re.sub(r" +\[ *\d+%\]", "", line))
     return "\n".join([f"{lines[0]}", f"{''.join(sorted(letters))} (sorted)", *lines[1:]] if letters else lines)

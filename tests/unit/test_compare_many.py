@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from typing import Any
 
 import pytest
 
-from pytest_tau.analysis.compare import RunRecords
+from pytest_tau.analysis.compare import Comparison, RunRecords
 from pytest_tau.analysis.many import ManyRuns, holm
 from pytest_tau.analysis.paired import Paired
 from pytest_tau.cli import main
+from pytest_tau.reports.many_latex import many_latex
 from pytest_tau.reports.many_runs import many_html, many_markdown, many_text
 from pytest_tau.runs.record import TrialRecord
 
@@ -137,6 +139,27 @@ class TestManyRuns:
         (found,) = ManyRuns([first, second]).contrasts
         assert (found.by_seed, found.paired.difference) == (0, 0.5)
 
+    def test_pass_hat_k_is_in_a_table_and_in_json(self) -> None:
+        many = ManyRuns([run_of("a", tasks_of(*["ppp"] * 6)), run_of("b", tasks_of(*["ppf"] * 6))])
+        assert [each["rates"] for each in many.as_dict()["runs"]] == [
+            {"1": 1.0, "2": 1.0, "3": 1.0},
+            {"1": pytest.approx(2 / 3), "2": pytest.approx(1 / 3), "3": 0.0},
+        ]
+        text = many_text(many, 200)
+        at = text.index("run  pass^2  pass^3")
+        assert text[at + 1 : at + 3] == ["a     1.000   1.000", "b     0.333   0.000"]
+
+    def test_missing_trials_that_decide_are_a_range(self) -> None:
+        many = ManyRuns([run_of(name, {"t0": "pp", "t1": "p"}) for name in "ab"])
+        assert "| a | 0.500 to 1.000 |" in many_markdown(many)
+
+    def test_with_single_trials_there_is_no_table_of_pass_hat_k(self) -> None:
+        assert not any("pass^2" in line for line in many_text(ManyRuns([run_of(n, {"t": "p"}) for n in "ab"]), 200))
+
+    def test_two_runs_are_compared_in_each_k(self) -> None:
+        lines = Comparison(run_of("a", tasks_of(*["pp"] * 6)), run_of("b", tasks_of(*["pf"] * 6))).lines()
+        assert "pass^2 1.000 -> 0.000" in lines
+
     def test_the_test_is_that_of_two_runs(self) -> None:
         many = ManyRuns([run_of("a", tasks_of(*"ppppffpp")), run_of("b", tasks_of(*"pfffffpp"))])
         (found,) = many.contrasts
@@ -240,6 +263,15 @@ class TestPages:
     def test_markdown_has_no_markup_of_names(self) -> None:
         assert "a\\|&lt;b&gt;" in many_markdown(self.many())
 
+    def test_latex_has_no_markup_of_names(self) -> None:
+        many = ManyRuns([run_of("a_b & 50% {x}", tasks_of(*"p" * 12)), run_of("\\two^", tasks_of(*"f" * 12))])
+        page = many_latex(many)
+        assert r"a\_b \& 50\% \{x\} & 12 & 0 & 1.000" in page
+        assert r"\textbackslash{}two\textasciicircum{} & " in page
+        assert r"run & trials & errors & pass$^{1}$ & 95 \% interval \\" in page
+        assert "& $-$1.000 & $-$1.000 to $-$0." in page and "& $<$ 0.001 &" in page
+        assert page.count(r"\begin{tabular}") == page.count(r"\end{tabular}") == 2
+
     def test_html_has_no_markup_of_names(self) -> None:
         page = many_html(self.many(), "<title>")
         assert "a|&lt;b&gt;" in page and "<b>" not in page and "<script" not in page
@@ -277,7 +309,8 @@ class TestCommand:
         assert {"p", "p_holm", "interval", "minimum_detectable_loss"} <= found["comparisons"][0].keys()
 
     @pytest.mark.parametrize(
-        ("kind", "beginning"), [("markdown", "2 runs"), ("html", "<!doctype html>"), ("text", "2 runs")]
+        ("kind", "beginning"),
+        [("markdown", "2 runs"), ("latex", "% 2 runs"), ("html", "<!doctype html>"), ("text", "2 runs")],
     )
     def test_pages_are_written_to_a_file(self, tmp_path: Any, kind: str, beginning: str) -> None:
         assert main(["compare", "a", "c", "--format", kind, "-o", "page"]) == 0
@@ -292,6 +325,33 @@ class TestCommand:
         assert "--open shows the page: expected --format html -o FILE with it" in capsys.readouterr().err
         assert main(["compare", "a", "b", "--format", "html", "-o", "page.html", "--open"]) == 0
         assert opened == [(tmp_path / "page.html").resolve().as_uri()]
+
+    @pytest.mark.parametrize(("suffix", "beginning"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+    def test_a_figure_is_drawn(self, tmp_path: Any, suffix: str, beginning: bytes) -> None:
+        pytest.importorskip("matplotlib")
+        assert main(["compare", "a", "b", "c", "--figure", f"f.{suffix}"]) == 0
+        drawn = (tmp_path / f"f.{suffix}").read_bytes()
+        assert drawn.startswith(beginning)
+        assert main(["compare", "a", "b", "c", "--figure", f"f.{suffix}"]) == 0
+        assert (tmp_path / f"f.{suffix}").read_bytes() == drawn
+
+    def test_a_figure_names_domains_runs_and_k(self, tmp_path: Any) -> None:
+        pytest.importorskip("matplotlib")
+        assert main(["compare", "a", "b", "--figure", "f.svg"]) == 0
+        drawn = (tmp_path / "f.svg").read_text()
+        assert all(f">{text}</text>" in drawn for text in ("mock", "a", "b", "k", "pass^k", "1"))
+
+    def test_a_figure_of_another_kind_is_refused_before_a_run_is_read(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["compare", "missing", "b", "--figure", "f.gif"]) == 2
+        assert "--figure f.gif: expected a name that ends with .svg, .png, .pdf" in capsys.readouterr().err
+
+    def test_a_figure_without_matplotlib_names_the_extra(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+        assert main(["compare", "a", "b", "--figure", "f.svg"]) == 2
+        assert "pytest-tau[figures]" in capsys.readouterr().err
 
     def test_a_run_named_twice_is_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["compare", "a", "b", "a"]) == 2
