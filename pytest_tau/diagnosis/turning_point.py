@@ -37,8 +37,10 @@ def point_lines(simulation: Simulation, info: RewardInfo) -> list[Line]:
     if point:
         who = "user" if point["call"]["requestor"] == "user" else "agent"
         called = shorten(call_as_text(point["call"]["name"], point["call"]["arguments"]), _WIDTH)
+        earlier = _earlier(point, simulation)
+        again = "" if earlier is None else f" again, as in message {earlier}"
         then = "after it, the right final state was out of reach"
-        return [Line("head", f"turning point: message {point['message_idx']}, {who} called {called}: {then}")]
+        return [Line("head", f"turning point: message {point['message_idx']}, {who} called {called}{again}: {then}")]
     problem = found.get("turning_point_problem")
     return [Line("note", f"turning point: not found, {problem}")] if problem else []
 
@@ -84,7 +86,10 @@ def in_brief(simulation: Simulation) -> str | None:
     if missing := _missing(point):
         return _never_called((call["name"] for call in missing), simulation)
     if point:
-        return f"wrong call {point['call']['name']} (message {point['message_idx']})"
+        earlier = _earlier(point, simulation)
+        what = "wrong call" if earlier is None else "repeated call"
+        where = f"message {point['message_idx']}" + ("" if earlier is None else f", as message {earlier}")
+        return f"{what} {point['call']['name']} ({where})"
     gating = [each for each in components_of(info) if each.gates(info)]
     omitted = next((omission for each in reversed(gating) if (omission := each.omission(info))), None)
     unmet = [check for each in gating for check in each.failed_checks(info)]
@@ -94,6 +99,23 @@ def in_brief(simulation: Simulation) -> str | None:
 def _never_called(names: Iterable[str], simulation: Simulation) -> str:
     wanted, called = list(dict.fromkeys(names)), {made.call.name for made in simulation.calls}
     return f"{'not made:' if called & {*wanted} else 'never called'} {listed(wanted, _MOST)}"
+
+
+def _earlier(point: dict[str, Any], simulation: Simulation) -> int | None:
+    """Return the number of the last message before the turning point that made the same call without an error."""
+    call = point["call"]
+    return next(
+        (
+            made.message_idx
+            for made in reversed(simulation.calls)
+            if made.message_idx < point["message_idx"]
+            and (made.call.name, made.call.arguments, made.call.requestor)
+            == (call["name"], call["arguments"], call["requestor"])
+            and made.result is not None
+            and not made.result.error
+        ),
+        None,
+    )
 
 
 def _missing(point: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau import load_domain
 from pytest_tau.diagnosis.attribution import RULES, annotate_failure, attribute
 from pytest_tau.diagnosis.divergence import Divergence, first_divergence
 from pytest_tau.diagnosis.explain import explain
@@ -546,6 +547,22 @@ def test_a_call_that_undoes_another_is_the_turning_point(domain: Domain) -> None
         "out of reach"
     ]
     assert "not made" not in "".join(texts)
+
+
+def test_a_call_that_repeats_another_names_it() -> None:
+    once = {"action_id": "a", "name": "create_task", "arguments": {"user_id": "user_1", "title": "Buy milk"}}
+    wanted = task({"actions": [once], "reward_basis": ["DB"]})
+    made = [{"tool_calls": [call(once["name"], **once["arguments"])]} for _ in range(2)]
+    failed = simulate(
+        wanted,
+        domain=load_domain("mock"),
+        agent=ScriptedParticipant([*made, "Done."]),
+        user=ScriptedParticipant(["Hi", "###STOP###"]),
+    )
+    (point,) = (line.text for line in explain(failed) if line.text.startswith("turning point: "))
+    assert point.startswith("turning point: message 4, agent called create_task(")
+    assert point.endswith(") again, as in message 2: after it, the right final state was out of reach")
+    assert in_brief(failed) == "repeated call create_task (message 4, as message 2)"
 
 
 def test_a_trial_that_a_user_broke_has_a_blame_and_no_turning_point(domain: Domain) -> None:
