@@ -169,7 +169,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "failed_checks",
         lambda record: "; ".join(record.failed_checks),
-        page=PageColumn("failed", "checks", "Failed checks"),
+        page=PageColumn("failed", "checks", "What failed"),
     ),
     Column("reached_outcome", lambda record: record.reached_outcome),
     Column("excluded", lambda record: record.excluded),

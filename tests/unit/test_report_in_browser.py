@@ -186,7 +186,7 @@ def test_rows_show_task_outcome_and_failed_checks(page: Page, files: dict[str, P
     rows = page.texts(".rows .row")
     assert len(rows) == 6
     assert [row.split("\n")[0] for row in rows] == ["✕ failed"] * 3 + ["! error"] + ["✓ passed"] * 2
-    assert "DB, ENV_ASSERTION phone_on, COMMUNICATE 42" in rows[0]
+    assert "not made: price, switch" in rows[0].split("\n"), "the words of the terminal"
     assert "infrastructure" in rows[3]
     assert rows[4].split("\n")[:4] == ["✓ passed", "alpha", "0", "1"]
     page.choose("Sort by", "-")
@@ -195,6 +195,26 @@ def test_rows_show_task_outcome_and_failed_checks(page: Page, files: dict[str, P
         ["alpha", "1"],
         ["beta", "0"],
     ]
+
+
+def test_no_cell_is_cut_at_1280_pixels(page: Page, domain: Domain, tmp_path: Path) -> None:
+    """Every trial has broken a rule: the column that all have in common stays, since it is bad."""
+    simulations = [bad(domain, WANTED), bad(domain, WANTED)]
+    for trial, simulation in enumerate(simulations):
+        simulation.trial = trial
+        simulation.facts["policy_rules"] = {"score": 0.0, "checked": ["confirmation"], "breaches": []}
+    column = {"name": "policy", "field": "score", "label": "Policy", "kind": "kept"}
+    run = run_folder(
+        tmp_path / "run",
+        *(line(simulation, WANTED) for simulation in simulations),
+        capabilities={"policy_rules": {"settings": {}, "columns": [column]}},
+    )
+    report(tmp_path / "cut.html", domain, run)
+    page.size(1280)
+    opened(page, tmp_path / "cut.html")
+    assert page.texts(".rows .c-policy") == ["broken", "broken"]
+    cut = "[...document.querySelectorAll('.cell')].filter((cell) => cell.scrollWidth > cell.clientWidth)"
+    assert page.js(f"{cut}.map((cell) => cell.textContent)") == []
 
 
 def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path) -> None:
@@ -218,8 +238,9 @@ def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path)
     shown = [dict(zip(heads, row, strict=True)) for row in rows]
     assert [row["Word"] for row in shown] == ["important-message", "–", "–"]
     assert [row["Share"] for row in shown] == ["1", "–", "–"]
-    # What is the same in every row has no column.
-    assert not {"Failed checks", "Trial", "Reward", "Cost"} & {*heads}
+    # What is the same in every row has no column, unless it is bad.
+    assert not {"Trial", "Reward", "Cost"} & {*heads}
+    assert [row["What failed"] for row in shown] == ["DB"] * 3
 
 
 def test_a_click_on_a_column_sorts_by_it(page: Page, files: dict[str, Path]) -> None:
@@ -507,6 +528,7 @@ def test_breaches_are_cards_and_a_word_and_a_phone_shows_the_conversation_first(
     report(tmp_path / "breaches.html", domain, run)
     opened(page, tmp_path / "breaches.html")
     assert sorted(page.texts(".rows .c-policy")) == ["broken", "kept"]
+    assert page.texts(".rows .c-policy .broken") == ["broken"], "in the colour of failures"
     page.size(390)
     opened(page, tmp_path / "breaches.html", "#/0")
     assert "confirmation" in page.text(".boxes")

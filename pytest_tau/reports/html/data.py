@@ -70,7 +70,7 @@ def gather(
         "fields": tables.fields,
         "columns": page_columns(columns, [one.record for facts in gathered for one in facts]),
         "tasks": tables.tasks,
-        "checks": tables.checks,
+        "texts": tables.texts,
         "block": BLOCK,
         "pairs": _pairs(*gathered) if len(runs) == 2 else None,
     }
@@ -125,11 +125,11 @@ class _Tables:
     def __init__(self, columns: Sequence[Column]) -> None:
         self._columns = [each for each in columns if each.page and each.page.kind != "domain"]
         #: What a row has, in this order: each column by the name that it has in the page.
-        self.fields = [each.page.name for each in self._columns if each.page]
+        self.fields = [*(each.page.name for each in self._columns if each.page), "brief"]
         self.tasks: list[list[Any]] = []
-        self.checks: list[str] = []
+        self.texts: list[str] = []
         self._task_places: dict[tuple[str, str], int] = {}
-        self._check_places: dict[str, int] = {}
+        self._text_places: dict[str, int] = {}
 
     def row(self, facts: Facts, names: _Names) -> list[Any]:
         """Return a row's values, in the order of ``fields``.
@@ -138,14 +138,15 @@ class _Tables:
             facts: The simulation.
             names: The names of the groups of its run.
         """
-        return [self._cell(each, facts, names) for each in self._columns]
+        brief = None if facts.brief is None else self._text(mask_secrets(facts.brief))
+        return [*(self._cell(each, facts, names) for each in self._columns), brief]
 
     def _cell(self, column: Column, facts: Facts, names: _Names) -> Any:
         record, kind = facts.record, column.page and column.page.kind
         if kind == "task":
             return self._task(record, names)
         if kind == "checks":
-            return [self._check(text) for text in record.failed_checks]
+            return [self._text(text) for text in record.failed_checks]
         value = column.value(record)
         if kind == "seconds":
             return round(value or 0, 2) or None
@@ -161,11 +162,11 @@ class _Tables:
             self.tasks.append([*key, {**({"variant": variant} if variant else {}), **record.groups}])
         return self._task_places[key]
 
-    def _check(self, text: str) -> int:
-        if text not in self._check_places:
-            self._check_places[text] = len(self.checks)
-            self.checks.append(text)
-        return self._check_places[text]
+    def _text(self, text: str) -> int:
+        if text not in self._text_places:
+            self._text_places[text] = len(self.texts)
+            self.texts.append(text)
+        return self._text_places[text]
 
 
 def _pairs(first: Sequence[Facts], second: Sequence[Facts]) -> list[list[int | None]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...diagnosis import in_brief
 from ...models import calls_in
 from ...runs.make_record import make_record
 from ..blamed import Blamer
@@ -23,10 +24,17 @@ if TYPE_CHECKING:
 
 
 class Facts(NamedTuple):
-    """A simulation without its conversation, but with the fingerprints of its messages."""
+    """A simulation without its conversation.
+
+    Attributes:
+        record: Its record.
+        fingerprints: Those of its messages.
+        brief: What went wrong, in a few words; None if it passed, or if that is not known.
+    """
 
     record: TrialRecord
     fingerprints: bytes
+    brief: str | None = None
 
 
 class Gatherer:
@@ -68,4 +76,5 @@ class Gatherer:
     def _facts(self, trial: StoredTrial, calls: Sequence[Call], domain: str) -> Facts:
         simulation = trial.simulation
         record = make_record(simulation, trial.task, domain, trial.test, calls=calls)
-        return Facts(record, fingerprints(simulation.messages) if self._compared else b"")
+        brief = None if record.outcome == "passed" else in_brief(simulation)
+        return Facts(record, fingerprints(simulation.messages) if self._compared else b"", brief)

@@ -33,7 +33,7 @@ const TRIALS = (DATA.pairs || RUNS[0].rows.map((_, place) => [place, null, null]
 });
 
 const judged = (rows) => rows.filter((row) => row && row.outcome !== "error");
-const failedChecks = (rows) => rows.flatMap((row) => row.failed.map((check) => DATA.checks[check]));
+const failedChecks = (rows) => rows.flatMap((row) => row.failed.map((check) => DATA.texts[check]));
 
 // What a trial is found by, made when one searches for the first time.
 const searched = new Map();
@@ -42,7 +42,8 @@ function searchText(trial) {
   if (!searched.has(trial)) {
     const endings = trial.rows.map((row) => (row ? row.ended : ""));
     const failed = failedChecks(trial.rows.filter(Boolean));
-    const texts = [trial.name, trial.domain, ...Object.values(trial.groups), ...failed, ...endings];
+    const briefs = trial.rows.filter(Boolean).map((row) => DATA.texts[row.brief] ?? "");
+    const texts = [trial.name, trial.domain, ...Object.values(trial.groups), ...failed, ...briefs, ...endings];
     searched.set(trial, texts.join(" ").toLowerCase());
   }
   return searched.get(trial);

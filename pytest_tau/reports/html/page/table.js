@@ -7,9 +7,13 @@ const AHEAD = 8;
 const both = (trial, show) => {
   if (!COMPARED) return show(trial.rows[0]);
   const cells = trial.rows.map((row) => (row ? show(row) : "–"));
-  const same = typeof cells[0] === "string" && cells[0] === cells[1];
+  const same = wordsOf(cells[0]) === wordsOf(cells[1]);
   return same ? cells[0] : [cells[0], el("span", { class: "to" }, " → "), cells[1]];
 };
+// What went wrong in a few words, as in the terminal; else the checks that failed.
+const briefly = (row, name) => DATA.texts[row.brief] ?? row[name].map((check) => DATA.texts[check]).join(", ");
+const kept = (value) =>
+  value === null ? "–" : value < 1 ? el("span", { class: "broken" }, "broken") : "kept";
 const CHANGE_ORDER = CHANGES.map(([change]) => change);
 
 // How a value is sorted and shown, by the kind of its column; `column.name` is its name in a row.
@@ -35,7 +39,7 @@ const KINDS = {
   }),
   checks: ({ name }) => ({
     sort: (trial) => trial.now[name].length,
-    show: (trial) => both(trial, (row) => row[name].map((check) => DATA.checks[check]).join(", ") || "–"),
+    show: (trial) => both(trial, (row) => briefly(row, name) || "–"),
     title: true,
   }),
   score: ({ name }) => ({
@@ -45,7 +49,8 @@ const KINDS = {
   }),
   kept: ({ name }) => ({
     sort: (trial) => trial.now[name] ?? -1,
-    show: (trial) => both(trial, (row) => (row[name] === null ? "–" : row[name] < 1 ? "broken" : "kept")),
+    show: (trial) => both(trial, (row) => kept(row[name])),
+    needed: (trial) => trial.rows.some((row) => row && row[name] !== null && row[name] < 1),
   }),
   number: ({ name, parts }) => ({
     sort: (trial) => trial.now[name] ?? -1,
@@ -79,9 +84,11 @@ const PARTS = {
 };
 
 const wordsOf = (shown) => [shown].flat().map((part) => part.textContent ?? String(part)).join(" ");
-// A column that says the same of every trial says nothing; of a single one, a column without a value.
+// A column that says the same of every trial says nothing, unless it is bad; of a single one, a column without a value.
 const differs = (column) => {
   if (["outcome", "task"].includes(column.kind)) return true;
+  if (column.needed && TRIALS.some(column.needed)) return true;
+  if (column.kind === "checks") return TRIALS.some((trial) => wordsOf(column.show(trial)) !== "–");
   const first = wordsOf(column.show(TRIALS[0]));
   return TRIALS.length < 2 ? first !== "–" : TRIALS.some((trial) => wordsOf(column.show(trial)) !== first);
 };
@@ -159,7 +166,12 @@ function drawTable(open) {
   const width = (column) => `var(--w-${column.name}, ${column.kind === "text" ? "minmax(110px, 1fr)" : "84px"})`;
   controls.grid.style.setProperty("--columns", COLUMNS.map(width).join(" "));
   // Where there is room, as wide as the longest name; not in `ch`, which differs between head and rows.
-  controls.grid.style.setProperty("--w-task", `minmax(150px, ${Math.min(LONGEST, 60) * 9 + 20}px)`);
+  // Without another column that takes the room that is left, it does.
+  const grows = COLUMNS.some((column) => ["checks", "ended", "text"].includes(column.kind));
+  controls.grid.style.setProperty(
+    "--w-task",
+    `minmax(150px, ${grows ? `${Math.min(LONGEST, 60) * 9 + 20}px` : "1fr"})`,
+  );
   controls.body.addEventListener("click", (event) => {
     const row = event.target.closest("[data-id]");
     if (row) open(Number(row.dataset.id));
