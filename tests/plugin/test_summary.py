@@ -69,6 +69,20 @@ class TestTerminal:
         assert sorted(one) == sorted(two), "failing tasks are in the order of the reports"
         assert untimed(summary_of(mixed("-v"))) == untimed(summary_of(mixed("-v", "-n", "2")))
 
+    @pytest.mark.parametrize(
+        ("args", "ending"),
+        [((), "; to read them: tau view --open"), (("--tau-results", "my runs"), "; to read them: tau view 'my runs/")],
+    )
+    def test_failures_end_with_the_command_that_shows_them(self, mixed, monkeypatch, args, ending):
+        monkeypatch.delenv("CI", raising=False)
+        assert ending in mixed(*args).line("tau: simulations stored in")
+
+    def test_in_ci_and_with_a_page_there_is_only_the_path(self, mixed, monkeypatch):
+        monkeypatch.delenv("CI", raising=False)
+        assert "tau view" not in mixed("--tau-html", "page.html").line("tau: simulations stored in")
+        monkeypatch.setenv("CI", "true")
+        assert "tau view" not in mixed().line("tau: simulations stored in")
+
     def test_quiet_is_one_line(self, mixed):
         assert summary_of(mixed("-q", "--tau-group-by", "actions")) == [FIRST]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections import Counter, defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from ...runs.layout import RUNS
 from ...text import plural, relative_path
 from ..context.run_state import get_context, run_state
 from ..items import group_of, spec_of
@@ -179,7 +183,7 @@ class Summary:
             publisher = run_state(self._config).paths.publisher
             place = relative_path(folder, self._config.invocation_params.dir)
             shown = publisher.store.shown if publisher and not publisher.problems else place
-            yield SummaryLine(f"{_PREFIX} simulations stored in {shown}")
+            yield SummaryLine(f"{_PREFIX} simulations stored in {shown}{self._how_to_read(str(shown))}")
         compared = self._counts.comparability if context is not None and not quiet else None
         if compared is not None and (compared.is_asked_for or self._config.get_verbosity() > 0):
             yield SummaryLine(f"{_PREFIX} comparability: {compared.text}")
@@ -196,6 +200,14 @@ class Summary:
             yield SummaryLine(
                 f"{_PREFIX} NL assertions judged by {judge.name!r}: same verdict for every statement", {"yellow": True}
             )
+
+    def _how_to_read(self, shown: str) -> str:
+        """Return the command that shows failures to a person; empty in CI, and if there is a page already."""
+        failed = any(record.outcome == "failed" for record in records_of(self._config))
+        if not failed or os.environ.get("CI") or OptionValues(self._config).get("html"):
+            return ""
+        name = "" if Path(shown).parent == RUNS else f" {shlex.quote(shown)}"
+        return f"; to read them: tau view{name} --open"
 
     def _model_lines(self) -> Iterator[SummaryLine]:
         """Return the usage of models, and how to give a price if the cost of a call of this run is unknown."""
