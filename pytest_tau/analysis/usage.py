@@ -52,11 +52,12 @@ class UsageTotals:
             self._roles[role].append(used)
 
     def lines(self) -> list[str]:
-        """Return a line for each role, and one for the sum."""
+        """Return a line for each role, and one for the sum; the last one says which prices are unknown."""
         roles = {role: total_usage(parts) for role, parts in sorted(self._roles.items())}
-        found = [f"{role} {total.model}: {_format_sums(total)}" for role, total in roles.items()]
-        if len(found) > 1:
-            found.append(f"models together: {_format_sums(total_usage(roles.values()))}")
+        alone = len(roles) == 1
+        found = [f"{role} {total.model}: {_format_sums(total, says_unknown=alone)}" for role, total in roles.items()]
+        if not alone and roles:
+            found.append(f"models together: {_format_sums(total_usage(roles.values()), says_unknown=True)}")
         free = [
             f"{'all' if count == self._trials else f'{count} of {self._trials} trials'} {how}"
             for count, how in ((self._replayed, "replayed"), (self._reused, "reused from the earlier run"))
@@ -96,16 +97,16 @@ def time_limit_line(records: Iterable[TrialRecord]) -> str | None:
     return f"time limits struck: {'; '.join(parts)}" if parts else None
 
 
-def _format_sums(used: ModelUsage) -> str:
+def _format_sums(used: ModelUsage, *, says_unknown: bool) -> str:
     if not used.calls:
         return "no answer"
     parts = [plural(used.calls, "call")]
     parts.append(format_tokens(used.prompt_tokens, used.completion_tokens, used.cached_tokens))
-    if used.unpriced_calls == used.calls:
+    if used.unpriced_calls < used.calls:
+        unpriced = f" and {plural(used.unpriced_calls, 'call')} with unknown price"
+        parts.append(f"${used.known_cost:,.4f}{unpriced if used.unpriced_calls and says_unknown else ''}")
+    elif says_unknown:
         parts.append("cost unknown")
-    else:
-        unpriced = f" and {plural(used.unpriced_calls, 'call')} with unknown price" if used.unpriced_calls else ""
-        parts.append(f"${used.known_cost:,.4f}{unpriced}")
     flaws = [
         (used.cut_replies, f"{plural(used.cut_replies, 'answer')} cut off by length"),
         (used.filtered_replies, f"{plural(used.filtered_replies, 'answer')} cut off by a filter"),

@@ -187,7 +187,7 @@ class TestOverHTTP:
     def test_it_works(self, served):
         run = served()
         run.outcomes(passed=1)
-        run.line("tau: agent openai/a: 2 calls", "cost unknown")
+        run.line("tau: models together: 4 calls", "cost unknown")
         assert len(run.requests) == 4
 
     def test_a_wrong_key_is_an_error_at_once_and_not_shown(self, served, monkeypatch):

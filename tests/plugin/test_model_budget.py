@@ -253,9 +253,10 @@ def test_a_price_that_is_known_now_and_then_is_never_all_there_is(four):
     """)
     run = four.run("--tau-task", "one")
     run.line("tau: agent fake/agent: 2 calls, 2,000 tokens sent, 40 received, $0.5000")
-    run.line("tau: user fake/user: 2 calls, 2,000 tokens sent, 40 received, cost unknown")
-    run.line("tau: models together: 4 calls", "$0.5000 and 2 calls with unknown price")
-    run.line("tau: for a cost, list the model in a file of prices (--tau-prices FILE)")
+    run.line("tau: user fake/user: 2 calls, 2,000 tokens sent, 40 received")
+    hint = "for a cost, list the model in a file of prices (--tau-prices FILE)"
+    run.line("tau: models together: 4 calls", f"$0.5000 and 2 calls with unknown price; {hint}")
+    assert run.text.count("unknown") == run.text.count("--tau-prices") == 1, "in one line"
 
 
 def test_the_hint_at_prices_names_litellm_where_it_is_missing(four, monkeypatch):

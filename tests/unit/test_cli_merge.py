@@ -92,7 +92,7 @@ def test_cost_is_shown_by_role_or_as_unknown(tau: Tau) -> None:
     ran = tau("merge", write("f.jsonl", kept(), kept(trial=1, model_usage=usage)), "-o", "out")
     assert ran.lines[1:4] == [
         "agent fake/m: 4 calls, 2,000 tokens sent, 40 received, $1.0000",
-        "user local/m: 3 calls, 0 tokens sent, 0 received, cost unknown",
+        "user local/m: 3 calls, 0 tokens sent, 0 received",
         "models together: 7 calls, 2,000 tokens sent, 40 received, $1.0000 and 3 calls with unknown price",
     ]
 

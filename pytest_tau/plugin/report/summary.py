@@ -217,15 +217,14 @@ class Summary:
         goes_on = context is None or previous is None or context.config.models.tape
         stopped = {} if previous is None or goes_on else previous.info.get("stopped_usage", {})
         models = usage_lines(self._counts.ended, stopped)
-        for line in models[-1:] if quiet else models:
-            yield SummaryLine(f"{_PREFIX} {line}")
-        if not (unpriced := unpriced_calls(self._counts.ended)):
-            return
-        if not quiet:
+        unpriced = unpriced_calls(self._counts.ended)
+        if unpriced and not quiet:
             from ...chat.prices import price_hint
 
-            yield SummaryLine(f"{_PREFIX} {price_hint()}")
-        if context is not None and context.config.models.has_budget:
+            models[-1] += f"; {price_hint()}"
+        for line in models[-1:] if quiet else models:
+            yield SummaryLine(f"{_PREFIX} {line}")
+        if unpriced and context is not None and context.config.models.has_budget:
             calls = plural(unpriced, "model call")
             yield SummaryLine(f"{_PREFIX} not counted in the budget: {calls} of unknown cost", {"yellow": True})
 
