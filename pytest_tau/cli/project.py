@@ -60,12 +60,12 @@ def data_dir(given: str | None) -> Path | None:
     given = given if given is not None else os.environ.get("TAU_DATA")
     if not given:
         return None
-    from ..protocol import data_folder
+    from ..protocol import data_folder, not_data
 
     path = Path(given).resolve()
     found = data_folder(path)
     if found is None:
-        raise ConfigurationError(f"{source}: expected a folder with domains/<name>/ in it, got {path}")
+        raise ConfigurationError(f"{source}: {not_data(path)}")
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import os
 import pkgutil
 import sys
 from pathlib import Path
@@ -247,6 +248,8 @@ def _missing(error: BaseException, module: str, folder: Path) -> str:
     if name is None:
         return ""
     if name == module or module.startswith(f"{name}."):
+        if (file := _file_of(module, folder)) is not None:
+            return f"; it is in {file}: expected {file}:NAME, or the folder in pytest's setting pythonpath"
         package = name.rpartition(".")[0]
         within = sys.modules[package].__path__ if package in sys.modules else [str(folder), *sys.path]
         prefix = f"{package}." if package else ""
@@ -255,6 +258,17 @@ def _missing(error: BaseException, module: str, folder: Path) -> str:
     if "." in name:
         return ""
     return f"; if {name!r} belongs to a package, install the package into this environment"
+
+
+def _file_of(module: str, folder: Path) -> str | None:
+    """Return the relative path of a module's file in a neighbouring folder, or in one below; None if there is none."""
+    if not all(part.isidentifier() for part in module.split(".")):
+        return None
+    name = f"{module.replace('.', '/')}.py"
+    near = (
+        path for above in (folder, folder.parent) for pattern in (f"*/{name}", name) for path in above.glob(pattern)
+    )
+    return next((os.path.relpath(path, folder).replace(os.sep, "/") for path in near), None)
 
 
 def _import_file(path: Path) -> Any:

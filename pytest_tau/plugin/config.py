@@ -17,7 +17,7 @@ from ..errors import ConfigurationError
 from ..evaluation import PROFILES, Evaluation
 from ..participants import Prompting
 from ..participants.programs import KEY_VARIABLE
-from ..protocol import TAU, Protocol, data_folder, load_texts, read_checkout
+from ..protocol import TAU, Protocol, data_folder, load_texts, not_data, read_checkout
 from ..run_settings import (
     DEFAULT_CONCURRENCY,
     DEFAULT_TIMEOUT,
@@ -207,7 +207,7 @@ def _data_dir(values: OptionValues) -> Path | None:
         return None
     found = data_folder(path.resolve())
     if found is None:
-        raise pytest.UsageError(f"{source}: expected a folder with domains/<name>/ in it, got {path.resolve()}")
+        raise pytest.UsageError(f"{source}: {not_data(path.resolve())}")
     return found
 
 

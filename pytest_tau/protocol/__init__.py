@@ -1,6 +1,6 @@
 """The protocol of a run: the texts that models read, and the form in which they are sent."""
 
-from .checkout import data_folder, read_checkout, read_prompt, user_prompts
+from .checkout import data_folder, not_data, read_checkout, read_prompt, user_prompts
 from .domain_texts import with_texts
 from .texts import (
     TAU,
@@ -31,6 +31,7 @@ __all__ = [
     "fill",
     "literal",
     "load_texts",
+    "not_data",
     "placeholders",
     "read_checkout",
     "read_prompt",

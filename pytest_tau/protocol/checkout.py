@@ -49,6 +49,12 @@ def read_checkout(root: Path) -> Texts:
     )
 
 
+def not_data(path: Path) -> str:
+    """Return what is wrong with a folder that has no data, and what would be right."""
+    what = f"expected a folder with domains/<name>/ in it, got {path}"
+    return f"{what}; it is data/tau2 of a checkout of τ²-bench, and without it bundled tasks are run"
+
+
 def data_folder(root: Path) -> Path | None:
     """Return the folder with ``domains/<name>/``: the given one, or that of a checkout; None if there is none."""
     if (root / "domains").is_dir():

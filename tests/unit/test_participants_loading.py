@@ -121,6 +121,7 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
         ("mine.py:Asking", "Asking cannot be created: its constructor needs 'api_key'"),
         ("no_such_module_here:Agent", "cannot be imported: ModuleNotFoundError"),
         ("no_such_module_here:Agent", "No module named 'no_such_module_here'$"),
+        ("hidden:Agent", "No module named 'hidden'; it is in inside/hidden.py: expected inside/hidden.py:NAME, or the"),
         ("min:Agent", r"No module named 'min'; did you mean 'mine'\?"),
         ("json.decodr:Agent", r"No module named 'json.decodr'; did you mean 'json.decoder'"),
         ("lacking.py:Agent", "'no_package'; if 'no_package' belongs to a package, install the package into this env"),
@@ -131,6 +132,8 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
     ],
 )
 def test_unloadable_participant_is_reported(folder: Path, spec: str, told: str) -> None:
+    (folder / "inside").mkdir()
+    (folder / "inside" / "hidden.py").write_text("Agent = 5", encoding="utf-8")
     (folder / "broken.py").write_text("1 / 0", encoding="utf-8")
     (folder / "lacking.py").write_text("import no_package", encoding="utf-8")
     (folder / "bad.py").write_text("def", encoding="utf-8")
