@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-_KINDS = ("task", "run", "simulation", "options")
+_KINDS = ("task", "run", "simulation", "options", "program")
 
 
 def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "schema",
-        description="Print the JSON Schema of task files, of run.json, of the lines of simulations.jsonl, or of the "
-        "options in pytest.toml and pyproject.toml. With --domain, the tools of that domain are part of the schema of "
-        "tasks, so that an editor completes reference actions.",
+        description="Print the JSON Schema of task files, of run.json, of the lines of simulations.jsonl, of the "
+        "options in pytest.toml and pyproject.toml, or of the lines that an agent 'stdio:PROGRAM' reads and writes. "
+        "With --domain, the tools of that domain are part of the schema of tasks, so that an editor completes "
+        "reference actions.",
         statuses={0: "the schema was written", 2: "the command cannot be used"},
         examples=[
             ("tau schema task --domain retail -o retail.schema.json", "for the tasks of a domain"),
-            ("tau schema -o schemas", "a file for each of the four schemas"),
+            ("tau schema -o schemas", "a file for each of the schemas"),
         ],
     )
     parser.add_argument(
@@ -38,7 +39,7 @@ def add_parser(commands: Any) -> None:
         nargs="?",
         choices=_KINDS,
         metavar="KIND",
-        help="task, run, simulation or options (default: all four, in one JSON object)",
+        help="task, run, simulation, options or program (default: all, in one JSON object)",
     )
     add_options(
         parser.add_argument_group("selection"),
@@ -77,7 +78,8 @@ def _schema(kind: str, args: argparse.Namespace) -> dict[str, Any]:
         return options_schema()
     if kind == "task":
         return _task_schema(args)
-    return manifest_schema() if kind == "run" else simulation_schema()
+    made = {"run": manifest_schema, "simulation": simulation_schema, "program": program_schema}
+    return made[kind]()
 
 
 def manifest_schema() -> dict[str, Any]:
@@ -86,6 +88,14 @@ def manifest_schema() -> dict[str, Any]:
     from ..runs.manifest import Manifest
 
     return {**model_schema(Manifest), "title": MANIFEST}
+
+
+def program_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a line of a program that stays."""
+    from ..environment.task_schema import model_schema
+    from ..participants.programs.lines import Line
+
+    return model_schema(Line)
 
 
 def simulation_schema() -> dict[str, Any]:

@@ -72,7 +72,7 @@ class ParticipantSettings:
 
     agent: Any = option(text, "agent", "SPEC", common=True,
         help="llm, llm-solo, act, react, few-shot, gold, noop, human, rules, saboteur:KIND, replay:FILE, "
-             "module:attribute, file.py:attribute, URL, 'cmd:PROGRAM ARGUMENTS' or a2a:URL")
+             "module:attribute, file.py:attribute, URL, 'cmd:PROGRAM ARGUMENTS', 'stdio:PROGRAM ARGUMENTS' or a2a:URL")
     user: Any = option(text, "verdict", "SPEC", common=True,
         help="llm, react, verify, reflection, scripted, gold, noop, human, replay:FILE, module:attribute … "
              "(default: depends on the agent)")
@@ -98,8 +98,8 @@ class ConversationSettings:
              "tangential, contradicting, incomplete, mistaken, pressing, claiming-authority or cooperative; with "
              "weights, drawn by the trial's seed: verbosity=minimal:0.8,standard:0.2")
     program_env: tuple[str, ...] = option(names, "verdict", "NAMES", default=(), repeat=True, example="SHOP_URL",
-        help="environment variables that an agent 'cmd:PROGRAM' is given in addition to those that it needs to run; "
-             "a comma-separated list, or repeated")
+        help="environment variables that an agent 'cmd:PROGRAM' or 'stdio:PROGRAM' is given in addition to those that "
+             "it needs to run; a comma-separated list, or repeated")
 
 
 @declared(frozen=True)

@@ -310,7 +310,7 @@ def test_all_schemas_are_printed_or_written(
     monkeypatch.chdir(tmp_path)
     assert main(["schema"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert list(printed) == ["task", "run", "simulation", "options"]
+    assert list(printed) == ["task", "run", "simulation", "options", "program"]
     for schema in printed.values():
         Draft7Validator.check_schema(schema)
     assert printed["options"] == options_schema(ALL_OPTIONS.values())

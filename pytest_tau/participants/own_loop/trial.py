@@ -201,8 +201,13 @@ class AgentTrial:
 
         Keys of the test run are not for an agent that is tested: it calls its model through the endpoint.
         """
+        return self._pointed_to_trial(self.shared_environ)
+
+    @property
+    def shared_environ(self) -> dict[str, str]:
+        """The environment variables of a program that several trials share: without the endpoint."""
         given = {name: value for name, value in os.environ.items() if _is_needed(name) or name in self._program_env}
-        return self._pointed_to_trial(given)
+        return {**given, **loopback_exemption(given)}
 
     def _pointed_to_trial(self, variables: Mapping[str, str]) -> dict[str, str]:
         """Return variables with those of the endpoint, which is on this machine and reached without a proxy."""

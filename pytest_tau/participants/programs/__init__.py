@@ -1,4 +1,7 @@
-"""Agents that are programs of their own: ``cmd:PROGRAM`` runs a command, ``a2a:URL`` speaks to a server."""
+"""Agents that are programs of their own.
+
+``cmd:PROGRAM`` runs a command for each turn, ``stdio:PROGRAM`` one that stays, ``a2a:URL`` speaks to a server.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from . import a2a_protocol as protocol
 from .a2a import A2AAgent, check_server
 from .a2a_protocol import KEY_VARIABLE
 from .program import PREFIX, ProgramAgent, parse_command
+from .stdio import PREFIX as STAYING, StayingAgent, parse_staying
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,12 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["KEY_VARIABLE", "PROGRAMS", "check_server", "is_program", "is_server", "program_factory"]
 
 #: The specifications, for lists of what an agent can be.
-PROGRAMS = ("cmd:PROGRAM ARGUMENTS", "a2a:URL")
+PROGRAMS = ("cmd:PROGRAM ARGUMENTS", "stdio:PROGRAM ARGUMENTS", "a2a:URL")
 
 
 def is_program(spec: Any) -> bool:
     """Return whether a specification is a command or an A2A server."""
-    return isinstance(spec, str) and spec.startswith((PREFIX, protocol.PREFIX))
+    return isinstance(spec, str) and spec.startswith((PREFIX, STAYING, protocol.PREFIX))
 
 
 def is_server(spec: Any) -> bool:
@@ -30,7 +34,7 @@ def is_server(spec: Any) -> bool:
     return isinstance(spec, str) and spec.startswith(protocol.PREFIX)
 
 
-def program_factory(spec: str, folder: Path) -> partial[ProgramAgent] | partial[A2AAgent]:
+def program_factory(spec: str, folder: Path) -> partial[ProgramAgent] | partial[StayingAgent] | partial[A2AAgent]:
     """Return what makes the agent of a trial.
 
     Raises:
@@ -38,7 +42,9 @@ def program_factory(spec: str, folder: Path) -> partial[ProgramAgent] | partial[
     """
     if is_server(spec):
         protocol.card_url(spec)
-        made: partial[ProgramAgent] | partial[A2AAgent] = partial(A2AAgent, spec)
+        made: partial[ProgramAgent] | partial[StayingAgent] | partial[A2AAgent] = partial(A2AAgent, spec)
+    elif spec.startswith(STAYING):
+        made = partial(StayingAgent, parse_staying(spec, folder))
     else:
         made = partial(ProgramAgent, parse_command(spec, folder))
     load()

@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from functools import partial
+from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from ...clock import steady_time
@@ -57,14 +58,23 @@ class ProcessGroup:
         arguments: The program and its arguments; no shell reads them.
         environment: Its whole environment.
         folder: Its working directory.
-        text: Written to its standard input, which is then closed.
+        text: Written to its standard input, which is then closed; None to leave it open for ``write``.
+        listener: Called in a thread with each part of the standard output, which is then not kept.
 
     Raises:
         OSError: It cannot be started.
     """
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path, text: str = "") -> None:
-        self._overflow = False
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        text: str | None = "",
+        listener: Callable[[bytes], None] | None = None,
+    ) -> None:
+        self._overflow, self._listener = False, listener
+        self._input: SimpleQueue[bytes | None] = SimpleQueue()
         self._ending: threading.Thread | None = None
         self._lock = threading.Lock()
         self._watcher = watcher(GRACE)
@@ -82,7 +92,14 @@ class ProcessGroup:
         atexit.register(self.end)
         self._output, self._errors = bytearray(), b""
         self._readers = [_in_thread(self._read_output), _in_thread(self._read_errors)]
-        _in_thread(partial(_write, self._process.stdin, text.encode("utf-8", errors="replace")))
+        _in_thread(partial(_write, self._process.stdin, self._input))
+        if text is not None:
+            self.write(text.encode("utf-8", errors="replace"))
+            self._input.put(None)
+
+    def write(self, content: bytes) -> None:
+        """Write to the standard input, without waiting until the program reads it."""
+        self._input.put(content)
 
     def wait(self) -> Finished:
         """Wait until the program itself has ended; its children may run on."""
@@ -107,6 +124,7 @@ class ProcessGroup:
                 return
             # Not a daemon, whichever thread starts it: Python waits for it when the process ends.
             self._ending = threading.Thread(target=self._end, name="tau-program-end", daemon=False)
+            self._input.put(None)
             self._signal(signal.SIGTERM)
             with contextlib.suppress(RuntimeError):  # threads cannot be started while the interpreter ends
                 self._ending.start()
@@ -158,6 +176,9 @@ class ProcessGroup:
 
     def _read_output(self) -> None:
         for chunk in _chunks(self._process.stdout):
+            if self._listener is not None:
+                self._listener(chunk)
+                continue
             if len(self._output) + len(chunk) > MOST_OUTPUT:
                 self._overflow = True
                 self.end()
@@ -186,7 +207,10 @@ def _text(content: bytes | bytearray) -> str:
     return content.decode("utf-8", errors="replace")
 
 
-def _write(pipe: IO[bytes] | None, content: bytes) -> None:
+def _write(pipe: IO[bytes] | None, contents: SimpleQueue[bytes | None]) -> None:
+    """Write what comes, until None does."""
     assert pipe is not None, "it was asked for"
     with contextlib.suppress(OSError), pipe:  # a program need not read it
-        pipe.write(content)
+        while (content := contents.get()) is not None:
+            pipe.write(content)
+            pipe.flush()

@@ -46,7 +46,7 @@ class Command(NamedTuple):
     @property
     def name(self) -> str:
         """The command as errors name it: as it was given, shortened."""
-        return shorten(mask_secrets(self.spec.removeprefix(PREFIX).strip()))
+        return shorten(mask_secrets(self.spec.partition(":")[2].strip()))
 
     @property
     def reads_input(self) -> bool:
@@ -59,19 +59,21 @@ class Command(NamedTuple):
         return tuple(argument.replace(TEXT, text) for argument in self.arguments)
 
 
-def parse_command(spec: str, folder: Path) -> Command:
+def parse_command(spec: str, folder: Path, prefix: str = PREFIX) -> Command:
     """Return the command of a specification, whose program exists.
 
     Args:
         spec: ``cmd:`` and a command, split as a POSIX shell splits it; nothing else that a shell does is done.
         folder: Its working directory, and the folder of a relative path of the program.
+        prefix: What the specification begins with.
 
     Raises:
         ConfigurationError: There is no command, a quotation mark is not closed, or the program cannot be found.
     """
-    example = f"expected {PREFIX}PROGRAM ARGUMENTS, such as '{PREFIX}my-agent --prompt={TEXT}'"
+    argument = f" --prompt={TEXT}" if prefix == PREFIX else ""
+    example = f"expected {prefix}PROGRAM ARGUMENTS, such as '{prefix}my-agent{argument}'"
     try:
-        arguments = shlex.split(spec.removeprefix(PREFIX))
+        arguments = shlex.split(spec.removeprefix(prefix))
     except ValueError as error:
         raise ConfigurationError(f"agent {spec!r}: {str(error).lower()}; {example}") from None
     if not arguments or not arguments[0]:
@@ -81,21 +83,21 @@ def parse_command(spec: str, folder: Path) -> Command:
         raise ConfigurationError(f"agent {spec!r}: {TEXT} is allowed in arguments, not in the program; {example}")
     if "\0" in spec:
         raise ConfigurationError(f"agent {spec!r}: a NUL character; {example}")
-    return Command(spec, (_found(spec, program, folder), *arguments[1:]), folder)
+    return Command(spec, (_found(spec, program, folder, prefix), *arguments[1:]), folder)
 
 
-def _found(spec: str, program: str, folder: Path) -> str:
+def _found(spec: str, program: str, folder: Path, prefix: str) -> str:
     if os.sep not in program and (os.altsep is None or os.altsep not in program):
         found = shutil.which(program)
         if found is not None:
             return os.path.abspath(found)  # an entry of the PATH may be relative  # noqa: PTH100 - links stay links
-        hint = f"; run {PREFIX}./{program} for the file in {folder}" if (folder / program).is_file() else ""
+        hint = f"; run {prefix}./{program} for the file in {folder}" if (folder / program).is_file() else ""
         raise ConfigurationError(f"agent {spec!r}: no program {program!r} in the folders of PATH{hint}")
     path = folder / Path(program).expanduser()
     if not path.is_file():
         raise ConfigurationError(f"agent {spec!r}: no file {path}")
     if not os.access(path, os.X_OK):
-        hint = f"; run it with its interpreter, such as '{PREFIX}python {program}'" if path.suffix == ".py" else ""
+        hint = f"; run it with its interpreter, such as '{prefix}python {program}'" if path.suffix == ".py" else ""
         raise ConfigurationError(f"agent {spec!r}: {path} is not executable{hint}")
     return str(path)
 
@@ -149,7 +151,7 @@ class ProgramAgent:
         """Log what a program has written to standard error: pytest shows it in the report of a failed test."""
         heading = ", ".join(filter(None, [self._command.name, f"process {self._processes}", "standard error", when]))
         if errors.strip():
-            _LOG.warning("%s", _headed(heading, errors))
+            _LOG.warning("%s", headed(heading, errors))
 
     def _start(self, text: str) -> ProcessGroup:
         command = self._command
@@ -175,7 +177,7 @@ class ProgramAgent:
         if finished.overflow:
             raise ParticipantError(f"{name} printed more than {plural(MOST_OUTPUT, 'byte')}", side="agent")
         if finished.status < 0:
-            raise self._failed(f"{name} was ended by signal {_signal_name(-finished.status)}", finished)
+            raise self._failed(f"{name} was ended by signal {signal_name(-finished.status)}", finished)
         if finished.status:
             raise self._failed(f"{name} ended with exit status {finished.status}", finished)
         if not answer:
@@ -184,17 +186,18 @@ class ProgramAgent:
 
     def _failed(self, problem: str, finished: Finished) -> ParticipantError:
         found = [("standard output", finished.output), ("standard error", finished.errors)]
-        parts = [_headed(heading, text) for heading, text in found if text.strip()]
+        parts = [headed(heading, text) for heading, text in found if text.strip()]
         return ParticipantError("\n".join([problem, *parts]), side="agent")
 
 
-def _headed(heading: str, text: str) -> str:
+def headed(heading: str, text: str) -> str:
     """Return the end of a program's output, indented below a heading."""
     shown = "\n".join(f"  {line}" for line in visible(mask_secrets(text.strip(), {})).splitlines())
     return f"{heading}:\n{shown if len(shown) <= _SHOWN else f'  …{shown[-_SHOWN:]}'}"
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """Return the name of a signal."""
     try:
         return signal.Signals(number).name
     except ValueError:
