@@ -101,6 +101,7 @@ def test_conversations_run_at_the_same_time(run: Callable[..., Any], project: An
     assert (project.path / "starts").read_text().count("start") == 1
 
 
+@pytest.mark.exhaustive
 def test_each_worker_has_a_process(run: Callable[..., Any]) -> None:
     run("-n", "2", tasks=4).outcomes(passed=4)
 
