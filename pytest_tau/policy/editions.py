@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 _DIGITS = 12
 #: What is layout: emphasis, code, quotes, the marks of lists, headings and tables, and the point at the end.
-_LAYOUT = re.compile(r"[*_`'\"|#>]+")
+LAYOUT = re.compile(r"[*_`'\"|#>]+")
 _MARK = re.compile(r"^\s*(?:[-+•]|\d+[.)])\s+")
 _END = re.compile(r"(?<=[.!?])\s+")
 
 
 def fingerprint(sentence: str) -> str:
     """Return the fingerprint of a sentence, which does not depend on layout and letter case."""
-    return digest(_plain(sentence))[:_DIGITS]
+    return digest(plain(sentence))[:_DIGITS]
 
 
 def holds_in(rule: Rule, policy: str) -> bool:
@@ -49,7 +49,7 @@ def stated_as(rule: Rule, policy: str) -> str | None:
 
 def states(sentence: str, policy: str) -> bool:
     """Return whether a policy has a sentence, whatever the layout and the letter case."""
-    return _plain(sentence) in _plain_text(policy)
+    return plain(sentence) in _plain_text(policy)
 
 
 @functools.lru_cache(maxsize=32)
@@ -60,7 +60,7 @@ def _fingerprints(policy: str) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=32)
 def _plain_text(policy: str) -> str:
-    return _plain(policy)
+    return plain(policy)
 
 
 def sentences_of(policy: str) -> Iterator[str]:
@@ -69,5 +69,6 @@ def sentences_of(policy: str) -> Iterator[str]:
         yield from (part for part in _END.split(_MARK.sub("", line)) if part.strip())
 
 
-def _plain(text: str) -> str:
-    return " ".join(_LAYOUT.sub(" ", text).lower().split()).rstrip(" .:;!")
+def plain(text: str) -> str:
+    """Return a text in lower case and in one line, without layout and without the point at its end."""
+    return " ".join(LAYOUT.sub(" ", text).lower().split()).rstrip(" .:;!")
