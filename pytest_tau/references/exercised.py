@@ -137,14 +137,15 @@ class _Points:
     """All points of a domain, and those of a call."""
 
     def __init__(self, domain: Domain) -> None:
-        self._domain = domain
+        self._domain = weakref.ref(domain)  # which would else be kept by what is known of it
         environment = domain.environment()
         self.tools: dict[Requestor, dict[str, Tool]] = {
             side: {**tools_of(domain, side), **{tool.name: tool for tool in environment.shared_tools(side)}}
             for side in _SIDES
         }
         environment.close()
-        self.of_tools = (*self._of_tools(), *self._of_documents())
+        documents = (Point("documents", "assistant", each.id) for each in documents_of(domain))
+        self.of_tools = (*self._of_tools(), *documents)
         self.known_of_tools = frozenset(self.of_tools)
 
     @classmethod
@@ -156,7 +157,10 @@ class _Points:
     @functools.cached_property
     def tables(self) -> dict[Requestor, list[RecordTable]]:
         """The tables of both sides whose records are of several kinds; empty if states are expensive to copy."""
-        spec, environment = self._domain.spec, self._domain.environment()
+        domain = self._domain()
+        if domain is None:
+            return {}
+        spec, environment = domain.spec, domain.environment()
         usable = spec.agent_db.cheap_to_fork and spec.agent_db.comparable
         sides = _databases(environment) if usable else {}
         found = {side: tables_of(database) for side, database in sides.items()}
@@ -186,9 +190,6 @@ class _Points:
             yield from (Point("values", side, f"{tool.name}.{each.text}") for each in choices_in(tool.parameters))
         writes = [tool.name for side, tool in every if side == "assistant" and tool.mutates]
         yield from (_pair(one, other) for one, other in combinations_with_replacement(writes, 2))
-
-    def _of_documents(self) -> Iterator[Point]:
-        return (Point("documents", "assistant", each.id) for each in documents_of(self._domain))
 
     def side_of(self, name: str, requestor: Requestor) -> Requestor:
         """Return whose tool a call is of: an agent that works alone has the user's as well."""
