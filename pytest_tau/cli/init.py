@@ -79,20 +79,21 @@ def add_parser(commands: Any) -> None:
             ("tau init", "into the current folder"),
             ("tau init evals", "into a new folder"),
             ("tau init evals --agent langchain", "with an agent in LangGraph"),
+            ("tau init --ci gitlab", "with a job for GitLab"),
         ],
     )
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="where to write (default: here)")
     group = parser.add_argument_group("contents")
     listed = "; ".join(f"{name}: {template.help}" for name, template in AGENTS.items())
     add_options(group, "agent", help=f"the agent (default: plain). {listed}", choices=tuple(AGENTS), default="plain")
-    add_options(group, "install-from")
+    add_options(group, "ci", "install-from")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
     folder = Path(args.folder)
-    files = project_files(folder, args.agent, args.install_from)
+    files = project_files(folder, args.agent, args.install_from, args.ci)
     ignored = files.pop(folder / _IGNORE) if (folder / _IGNORE).exists() else ""
     _refuse_existing(folder, files)
     for path, text in files.items():
@@ -103,34 +104,39 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def project_files(folder: Path, agent: str = "plain", source: str | None = None) -> dict[Path, str]:
+def project_files(folder: Path, agent: str = "plain", source: str | None = None, ci: str = "github") -> dict[Path, str]:
     """Return the files of the project with their texts, in the order in which a reader looks at them.
 
     Args:
         folder: The folder of the project.
         agent: The name of the template of the agent.
         source: What pip installs pytest-tau from; None for the source of this installation.
+        ci: The service of the workflow.
     """
     top, inside = _repository_of(folder)
     llm = AGENTS[agent].llm
-    workflow = top / ".github" / "workflows" / ("-".join(["tau", *inside.parts]) + ".yml")
+    workflow = _workflow(ci, inside)
     values = {
         "requirement": "\n".join([_requirement(source, AGENTS[agent].extras), *AGENTS[agent].requirements]),
         "folder": _yaml(inside.as_posix()),
+        "enter": _yaml(f"cd {shlex.quote(inside.as_posix())}"),
         "report": _yaml((inside / "report.html").as_posix()),
+        "junit": _yaml((inside / "junit.xml").as_posix()),
+        "folder_path": f"{inside.as_posix()}/" if inside.parts else "",
+        "requirements": _yaml((inside / "requirements.txt").as_posix()),
         "settings": f'tau_agent_llm = "{llm}"\n' if llm else "",
         "replay": " --tau-replay" if llm else "",
         "run": "".join(f"$ {line}\n" for line in _run_lines(AGENTS[agent])),
-        "workflow": f"{'../' * len(inside.parts)}.github/workflows/{workflow.name}",
+        "workflow": f"{'../' * len(inside.parts)}{workflow.as_posix()}",
         "wheel": f"$ {_BUILD} PATH_TO_A_CLONE  # once\n" if _needs_wheel(source) else "",
         "commit": f"\n\n{_COMMIT}" if _needs_wheel(source) else "",
         "source": "the wheel of pytest-tau, which is committed" if _needs_wheel(source) else "the source of pytest-tau",
     }
     # A build excludes files whose names begin with a dot or with "__".
-    special = {"github/tau.yml": workflow, "bookings/init.py": folder / "bookings" / "__init__.py"}
-    special["gitignore"] = folder / _IGNORE
+    special = {"bookings/init.py": folder / "bookings" / "__init__.py", "gitignore": folder / _IGNORE}
+    special |= dict.fromkeys(("tau.yml", "gitlab-ci.yml"), top / workflow)
     found = {}
-    for root in (TEMPLATES / "agents" / agent, TEMPLATES / "project"):
+    for root in (TEMPLATES / "agents" / agent, TEMPLATES / "project", TEMPLATES / "ci" / ci):
         for template in sorted(root.rglob(f"*{_SUFFIX}")):
             name = template.relative_to(root).as_posix().removesuffix(_SUFFIX)
             text = template.read_text(encoding="utf-8")
@@ -138,6 +144,13 @@ def project_files(folder: Path, agent: str = "plain", source: str | None = None)
                 text = text.replace(f"{{{{{key}}}}}", value)
             found[special.get(name, folder / name)] = text
     return found
+
+
+def _workflow(ci: str, inside: Path) -> Path:
+    """Return the path of the workflow in its repository: the services read it in the top folder only."""
+    if ci == "gitlab":
+        return Path(".gitlab-ci.yml")
+    return Path(".github", "workflows", "-".join(["tau", *inside.parts]) + ".yml")
 
 
 def _run_lines(template: AgentTemplate) -> list[str]:
@@ -151,10 +164,7 @@ def _run_lines(template: AgentTemplate) -> list[str]:
 
 
 def _repository_of(folder: Path) -> tuple[Path, Path]:
-    """Return the top folder of the git repository, and the folder's path in it; the folder itself without git.
-
-    GitHub reads only the workflows in the top folder.
-    """
+    """Return the top folder of the git repository, and the folder's path in it; the folder itself without git."""
     resolved = folder.resolve()
     top = next((each for each in (resolved, *resolved.parents) if (each / ".git").exists()), resolved)
     if top == resolved:
@@ -164,7 +174,7 @@ def _repository_of(folder: Path) -> tuple[Path, Path]:
 
 def _yaml(text: str) -> str:
     """Return a text as a value of YAML, quoted unless it is plain."""
-    return text if re.fullmatch(r"[\w./-]+", text) else json.dumps(text, ensure_ascii=False)
+    return text if re.fullmatch(r"(?:cd )?[\w./-]+", text) else json.dumps(text, ensure_ascii=False)
 
 
 def _requirement(source: str | None, extras: tuple[str, ...]) -> str:

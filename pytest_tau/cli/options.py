@@ -41,6 +41,7 @@ _CHOICES = {
     "errors": ("infrastructure_error", "as-is"),
     "as": ("agent", "user"),
     "domain-format": ("html", "markdown", "json"),
+    "ci": ("github", "gitlab"),
     "compare-format": ("text", "markdown", "latex", "json", "html"),
 }
 
@@ -138,6 +139,8 @@ OPTIONS: dict[str, Option] = {
     "all-failed": Option(("--all-failed",), "only tasks that have passed in none of their trials"),
     "full": Option(("--full",), "show long results of tools as a whole, not their first 500 characters"),
     "agent": Option(("--agent",), "the template of the agent: %(choices)s (default: %(default)s)", "NAME"),
+    "ci": Option(("--ci",), "the service of the workflow: github (default), or gitlab", "SERVICE",
+                 {"choices": _CHOICES["ci"], "default": "github"}),
     "install-from": Option(("--install-from",), "what pip installs pytest-tau from in CI: a requirement such as a git "
                            "URL, or a wheel in the folder", "SOURCE"),
 }

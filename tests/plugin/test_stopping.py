@@ -364,6 +364,12 @@ class TestNotes:
         )
         run("Good", "--tau-gate", "pass^1>=0.9", *workers).lacks("cannot answer it")
 
+    def test_a_gate_is_named_once_in_a_project_and_with_v(self, run):
+        run("Good", "--tau-gate", "pass^1>=0.95").line("40 tasks cannot answer it")
+        run("Good", "--tau-gate", "pass^1>=0.95").lacks("cannot answer it")
+        run("Good", "--tau-gate", "pass^1>=0.95", "-v").line("40 tasks cannot answer it")
+        run("Good", "--tau-gate", "pass^1>=0.96").line("40 tasks cannot answer it")
+
     def test_lines_are_as_wide_as_the_terminal(self, run, monkeypatch):
         monkeypatch.setenv("COLUMNS", "80")
         found = run("Good", "--tau-gate", "pass^1>=0.95")

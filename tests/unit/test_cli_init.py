@@ -129,7 +129,8 @@ def test_the_gate_of_the_workflow_is_met(plain_project: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "tau: gate pass^1 >= 0.9: 1.000" in done.stdout
     assert (project / "report.html").is_file()
-    assert "path: report.html\n" in text and "working-directory: .\n" in text
+    assert (project / "junit.xml").is_file()
+    assert "            report.html\n            junit.xml\n" in text and "working-directory: .\n" in text
 
 
 def test_the_page_lists_every_file(tmp_path: Path) -> None:
@@ -141,10 +142,12 @@ def test_the_page_lists_every_file(tmp_path: Path) -> None:
     assert all(f"`{name}`" in readme for name in FILES - {"README.md"})
 
 
-@for_each(list(AGENTS))
-def test_every_template_is_written_without_placeholders(name: str) -> None:
-    templates = [*(TEMPLATES / "project").rglob("*"), *(TEMPLATES / "agents" / name).rglob("*")]
-    files = project_files(Path("evals"), name)
+@for_each([(name, ci) for name in AGENTS for ci in ("github", "gitlab")])
+def test_every_template_is_written_without_placeholders(template: tuple[str, str]) -> None:
+    name, ci = template
+    folders = (TEMPLATES / "project", TEMPLATES / "ci" / ci, TEMPLATES / "agents" / name)
+    templates = [path for folder in folders for path in folder.rglob("*")]
+    files = project_files(Path("evals"), name, ci=ci)
     assert len(files) == sum(path.is_file() for path in templates) == len(FILES)
     assert not [text for text in files.values() if "{{" in text.replace("${{ !cancelled() }}", "")]
 
@@ -312,7 +315,7 @@ def test_in_a_repository_the_workflow_is_in_its_top_folder(tau: Any, tmp_path: P
     assert "  .github/workflows/tau-tests-evals.yml\n" in out
     text = tmp_path.joinpath(".github/workflows/tau-tests-evals.yml").read_text()
     assert "working-directory: tests/evals\n" in text
-    assert "path: tests/evals/report.html\n" in text
+    assert "            tests/evals/report.html\n" in text
     assert "`../../.github/workflows/tau-tests-evals.yml`" in tmp_path.joinpath("tests/evals/README.md").read_text()
     assert not tmp_path.joinpath("tests/evals/.github").exists()
 
@@ -322,7 +325,30 @@ def test_any_name_of_a_folder_is_valid_yaml(tau: Any, tmp_path: Path) -> None:
     assert tau("init", "my evals: #1")[0] == 0
     text = tmp_path.joinpath(".github/workflows/tau-my evals: #1.yml").read_text()
     assert 'working-directory: "my evals: #1"\n' in text
-    assert 'path: "my evals: #1/report.html"\n' in text
+    assert "            my evals: #1/report.html\n" in text
+
+
+def test_in_a_repository_the_job_of_gitlab_is_in_its_top_folder(tau: Any, tmp_path: Path) -> None:
+    tmp_path.joinpath(".git").mkdir()
+    assert tau("init", "--ci", "gitlab", "tests/evals")[0] == 0
+    text = tmp_path.joinpath(".gitlab-ci.yml").read_text()
+    assert "    - cd tests/evals\n" in text and "junit: tests/evals/junit.xml\n" in text
+    assert "`../../.gitlab-ci.yml`" in tmp_path.joinpath("tests/evals/README.md").read_text()
+    status, _, err = tau("init", "--ci", "gitlab", "other")
+    assert status == 2 and ".gitlab-ci.yml" in err
+
+
+@pytest.mark.parametrize("folder", ["evals", "my evals: #1"])
+@pytest.mark.parametrize(("ci", "schema"), [("github", "vendor.github-workflows"), ("gitlab", "vendor.gitlab-ci")])
+def test_the_workflow_follows_the_schema_of_its_service(
+    tau: Any, tmp_path: Path, folder: str, ci: str, schema: str
+) -> None:
+    pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed")
+    tmp_path.joinpath(".git").mkdir()
+    assert tau("init", "--ci", ci, folder)[0] == 0
+    (workflow,) = (path for path in tmp_path.rglob("*.yml") if path.is_file())
+    checked = command(tmp_path, "check_jsonschema", "--builtin-schema", schema, str(workflow))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 # The source of pytest-tau

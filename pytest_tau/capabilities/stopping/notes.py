@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ...analysis.gates import Gate
     from ...runs.groups import Group
 
+#: The entry of pytest's cache with what runs of the project have said.
+_SAID = "tau/unanswerable"
+
 
 class PlanNotes:
     """States, before the first trial, what a run of this size cannot answer; see ``tau plan``.
@@ -76,9 +79,21 @@ class PlanNotes:
             tasks = len({group.task for group in counted})
             why = unanswerable(gate, tasks)
             if why is not None:
-                yield printable(f"tau: gate {gate}: {plural(tasks, 'task')} cannot answer it: {why} (see tau plan)")
+                line = f"tau: gate {gate}: {plural(tasks, 'task')} cannot answer it: {why} (see tau plan)"
+                if self._is_new(line):
+                    yield printable(line)
         if self._compares:
             yield from self._comparison(groups)
+
+    def _is_new(self, line: str) -> bool:
+        """Return whether a line is to be said: once in a project, as far as pytest's cache knows, and with ``-v``."""
+        cache = getattr(self._config, "cache", None)
+        if cache is None:
+            return True
+        said = cache.get(_SAID, [])
+        if line not in said:
+            cache.set(_SAID, [*said, line])
+        return line not in said or self._config.get_verbosity() > 0
 
     def _comparison(self, groups: Sequence[Group]) -> Iterator[str]:
         from .planning import Population, smallest_loss
