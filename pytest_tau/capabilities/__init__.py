@@ -21,4 +21,5 @@ BUNDLED = (
     "queue",
     "doubts",
     "labels",
+    "coverage",
 )

@@ -139,7 +139,8 @@ class Capability:
             ``Simulation.duplex`` and the header of its file. Raises a ``pydantic.ValidationError`` if it cannot.
         submission: Returns what ``tau submit`` makes of runs; None if it is nothing special. Raises a
             ``ConfigurationError`` if they cannot be submitted.
-        lint: Checks a domain or a task of it for ``tau lint``; returns the ``pytest_tau.lint.findings.Finding``s.
+        lint: Checks a domain or a task of it for ``tau lint``; returns the ``pytest_tau.lint.findings.Finding``s. A
+            text is a line about the domain as a whole, with a figure.
         page: Returns the blocks of the HTML report for a trial, given its facts and its simulation.
         script: The file with the functions that draw its blocks with data; None if there are none.
     """

@@ -104,12 +104,14 @@ class LintView(NamedTuple):
         task: The task; None for the domain itself.
         gold: A conversation in which the reference actions of the task were carried out.
         evaluation: How tasks are graded, a ``pytest_tau.evaluation.Evaluation``.
+        tasks: All tasks that are checked, if it is about the domain itself.
     """
 
     domain: Domain
     task: Task | None
     gold: Simulation | None
     evaluation: Any
+    tasks: Sequence[Task] = ()
 
 
 class TrialStages:

@@ -177,6 +177,8 @@ def _show(report: LintReport, most: int) -> None:
         if len(shown) < len(findings):
             printer.line(f"and {len(findings) - len(shown)} more (--max 0 shows all)", 9)
     printer.line(_summary(report))
+    for figure in report.figures:
+        printer.line(figure)
 
 
 def _summary(report: LintReport) -> str:
@@ -207,5 +209,6 @@ def _document(report: LintReport) -> dict[str, Any]:
             if report.played is None
             else {"played": report.played}
         ),
+        **({"figures": report.figures} if report.figures else {}),
         "findings": [finding._asdict() for finding in report.findings],
     }

@@ -72,7 +72,7 @@ async def lint_domain(
         *check_duplicates(tasks),
     ]
     facts, components, evaluation = FactChecker(domain), known_components(evaluators), accepting(evaluators)
-    report.findings += await _of_capabilities(LintView(domain, None, None, evaluation)) if own else []
+    report.findings += await _of_capabilities(LintView(domain, None, None, evaluation, tasks), report) if own else []
     for task in _one_by_one(tasks, domain):
         misfit = _misfit(task, domain, components, domains)
         if misfit is not None:
@@ -86,7 +86,7 @@ async def lint_domain(
         report.floor += any(finding.severity == "error" for finding in null)
         report.floor_but_for_judge += any(finding.severity != "error" for finding in null)
         gold, found = await check_gold(task, domain, evaluation)
-        found += [*null, *await _of_capabilities(LintView(domain, task, gold, evaluation))]
+        found += [*null, *await _of_capabilities(LintView(domain, task, gold, evaluation), report)]
         found += _other_findings(task, domain, evaluation, facts)
         causes = without_consequences(found, task, domain)
         report.findings += causes
@@ -126,11 +126,16 @@ def _one_by_one(tasks: Sequence[Task], domain: Domain) -> Iterator[Task]:
         domain.forget(task)
 
 
-async def _of_capabilities(view: LintView) -> list[Finding]:
+async def _of_capabilities(view: LintView, report: LintReport) -> list[Finding]:
+    """Return what capabilities find; figures are added to the report."""
     found: list[Finding] = []
     for capability in installed():
         try:
-            found += await capability.lint(view) if capability.lint is not None else ()
+            for each in await capability.lint(view) if capability.lint is not None else ():
+                if isinstance(each, str):
+                    report.figures.append(each)
+                else:
+                    found.append(each)
         except TauError:
             raise
         except BaseException as error:

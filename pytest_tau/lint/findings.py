@@ -40,6 +40,7 @@ class LintReport:
         findings: What was found, in order of tasks.
         consequences: What was found as well, and follows from other findings; it is not shown.
         played: How many tasks the scripted user plays to the end; None if only the tasks were checked.
+        figures: What capabilities say of the domain: how much its tasks touch, and the like.
         floor: How many tasks an agent passes that only greets.
         floor_but_for_judge: How many more it would pass if the judge had nothing to object.
     """
@@ -49,6 +50,7 @@ class LintReport:
     tasks: int
     findings: list[Finding] = field(default_factory=list)
     consequences: list[Finding] = field(default_factory=list)
+    figures: list[str] = field(default_factory=list)
     floor: int = 0
     floor_but_for_judge: int = 0
     file: str | None = None

@@ -93,6 +93,22 @@ def exercised(task: Task, domain: Domain) -> frozenset[Point]:
     return domain.once_per_task(task, "exercised", compute)
 
 
+def reference_calls(task: Task, domain: Domain) -> list[Made]:
+    """Return the reference actions of a task whose tools exist."""
+    calls = (Made(each.requestor, each.name, each.arguments) for each in task.criteria.actions or ())
+    return [call for call in calls if call.name in _Points.of(domain).tools[call.side]]
+
+
+def calls_in(messages: Sequence[Message], domain: Domain) -> list[Made]:
+    """Return the calls of a conversation whose tools exist, each with the side that the tool is of."""
+    points = _Points.of(domain)
+    made = (
+        Made(points.side_of(each.call.name, each.call.requestor), each.call.name, each.call.arguments)
+        for each in stored_calls(messages)
+    )
+    return [call for call in made if call.name in points.tools[call.side]]
+
+
 def exercised_in(messages: Sequence[Message], task: Task, domain: Domain) -> frozenset[Point]:
     """Return what the calls of a conversation exercise.
 
@@ -216,7 +232,9 @@ class _Points:
             return
         yield Point("tools", call.side, call.name)
         yield from (Point("parameters", call.side, f"{call.name}.{name}") for name in call.arguments)
-        for each in choices_taken(call.arguments, tool.parameters):
+        properties = tool.parameters.get("properties", {})
+        defaults = {name: schema["default"] for name, schema in properties.items() if "default" in schema}
+        for each in choices_taken({**defaults, **call.arguments}, tool.parameters):
             yield Point("values", call.side, f"{call.name}.{each.text}")
 
     def pairs_of(self, calls: Iterable[Made]) -> Iterator[Point]:

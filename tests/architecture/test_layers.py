@@ -129,7 +129,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "runner": {"pydantic"},
     "runs": {"pydantic", "fsspec"},
     "reports": {"matplotlib"},
-    "capabilities": {"aiohttp", "numpy", "opentelemetry", "pydantic", "pytest", "syrupy", "urllib3"},
+    "capabilities": {"aiohttp", "coverage", "numpy", "opentelemetry", "pydantic", "pytest", "syrupy", "urllib3"},
     "submission": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project
     "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet", "anyio"},

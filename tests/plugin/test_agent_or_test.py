@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,51 @@ def test_the_task_that_was_put_right_passes(example: pytest.Pytester) -> None:
     result = example.runpytest("accepted.json")
     result.assert_outcomes(passed=1)
     assert shown("pytest accepted.json").removeprefix("…\n") in result.stdout.str()
+
+
+@pytest.fixture
+def bookings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project that ``tau init`` makes."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(["init", "."]) == 0
+    return tmp_path
+
+
+def tau(folder: Path, *args: str) -> tuple[int, str]:
+    # In a process of its own: the project's modules have the names of other projects' ones.
+    command = [sys.executable, "-c", "import sys; from pytest_tau.cli import main; sys.exit(main())", *args]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert not done.stderr
+    return done.returncode, done.stdout
+
+
+def test_coverage_lists_what_nothing_touches(bookings: Path) -> None:
+    status, out = tau(bookings, "coverage", "--max", "1")
+    assert status == 0
+    parts = shown("tau coverage --max 1").split("…\n")
+    assert len(parts) == 3
+    places = [out.index(part) for part in parts if part]
+    assert places == sorted(places)
+    assert places[0] == 0
+
+
+def test_coverage_has_a_gate_and_a_page(bookings: Path) -> None:
+    status, out = tau(bookings, "coverage", "--fail-under", "branches=90", "--html", "coverage.html")
+    assert (status, out.splitlines()[-2:]) == (
+        1,
+        ["too low: bookings: branches: 5 of 6 (83.3 %) is below 90 %", "page: coverage.html"],
+    )
+    assert "Bookings at an event are paid." in (bookings / "coverage.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.exhaustive
+def test_the_proposals_for_the_airline_are_those_of_the_page(tmp_path: Path) -> None:
+    status, out = tau(tmp_path, "coverage", "--domain", "airline", "--propose-tasks", "8", "--json")
+    assert status == 0
+    (found,) = json.loads(out)["domains"]
+    pairs = [found[part]["pairs"]["touched"] for part in ("kinds", "with_proposed", "chosen_alone")]
+    assert pairs == [9, 18, 18]
+    assert len(found["proposed"]) == 8
+    for kind, row in found["kinds"].items():
+        assert found["chosen_alone"][kind]["touched"] >= row["touched"], kind

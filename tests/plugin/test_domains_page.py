@@ -64,7 +64,7 @@ def test_the_domain_of_the_docs_runs(pytester: pytest.Pytester, monkeypatch: pyt
     shown, linted = shown_output(text)[:2], shown_output(text)[2:]
     for line in shown:
         assert line in result.stdout.str()
-    assert lint(pytester) == linted
+    assert lint(pytester)[: len(linted)] == linted
 
 
 def test_each_way_to_change_a_database_works(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,9 @@ def test_the_domains_over_tools_that_exist_run(
     assert write_files(pytester, text) == files
     quick_server(pytester.path / "server.py")
     run_domain(pytester, name, "gold").assert_outcomes(passed=1)
-    assert lint(pytester) == [f"{name}: 1 task; 0 errors, 0 warnings, 0 notes; an agent that only greets passes 0 of 1"]
+    assert lint(pytester)[:1] == [
+        f"{name}: 1 task; 0 errors, 0 warnings, 0 notes; an agent that only greets passes 0 of 1"
+    ]
     result = run_domain(pytester, name, "noop")
     result.assert_outcomes(failed=1)
     assert len(shown_output(text)) == 2

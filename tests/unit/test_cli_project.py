@@ -154,7 +154,8 @@ def test_lint_checks_the_domains_of_the_conftest(tau: Tau, project: Path) -> Non
     clean = "library: 1 task; 0 errors, 0 warnings, 0 notes; an agent that only greets passes 0 of 1\n"
     for args in (["lint"], ["lint", "library"]):
         ran = tau(project, *args)
-        assert (ran.status, ran.out, ran.err) == (0, clean, "")
+        assert (ran.status, ran.err) == (0, "")
+        assert ran.out.startswith(clean)
 
 
 def test_lint_checks_a_file_on_the_domain_of_the_conftest_above_it(tau: Tau, project: Path) -> None:

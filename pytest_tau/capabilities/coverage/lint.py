@@ -1,0 +1,49 @@
+"""The line of ``tau lint``: what the reference actions name, and what is tied to sentences of the policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ConfigurationError
+from ...policy.sentences import policy_sentences
+from ...references.breachable import stated_rules
+from ...references.exercised import declared_points, named_by
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ...capability.views import LintView
+    from ...environment import Domain
+    from ...models import Task
+
+_KINDS = {
+    "tools": "tools",
+    "parameters": "parameters",
+    "values": "values of closed choices",
+    "pairs": "pairs of writes",
+}
+
+
+async def lint(view: LintView) -> list[str]:
+    """Return the line of a domain; nothing is carried out for it."""
+    if view.task is not None:
+        return []
+    return [
+        f"coverage by reference actions: {', '.join(_parts(view.domain, view.tasks))} (tau coverage lists the rest)"
+    ]
+
+
+def _parts(domain: Domain, tasks: Sequence[Task]) -> Iterator[str]:
+    named = {point for task in tasks for point in named_by(task, domain)}
+    points = declared_points(domain)
+    for kind, words in _KINDS.items():
+        of_kind = [point for point in points if point.kind == kind]
+        if of_kind:
+            yield f"{sum(point in named for point in of_kind)} of {len(of_kind)} {words}"
+    try:
+        rules = stated_rules(domain)
+    except ConfigurationError:  # which is a finding of its own
+        rules = ()
+    sentences = policy_sentences(domain.environment().policy, rules)
+    if sentences:
+        yield f"a rule for {sum(bool(each.ties) for each in sentences)} of {len(sentences)} sentences of the policy"

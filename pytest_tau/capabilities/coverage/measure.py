@@ -1,0 +1,245 @@
+"""What the tasks of a domain touch, by their reference actions or in stored conversations, and what nothing touches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...errors import ConfigurationError, TauError
+from ...policy.sentences import Sentence, policy_sentences
+from ...references.breachable import breachable, stated_rules
+from ...references.exercised import calls_in, exercised, exercised_in, points_of, reference_calls
+from ...references.sides import tools_of
+from ...text import listed, one_line, plural
+from .branches import EXTRA, CodeCoverage, branch_lines, code_coverage, is_installed, play
+from .functions import ToolSources, tool_sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ...environment import Domain
+    from ...models import Action, Message, Task
+    from ...policy import Rule
+    from ...references.exercised import Made, Point
+
+#: The kinds in the order in which they are shown, each with what it counts.
+KINDS = {
+    "tools": "tools",
+    "parameters": "parameters of tools",
+    "values": "values of closed choices of tools",
+    "branches": "branches of the tools' functions",
+    "error-branches": "branches of them that end in an error",
+    "records": "kinds of record",
+    "pairs": "pairs of writes in one task",
+    "documents": "documents",
+    "rules": "rules of the policy",
+    "sentences": "sentences of the policy that a rule is tied to",
+}
+#: What a list of what nothing touches is called, where that is something else.
+UNTOUCHED = {
+    "rules": "rules of the policy that no conversation has broken, or was found to break",
+    "sentences": "sentences of the policy that nothing is tied to",
+}
+_BRANCHES = ("branches", "error-branches")
+_SENTENCE, _NAMED = 100, 4
+
+
+class Row(NamedTuple):
+    """How much of one kind is touched.
+
+    Attributes:
+        kind: The kind, of ``KINDS``.
+        touched: How many are.
+        total: Of how many.
+        missing: A line for each that nothing touches.
+        unknown: Why there is no share; empty if there is one.
+    """
+
+    kind: str
+    touched: int
+    total: int
+    missing: tuple[str, ...] = ()
+    unknown: str = ""
+
+    @property
+    def percent(self) -> float | None:
+        """The share in percent; None if there are none."""
+        return 100 * self.touched / self.total if self.total else None
+
+
+class Played(NamedTuple):
+    """The calls of a task's reference, or of a stored conversation.
+
+    Attributes:
+        task: The task.
+        messages: The conversation; None for the reference.
+    """
+
+    task: Task
+    messages: Sequence[Message] | None = None
+
+    def calls(self, domain: Domain) -> list[Made]:
+        """Return the calls."""
+        return reference_calls(self.task, domain) if self.messages is None else calls_in(self.messages, domain)
+
+    def unknown_actions(self, domain: Domain) -> list[Action]:
+        """Return the reference actions whose tools do not exist."""
+        actions = [] if self.messages is not None else self.task.criteria.actions or []
+        return [action for action in actions if action.name not in tools_of(domain, action.requestor)]
+
+    def points(self, domain: Domain) -> frozenset[Point]:
+        """Return what the calls exercise."""
+        return exercised(self.task, domain) if self.messages is None else exercised_in(self.messages, self.task, domain)
+
+
+@dataclass
+class Coverage:
+    """What is touched of a domain.
+
+    Attributes:
+        domain: Its name.
+        of: What was looked at: ``93 tasks, by their reference actions``.
+        rows: A row for each kind.
+        policy: The text of the policy.
+        sentences: Its sentences.
+        broken: The names of the rules that can be broken, or were.
+        files: By file of the tools, the share of its statements and branches in percent.
+        notes: What could not be looked at.
+        of_runs: Whether it is of stored conversations, not of references.
+    """
+
+    domain: str
+    of: str
+    rows: list[Row]
+    policy: str
+    sentences: list[Sentence]
+    broken: frozenset[str]
+    files: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    of_runs: bool = False
+
+
+def cover(domain: Domain, played: Sequence[Played], of: str, notes: Iterable[str] = ()) -> Coverage:
+    """Return what calls touch of a domain.
+
+    Args:
+        domain: The domain.
+        played: The calls.
+        of: What they are of, for reports.
+        notes: What is known already that could not be looked at.
+    """
+    notes = [*notes]
+    # First: a thread that is running already is not measured.
+    code = _code(domain, played, notes)
+    touched = _points(domain, played, notes)
+    rules, broken = _rules(domain, played, notes)
+    policy = domain.environment().policy
+    sentences = policy_sentences(policy, rules)
+    rows = [
+        *_point_rows(domain, touched),
+        *_code_rows(code, Path.cwd()),
+        *_policy_rows(rules, broken, sentences),
+    ]
+    files = {file.name: share for file, share in code.files.items()} if isinstance(code, CodeCoverage) else {}
+    order = list(KINDS)
+    rows.sort(key=lambda row: order.index(row.kind))
+    of_runs = any(each.messages is not None for each in played)
+    return Coverage(domain.name, of, rows, policy, sentences, broken, files, list(dict.fromkeys(notes)), of_runs)
+
+
+def _note(notes: list[str], task: Task, error: TauError) -> None:
+    text = str(error).splitlines()[0]
+    notes.append(text if task.id in text else f"task {task.id}: {text}")
+
+
+def _code(domain: Domain, played: Sequence[Played], notes: list[str]) -> CodeCoverage | str:
+    """Return what calls run of the functions of tools, or why that is not known."""
+    sources: ToolSources = tool_sources(domain)
+    if sources.without_source:
+        names = listed(sources.without_source, _NAMED)
+        notes.append(f"branches: no Python source of {plural(len(sources.without_source), 'tool')}: {names}")
+    if not sources.functions:
+        return "no tool has Python source"
+    if not is_installed():
+        return EXTRA
+
+    def run() -> None:
+        for each in played:
+            try:
+                play(each.task, each.calls(domain), domain, with_history=each.messages is None)
+            except TauError as error:
+                _note(notes, each.task, error)
+
+    return code_coverage(sources.functions, run)
+
+
+def _points(domain: Domain, played: Iterable[Played], notes: list[str]) -> frozenset[Point]:
+    found: set[Point] = set()
+    for each in played:
+        try:
+            found |= each.points(domain)
+            gone = [action.name for action in each.unknown_actions(domain)]
+            notes += [f"task {each.task.id}: there is no tool {name!r}" for name in gone]
+        except TauError as error:
+            _note(notes, each.task, error)
+    return frozenset(found)
+
+
+def _rules(domain: Domain, played: Sequence[Played], notes: list[str]) -> tuple[list[Rule], frozenset[str]]:
+    """Return the rules that the policy states, and those that are broken, or can be."""
+    from ...policy import check_policy
+
+    try:
+        rules = list(stated_rules(domain))
+    except ConfigurationError as error:
+        notes.append(f"rules: {error}")
+        return [], frozenset()
+    broken: set[str] = set()
+    for each in played:
+        left = [rule for rule in rules if rule.name not in broken]
+        if not left:
+            break
+        try:
+            if each.messages is None:
+                broken |= breachable(each.task, domain, left)
+            elif report := check_policy(each.messages, each.task, domain, rules=left):
+                broken |= {*report.counts}
+        except TauError as error:
+            _note(notes, each.task, error)
+    return rules, frozenset(broken)
+
+
+def _point_rows(domain: Domain, touched: frozenset[Point]) -> Iterator[Row]:
+    of_kind: dict[str, list[Point]] = {}
+    for point in points_of(domain):
+        of_kind.setdefault(point.kind, []).append(point)
+    why = {"values": "no tool has a closed choice", "documents": "the domain has no documents"}
+    why |= {"records": "no table has records of several kinds", "pairs": "no tool of the agent writes"}
+    for kind in ("tools", "parameters", "values", "records", "pairs", "documents"):
+        points = of_kind.get(kind, [])
+        missing = tuple(point.text for point in points if point not in touched)
+        unknown = "" if points else why.get(kind, "there are no tools")
+        yield Row(kind, len(points) - len(missing), len(points), missing, unknown)
+
+
+def _code_rows(code: CodeCoverage | str, start: Path) -> Iterator[Row]:
+    for kind in _BRANCHES:
+        if isinstance(code, str):
+            yield Row(kind, 0, 0, unknown=code)
+            continue
+        taken, missing = ([each for each in part if each.is_error == (kind != "branches")] for part in code[:2])
+        # Of a function that is never called, one line says all.
+        uncalled = {each.function for each in code.missing if each.to == 0}
+        shown = [each for each in missing if each.to == 0 or each.function not in uncalled]
+        unknown = "" if taken or missing else "the functions of the tools have none"
+        yield Row(kind, len(taken), len(taken) + len(missing), tuple(branch_lines(shown, start)), unknown)
+
+
+def _policy_rows(rules: Sequence[Rule], broken: frozenset[str], sentences: Sequence[Sentence]) -> Iterator[Row]:
+    missing = tuple(f"{rule.name}: {one_line(rule.sentence, _SENTENCE)}" for rule in rules if rule.name not in broken)
+    unknown = "" if rules else "the domain declares none that its policy states"
+    yield Row("rules", len(rules) - len(missing), len(rules), missing, unknown)
+    untied = tuple(f"line {each.line}: {one_line(each.text, _SENTENCE)}" for each in sentences if not each.ties)
+    unknown = "" if sentences else "the policy is empty"
+    yield Row("sentences", len(sentences) - len(untied), len(sentences), untied, unknown)

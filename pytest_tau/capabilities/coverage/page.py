@@ -1,0 +1,107 @@
+"""The page: the shares, the text of the policy in colours, and what nothing touches; without scripts and network."""
+
+from __future__ import annotations
+
+import html
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from ...files import atomic_write
+from ...reports.html.page import content_policy
+from ...text import visible
+from .measure import KINDS, UNTOUCHED, Coverage, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from ...policy.sentences import Sentence
+
+#: The classes of sentences, each with what it means of tasks and of runs.
+_COLOURS = {
+    "checked": ("a task can break a rule that is tied to it", "a conversation has broken a rule that is tied to it"),
+    "idle": ("no task that was tried breaks its rule", "no conversation has broken its rule"),
+    "bare": ("nothing is tied to it", "nothing is tied to it"),
+}
+
+
+def write_page(file: Path, found: Sequence[Coverage]) -> None:
+    """Write the page of what is touched of domains.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    own = files(__package__) / "page.css"
+    style = (files("pytest_tau.reports.html") / "page/page.css").read_text("utf-8") + own.read_text("utf-8")
+    title = _text(f"coverage of {', '.join(each.domain for each in found)}")
+    parts = [
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">',
+        f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{style}</style>',
+        '</head>\n<body class="coverage">',
+        '<header class="top"><p class="brand"><span aria-hidden="true">τ</span> coverage</p></header>\n<main>',
+        *(part for each in found for part in _domain(each)),
+        "</main>\n</body>\n</html>\n",
+    ]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write(file, "\n".join(parts))
+
+
+def _text(value: Any) -> str:
+    return html.escape(visible(str(value)))
+
+
+def _domain(each: Coverage) -> Iterator[str]:
+    yield f'<h1>{_text(each.domain)}</h1>\n<p class="note">{_text(each.of)}</p>'
+    rows = "".join(map(_row, each.rows))
+    yield f'<table class="shares"><tbody>{rows}</tbody></table>'
+    if each.files:
+        shares = ", ".join(f"<code>{_text(name)}</code> {share:.0f} %" for name, share in each.files.items())
+        yield f'<p class="note">Statements and branches of the tools\' files: {shares}</p>'
+    yield from (f'<p class="card">{_text(note)}</p>' for note in each.notes)
+    if each.sentences:
+        yield "<h2>Policy</h2>"
+        meanings = ((name, _text(texts[each.of_runs])) for name, texts in _COLOURS.items())
+        yield '<p class="key">'
+        yield from (f'<mark class="{name}">{text}</mark>' for name, text in meanings)
+        yield "</p>"
+        yield f'<pre class="policy">{_coloured(each)}</pre>'
+    yield "<h2>Nothing touches</h2>"
+    yield from (_missing(row) for row in each.rows if row.missing)
+
+
+def _row(row: Row) -> str:
+    name = f"<th>{_text(row.kind)}</th><td>{_text(KINDS[row.kind])}</td>"
+    if row.percent is None:
+        return f'<tr>{name}<td class="note" colspan="3">{_text(row.unknown)}</td></tr>'
+    bar = f'<meter min="0" max="100" value="{row.percent:.1f}"></meter>'
+    return (
+        f'<tr>{name}<td class="number">{row.touched} of {row.total}</td>'
+        f'<td class="number">{row.percent:.1f} %</td><td>{bar}</td></tr>'
+    )
+
+
+def _missing(row: Row) -> str:
+    items = "".join(f"<li>{_text(line)}</li>" for line in row.missing)
+    summary = f'<b>{_text(row.kind)}</b> <span class="note">{_text(UNTOUCHED.get(row.kind, KINDS[row.kind]))}</span>'
+    return f'<details class="card" open><summary>{summary}</summary>\n<ul>{items}</ul>\n</details>'
+
+
+def _coloured(each: Coverage) -> str:
+    """Return the text of the policy, each sentence in its colour, with what is tied to it as its title."""
+    parts, place = [], 0
+    for sentence in each.sentences:
+        parts.append(_text(each.policy[place : sentence.start]))
+        ties = ", ".join(f"{tie.kind} {tie.name}" for tie in sentence.ties) or "nothing is tied to it"
+        parts.append(f'<mark class="{_colour(sentence, each)}" title="{_text(ties)}">{_text(sentence.text)}</mark>')
+        place = sentence.end
+    return "".join([*parts, _text(each.policy[place:])])
+
+
+def _colour(sentence: Sentence, each: Coverage) -> str:
+    if not sentence.ties:
+        return "bare"
+    # A value cannot be broken.
+    return "checked" if any(tie.kind != "rule" or tie.name in each.broken for tie in sentence.ties) else "idle"
