@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 from pydantic import BaseModel
 
+from pytest_tau.capability import Capability
+from pytest_tau.capability.views import LintView
 from pytest_tau.environment import ToolError, ToolInfo, tool
 from pytest_tau.environment.arguments import misfits
 from pytest_tau.errors import ConfigurationError
@@ -543,3 +545,12 @@ def test_a_number_with_a_fraction_is_no_integer_if_it_is_stored(arguments: Any, 
     assert misfits(arguments, STORED_SCHEMA, stored=True) == problems
     others = [each for each in problems if "write" not in each]
     assert misfits(arguments, STORED_SCHEMA) == others
+
+
+def test_a_text_of_a_capability_is_a_line_about_the_domain(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def figures(view: LintView) -> list[str]:
+        return [f"{len(view.tasks)} tasks"] if view.task is None else []
+
+    monkeypatch.setattr("pytest_tau.lint.installed", lambda: (Capability(name="figures", lint=figures),))
+    report = lint(tasks=[tiny.raw_task(name, {"actions": [RENAME]}, ticket=name) for name in ("a", "b")])
+    assert report.figures == ["2 tasks"]

@@ -43,6 +43,8 @@ UNTOUCHED = {
 }
 _BRANCHES = ("branches", "error-branches")
 _SENTENCE, _NAMED = 100, 4
+#: Why nothing is tried on tools of a server.
+_APART = "each state of these tools needs a session of its own"
 
 
 class Row(NamedTuple):
@@ -136,15 +138,16 @@ def cover(domain: Domain, played: Sequence[Played], of: str, notes: Iterable[str
     rules, broken = _rules(domain, played, notes)
     policy = domain.environment().policy
     sentences = policy_sentences(policy, rules)
+    of_runs = any(each.messages is not None for each in played)
+    untried = "" if of_runs or domain.spec.agent_db.cheap_to_fork else _APART
     rows = [
         *_point_rows(domain, touched),
         *_code_rows(code, Path.cwd()),
-        *_policy_rows(rules, broken, sentences),
+        *_policy_rows(rules, broken, sentences, untried),
     ]
     files = {file.name: share for file, share in code.files.items()} if isinstance(code, CodeCoverage) else {}
     order = list(KINDS)
     rows.sort(key=lambda row: order.index(row.kind))
-    of_runs = any(each.messages is not None for each in played)
     return Coverage(domain.name, of, rows, policy, sentences, broken, files, list(dict.fromkeys(notes)), of_runs)
 
 
@@ -215,7 +218,11 @@ def _point_rows(domain: Domain, touched: frozenset[Point]) -> Iterator[Row]:
     for point in points_of(domain):
         of_kind.setdefault(point.kind, []).append(point)
     why = {"values": "no tool has a closed choice", "documents": "the domain has no documents"}
-    why |= {"records": "no table has records of several kinds", "pairs": "no tool of the agent writes"}
+    kept = domain.spec.agent_db.cheap_to_fork
+    why |= {
+        "records": "no table has records of several kinds" if kept else _APART,
+        "pairs": "no tool of the agent writes",
+    }
     for kind in ("tools", "parameters", "values", "records", "pairs", "documents"):
         points = of_kind.get(kind, [])
         missing = tuple(point.text for point in points if point not in touched)
@@ -236,10 +243,14 @@ def _code_rows(code: CodeCoverage | str, start: Path) -> Iterator[Row]:
         yield Row(kind, len(taken), len(taken) + len(missing), tuple(branch_lines(shown, start)), unknown)
 
 
-def _policy_rows(rules: Sequence[Rule], broken: frozenset[str], sentences: Sequence[Sentence]) -> Iterator[Row]:
+def _policy_rows(
+    rules: Sequence[Rule], broken: frozenset[str], sentences: Sequence[Sentence], untried: str
+) -> Iterator[Row]:
     missing = tuple(f"{rule.name}: {one_line(rule.sentence, _SENTENCE)}" for rule in rules if rule.name not in broken)
-    unknown = "" if rules else "the domain declares none that its policy states"
-    yield Row("rules", len(rules) - len(missing), len(rules), missing, unknown)
+    if untried or not rules:
+        yield Row("rules", 0, 0, unknown=untried if rules else "the domain declares none that its policy states")
+    else:
+        yield Row("rules", len(rules) - len(missing), len(rules), missing)
     untied = tuple(f"line {each.line}: {one_line(each.text, _SENTENCE)}" for each in sentences if not each.ties)
     unknown = "" if sentences else "the policy is empty"
     yield Row("sentences", len(sentences) - len(untied), len(sentences), untied, unknown)

@@ -73,7 +73,7 @@ def _domain(each: Coverage) -> Iterator[str]:
 
 
 def _row(row: Row) -> str:
-    name = f"<th>{_text(row.kind)}</th><td>{_text(KINDS[row.kind])}</td>"
+    name = f'<th>{_text(row.kind)}</th><td class="what">{_text(KINDS[row.kind])}</td>'
     if row.percent is None:
         return f'<tr>{name}<td class="note" colspan="3">{_text(row.unknown)}</td></tr>'
     bar = f'<meter min="0" max="100" value="{row.percent:.1f}"></meter>'
