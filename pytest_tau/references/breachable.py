@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 import weakref
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from ..documents import json_or_none
 from ..models import AssistantMessage, ToolCall, UserMessage, clone, strings_in
 from ..policy import check_policy, holds_in, load_rules
 from .choices import choices_in
+from .exercised import Made
 from .rules import policy_texts
 from .sides import tools_of
 
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..environment import Domain
-    from ..models import Action, Message, Requestor, Task, ToolMessage
+    from ..models import Action, Message, Task, ToolMessage
     from ..policy import Rule
 
-#: A call: its side, its tool and its arguments.
-Made: TypeAlias = "tuple[Requestor, str, Mapping[str, Any]]"
 #: Wrong calls that are tried in a task, and values of each field of its records.
 _MOST_CALLS, _MOST_RECORDS = 60, 4
 #: What a text may name: words with a digit. They are looked up in so many rounds, at most so many in each.
@@ -127,7 +126,7 @@ class _Conversation:
         """Make a call of the agent if it succeeds; return whether it did."""
         if self._environment.call(name, dict(arguments)).error:
             return False
-        self.call(("assistant", name, arguments))
+        self.call(Made("assistant", name, arguments))
         return True
 
     def _answer(self, call: ToolCall) -> ToolMessage:
@@ -142,7 +141,7 @@ class _Conversation:
 
 
 def _call_of(action: Action) -> Made:
-    return action.requestor, action.name, action.arguments
+    return Made(action.requestor, action.name, action.arguments)
 
 
 def _without_words(task: Task, domain: Domain, actions: Sequence[Action]) -> list[Message]:
@@ -157,7 +156,7 @@ def _at_once(task: Task, domain: Domain, actions: Sequence[Action]) -> list[Mess
     conversation = _Conversation(task, domain)
     offered = next(iter(tools_of(domain, "assistant")), "")
     own: list[Made] = [_call_of(each) for each in actions if each.requestor == "assistant"]
-    calls = own or [("assistant", offered, {})]
+    calls = own or [Made("assistant", offered, {})]
     conversation.call(*calls, *calls[:1], text="I do all of it now.")
     return conversation.end()
 
@@ -174,7 +173,8 @@ def _only_said(task: Task, domain: Domain, reads: Sequence[Action]) -> list[Mess
 def _talks_on(task: Task, domain: Domain, tool: str) -> list[Message]:
     conversation = _Conversation(task, domain)
     schema = tools_of(domain, "assistant")[tool].parameters
-    conversation.call(("assistant", tool, {name: _any(schema, name) for name in schema.get("required", ())}))
+    arguments = {name: _any(schema, name) for name in schema.get("required", ())}
+    conversation.call(Made("assistant", tool, arguments))
     conversation.say("Is there anything else that I can do?")
     return conversation.end()
 
@@ -197,7 +197,7 @@ def _other_calls(task: Task, domain: Domain, actions: Sequence[Action]) -> list[
     wrong = [(each.name, changed) for each in writes for changed in _changed(each, tools[each.name].parameters)]
     wrong += _on_same_records(domain, known)
     for name, arguments in wrong[:_MOST_CALLS]:
-        conversation.call(("assistant", name, arguments))
+        conversation.call(Made("assistant", name, arguments))
     conversation.say("Is there anything else?")
     return conversation.end()
 

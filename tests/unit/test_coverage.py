@@ -223,6 +223,37 @@ def test_a_task_that_cannot_be_carried_out_is_named_and_the_others_count(shop: C
     assert len(found.notes) == 2
 
 
+def test_documents_are_those_that_tasks_require_or_conversations_have_found() -> None:
+    domain = load_domain("banking_knowledge")
+    wanted = next(each for each in domain.tasks() if each.required_documents)
+    (name,) = {*wanted.required_documents[:1]}
+    documents = {
+        what: next(row for row in cover(domain, [played], what).rows if row.kind == "documents")
+        for what, played in {
+            "gold": Played(wanted),
+            "found": Played(wanted, [], frozenset({name, "no such document"})),
+            "unrecorded": Played(wanted, []),
+        }.items()
+    }
+    assert documents["gold"].touched == len({*wanted.required_documents})
+    assert documents["found"].touched == 1
+    assert name not in documents["found"].missing
+    assert documents["unrecorded"].unknown == "the conversations have no facts about searches"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", ["airline", "retail", "telecom", "telecom-workflow", "banking_knowledge"])
+def test_a_bundled_domain_has_figures_and_each_list_has_the_rest(name: str) -> None:
+    domain = load_domain(name)
+    found = cover(domain, [Played(each) for each in domain.tasks()], "tasks")
+    assert found.notes == []
+    for row in found.rows:
+        assert row.unknown or 0 <= row.touched <= row.total
+        if row.kind not in ("branches", "error-branches"):  # one line for all branches of a function that is not called
+            assert len(row.missing) == row.total - row.touched, row.kind
+    assert {row.kind for row in found.rows if row.touched} >= {"tools", "parameters", "branches", "pairs", "rules"}
+
+
 def test_rules_that_cannot_be_loaded_are_named(shop: Callable[..., Domain]) -> None:
     found = cover(shop(rules="no_such_module:RULES"), [Played(LATE)], "tasks")
     assert [note for note in found.notes if note.startswith("rules: ") and "no_such_module" in note]

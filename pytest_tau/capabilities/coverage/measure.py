@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...errors import ConfigurationError, TauError
 from ...policy.sentences import Sentence, policy_sentences
 from ...references.breachable import breachable, stated_rules
-from ...references.exercised import calls_in, exercised, exercised_in, points_of, reference_calls
+from ...references.exercised import Point, calls_in, exercised, exercised_in, points_of, reference_calls
 from ...references.sides import tools_of
 from ...text import listed, one_line, plural
 from .branches import EXTRA, CodeCoverage, branch_lines, code_coverage, is_installed, play
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...environment import Domain
     from ...models import Action, Message, Task
     from ...policy import Rule
-    from ...references.exercised import Made, Point
+    from ...references.exercised import Made
 
 #: The kinds in the order in which they are shown, each with what it counts.
 KINDS = {
@@ -76,10 +76,12 @@ class Played(NamedTuple):
     Attributes:
         task: The task.
         messages: The conversation; None for the reference.
+        documents: The documents that it has found or read; None if that is not recorded.
     """
 
     task: Task
     messages: Sequence[Message] | None = None
+    documents: frozenset[str] | None = None
 
     def calls(self, domain: Domain) -> list[Made]:
         """Return the calls."""
@@ -92,7 +94,10 @@ class Played(NamedTuple):
 
     def points(self, domain: Domain) -> frozenset[Point]:
         """Return what the calls exercise."""
-        return exercised(self.task, domain) if self.messages is None else exercised_in(self.messages, self.task, domain)
+        if self.messages is None:
+            return exercised(self.task, domain)
+        documents = {Point("documents", "assistant", name) for name in self.documents or ()}
+        return exercised_in(self.messages, self.task, domain) | documents
 
 
 @dataclass
@@ -141,7 +146,7 @@ def cover(domain: Domain, played: Sequence[Played], of: str, notes: Iterable[str
     of_runs = any(each.messages is not None for each in played)
     untried = "" if of_runs or domain.spec.agent_db.cheap_to_fork else _APART
     rows = [
-        *_point_rows(domain, touched),
+        *_point_rows(domain, touched, unrecorded=of_runs and all(each.documents is None for each in played)),
         *_code_rows(code, Path.cwd()),
         *_policy_rows(rules, broken, sentences, untried),
     ]
@@ -213,7 +218,7 @@ def _rules(domain: Domain, played: Sequence[Played], notes: list[str]) -> tuple[
     return rules, frozenset(broken)
 
 
-def _point_rows(domain: Domain, touched: frozenset[Point]) -> Iterator[Row]:
+def _point_rows(domain: Domain, touched: frozenset[Point], *, unrecorded: bool) -> Iterator[Row]:
     of_kind: dict[str, list[Point]] = {}
     for point in points_of(domain):
         of_kind.setdefault(point.kind, []).append(point)
@@ -225,6 +230,8 @@ def _point_rows(domain: Domain, touched: frozenset[Point]) -> Iterator[Row]:
     }
     for kind in ("tools", "parameters", "values", "records", "pairs", "documents"):
         points = of_kind.get(kind, [])
+        if points and kind == "documents" and unrecorded:
+            points, why[kind] = [], "the conversations have no facts about searches"
         missing = tuple(point.text for point in points if point not in touched)
         unknown = "" if points else why.get(kind, "there are no tools")
         yield Row(kind, len(points) - len(missing), len(points), missing, unknown)

@@ -67,7 +67,8 @@ class StoredConversations:
         domain = self._domains.load(name)
         task = trial.task or _named(trial, domain)
         self._samples.setdefault((run.shown, name), (trial.simulation, task))
-        self.by_domain.setdefault(name, []).append(Played(task, trial.simulation.messages))
+        played = Played(task, trial.simulation.messages, _documents(trial.simulation))
+        self.by_domain.setdefault(name, []).append(played)
 
     def check_data(self) -> None:
         """Check that the runs were made on the data that their domains have here; calls of tools are made for it.
@@ -89,6 +90,14 @@ class StoredConversations:
         """Yield why simulations are not among the conversations."""
         for problem, number in self.problems.items():
             yield f"excluded: {problem}" + (f" ({number} times)" if number > 1 else "")
+
+
+def _documents(simulation: Simulation) -> frozenset[str] | None:
+    """Return the documents that a conversation has found or read; None if no capability has measured its searches."""
+    facts = [each for each in simulation.facts.values() if isinstance(each, dict) and "searches" in each]
+    searches = [search for each in facts for search in each["searches"]]
+    found = {name for search in searches for name in search.get("found", ())}
+    return frozenset(found.union(*(each.get("read", ()) for each in facts))) if facts else None
 
 
 def _named(trial: StoredTrial, domain: Domain) -> Task:
