@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +17,7 @@ from .branches import EXTRA, CodeCoverage, branch_lines, code_coverage, is_insta
 from .functions import ToolSources, tool_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ...environment import Domain
     from ...models import Action, Message, Task
@@ -150,7 +151,7 @@ def cover(domain: Domain, played: Sequence[Played], of: str, notes: Iterable[str
         *_code_rows(code, Path.cwd()),
         *_policy_rows(rules, broken, sentences, untried),
     ]
-    files = {file.name: share for file, share in code.files.items()} if isinstance(code, CodeCoverage) else {}
+    files = _by_name(code.files) if isinstance(code, CodeCoverage) else {}
     order = list(KINDS)
     rows.sort(key=lambda row: order.index(row.kind))
     return Coverage(domain.name, of, rows, policy, sentences, broken, files, list(dict.fromkeys(notes)), of_runs)
@@ -180,6 +181,12 @@ def _code(domain: Domain, played: Sequence[Played], notes: list[str]) -> CodeCov
                 _note(notes, each.task, error)
 
     return code_coverage(sources.functions, run)
+
+
+def _by_name(files: Mapping[Path, float]) -> dict[str, float]:
+    """Return the shares of files by their paths in the folder that they have in common."""
+    folder = os.path.commonpath([file.parent for file in files])
+    return {file.relative_to(folder).as_posix(): share for file, share in files.items()}
 
 
 def _points(domain: Domain, played: Iterable[Played], notes: list[str]) -> frozenset[Point]:
