@@ -50,7 +50,7 @@ def test_the_roots_keep_their_names(arguments: dict[str, Any]) -> None:
     assert {"airline/policy.md", "airline/db.json"} <= set(arguments["package_data"]["pytest_tau_domains"])
     assert {"airline/tasks.json"} <= set(arguments["package_data"]["pytest_tau_tasks"])
     assert {"reports/html/page/page.html"} <= set(arguments["package_data"]["pytest_tau"])
-    templates = {"cli/templates/agents/plain/agent.py.in", "cli/templates/project/github/tau.yml.in"}
+    templates = {"cli/templates/agents/plain/agent.py.in", "cli/templates/ci/github/tau.yml.in"}
     assert templates <= set(arguments["package_data"]["pytest_tau"])
 
 

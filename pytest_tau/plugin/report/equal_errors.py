@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...evaluation import Line
 from ...text import listed, plural
-from ..failure_repr import FailureRepr
 from ..wire import trial_report
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
+
 
 #: Paths differ between trials whose errors have one cause.
 _PATH = re.compile(r"\S*/\S*")
@@ -72,6 +71,8 @@ class EqualErrors:
 
 def _cause(report: Any) -> Any:
     """Return what equal errors of trials have in common; the report itself for any other error."""
+    from ..failure_repr import FailureRepr
+
     shown = report.longrepr
     if trial_report(report) is None or not isinstance(shown, FailureRepr):
         return report
@@ -80,6 +81,9 @@ def _cause(report: Any) -> Any:
 
 def _joined(same: Sequence[Any], *, last_failed: bool) -> Any:
     """Return the first of equal errors, which names the others; a copy, as other plugins have the report."""
+    from ...evaluation import Line
+    from ..failure_repr import FailureRepr
+
     first, *others = same
     shown: FailureRepr = first.longrepr
     names = listed([report.nodeid.rpartition("::")[2] for report in others], _MOST)
