@@ -9,10 +9,11 @@ from ..language.agreement import agrees_at_once, asks_to_proceed, is_yes
 from ..language.claims import claims_in
 from ..language.mentions import mentions, mentions_any, short_names
 from ..language.message import sentences
-from ..language.turns import announced_in
+from ..language.turns import announced_in, closes, waits_for_yes, wants_answer
 from ..language.vocabulary import follows, words
 from ..language.wishes import asks_for_person, extreme_in, means_all, numbers_of, withdraws, without_unwanted
 from ..models import call_as_text, strings_in
+from . import user_evidence
 from .evidence import scalars
 from .facts import Attribution, clipped, first_line, quoted
 from .turning_point import HANDED_OVER
@@ -138,6 +139,7 @@ def not_agreed(facts: Facts, deviation: Deviation, made: Call) -> Attribution | 
                 and not evidence.is_heard(value, before, slot.wanted)
                 and str(value) in evidence.records
                 and evidence.texts("user", before)
+                and not evidence.is_other_meant(value, before)
             ):
                 reason = "it used a value that the user had neither asked for nor heard of"
                 return Attribution("agent", reason, made.message_idx, f"{slot.name}: {value}")
@@ -187,6 +189,9 @@ def broke_rule(facts: Facts, _: Deviation, made: Call) -> Attribution | None:
 def withdrew(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if a call is missing, and the tool had refused another call of the agent's on the same record."""
     ids = {str(value) for slot in deviation.slots for value in slot.wanted if str(value) in facts.evidence.records}
+    last = facts.evidence.texts("assistant")[-1:]
+    if last and facts.has_act(last[0][1], deviation.tool) and wants_answer(last[0][1]) and not closes(last[0][1]):
+        return None  # it offered the right one at last
     for call in facts.calls:
         own = {str(value) for value in call.call.arguments.values() if isinstance(value, str | int)}
         failed = call.result is not None and call.result.error and call.call.name in facts.mutating
@@ -203,6 +208,18 @@ def withdrew(facts: Facts, deviation: Deviation) -> Attribution | None:
     return None
 
 
+def never_looked_up(facts: Facts) -> Attribution | None:
+    """Apply if the agent never found the user, and has not tried an e-mail address that it had said."""
+    wanted = [str(value) for deviation in facts.deviations for slot in deviation.slots for value in slot.wanted]
+    found = not wanted or any(value in facts.evidence.records for value in wanted)
+    given = user_evidence.never_looked_up(facts)
+    at = facts.evidence.mentioned("user", given) if given and not found else None
+    following = facts.evidence.texts("assistant", after=at) if at is not None else []
+    if not following:
+        return None
+    return Attribution("agent", "it did not look up what the user gave to be found by", following[0][0], given[0])
+
+
 def claimed(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the agent has said that it made a change that is missing, right after no other one."""
     evidence = facts.evidence
@@ -212,7 +229,8 @@ def claimed(facts: Facts, deviation: Deviation) -> Attribution | None:
         if any(since <= at <= number for at in done):
             continue
         for claim in claims_in(text):
-            if claim.verb and claim.is_of(deviation.tool) and facts.is_about(claim.text, deviation):
+            about = facts.is_about(claim.text, deviation) or facts.is_only_act(claim.verb, deviation.tool)
+            if claim.verb and claim.is_of(deviation.tool) and about:
                 return Attribution("agent", "it said that it had done what it had not", number, quoted(claim.text))
     return None
 
@@ -248,16 +266,54 @@ def refused(facts: Facts, deviation: Deviation) -> Attribution | None:
     if deviation.made is not None or at is None:
         return None
     number, sentence = at
+    if not facts.may_be_refused(deviation) and not facts.names_record(sentence, deviation):
+        return None
+    if _took_back(facts, deviation, number):
+        return None
     return Attribution("agent", "it refused a required call that no rule forbids", number, clipped(sentence))
+
+
+def never_looked(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if a tool had listed the record of a missing call, and the agent did nothing with it, nor with another."""
+    evidence = facts.evidence
+    if deviation.wanted is None or any(each.made is not None for each in facts.deviations):
+        return None
+    if any(call.call.name == deviation.tool for call in facts.calls):
+        return None
+    used = {text for call in facts.calls for text in strings_in(call.call.arguments)}
+    unseen = [
+        text
+        for text in strings_in(deviation.wanted.arguments)
+        if text in evidence.listed and text not in used and text not in evidence.records
+    ]
+    asked = any(facts.has_act(text, deviation.tool) for _, text in evidence.texts("user"))
+    if not unseen or not asked:
+        return None
+    at = facts.transfer.message_idx if facts.transfer is not None else facts.forgotten_at()
+    return Attribution("agent", "it never looked at the record, which its tool had listed", at, unseen[0])
+
+
+def _took_back(facts: Facts, deviation: Deviation, refused_at: int) -> bool:
+    """Return whether the agent has offered what it had refused, or made such a call on the same record."""
+    wanted = {str(value) for slot in deviation.slots for value in slot.wanted} & facts.evidence.records.keys()
+    texts = facts.evidence.texts("assistant", after=refused_at)
+    return any(waits_for_yes(text) and facts.has_act(text, deviation.tool) for _, text in texts) or any(
+        call.call.name == deviation.tool and not facts.has_failed(call) and wanted & {*strings_in(call.call.arguments)}
+        for call in facts.calls
+        if call.message_idx > refused_at
+    )
 
 
 def ignored_request(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user has asked for a missing call by its values, and has not withdrawn that."""
     evidence = facts.evidence
-    asked = [number for number, text in evidence.texts("user") if facts.names(without_unwanted(text), deviation)]
+    orders = [(number, text) for number, text in evidence.texts("user") if facts.asks_for_act(text, deviation.tool)]
+    asked = [number for number, text in orders if facts.names(without_unwanted(text), deviation)]
     following = evidence.texts("assistant", after=asked[0]) if asked else []
     if not following or any(withdraws(text) for _, text in evidence.texts("user", after=asked[0])):
         return None
+    if any(facts.names_other_record(text, deviation) for number, text in orders if number > asked[0]):
+        return None  # it then asked for that of something else
     reason = "it did not do what the user had asked for"
     return Attribution("agent", reason, following[0][0], quoted(evidence.text(asked[0])))
 
@@ -280,6 +336,7 @@ def forgot_sibling(facts: Facts, deviation: Deviation) -> Attribution | None:
         not made
         or not ids
         or any(mentions_any(text, ids) for _, text in evidence.texts("assistant", after=made[0].message_idx))
+        or any(withdraws(text) for _, text in evidence.texts("user", after=made[0].message_idx))
     ):
         return None
     after = evidence.texts("assistant", after=made[-1].message_idx)
@@ -357,7 +414,10 @@ def _number(text: str) -> float | None:
 
 
 def _has(result: Any, text: str) -> bool:
-    return any(text.lower() == value.lower() for value in scalars(result))
+    number = _number(text)
+    values = [value.lower() for value in scalars(result)]
+    # What was refunded is a negative payment.
+    return text.lower() in values or (number is not None and any(_number(value) == -number for value in values))
 
 
 def _counts(result: Any, number: int) -> bool:

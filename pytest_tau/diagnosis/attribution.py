@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import is_interrupt
 from ..evaluation.outside import OUTSIDE
-from ..models import STOPS, AssistantMessage, UserMessage
+from ..models import STOPS, AssistantMessage, UserMessage, call_as_text
 from ..run_settings import DomainSettings, Limits, PromptingSettings
 from ..settings import options_of
 from . import agent_rules, error_rules, task_rules, undecided_rules, user_evidence, user_rules
@@ -21,10 +21,10 @@ from .facts import Attribution, Facts, Said, first_line, quoted
 from .misunderstandings import misunderstood
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ..environment import Domain
-    from ..models import Call, Simulation, Task
+    from ..models import Call, Message, Simulation, Task
     from .deviations import Deviation
     from .divergence import Divergence
     from .facts import Party
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _MET_BY_REFERENCE = ("DB", "ENV_ASSERTION", "ACTION")
 #: Messages without a call of the agent's, after which it has nothing more to do.
 _IDLE = 4
+#: Messages of the agent's at the end, of which those that are repeated show that it got nowhere.
+_LAST = 6
 #: Settings, by label, that change nothing for the reference actions: limits, and how models are asked.
 _NO_DISTURBANCE = {row.label for kind in (DomainSettings, Limits, PromptingSettings) for row in options_of(kind)} | {
     "user persona"
@@ -180,7 +182,18 @@ def _too_many_failures(facts: Facts) -> Attribution | None:
 def _unfinished(facts: Facts) -> Attribution | None:
     """Apply if the conversation was cut off, by whichever limit: the rules before have had the other endings."""
     reason = facts.simulation.termination_reason
-    return None if reason in STOPS else Attribution("agent", cut_off(reason), None, first_line(facts.error))
+    # Either side may have used up the steps, unless all was done, or the agent did the same again and again.
+    proved = reason not in STOPS and (
+        reason != "max_steps" or facts.everything_met or _repeats(facts.simulation.messages)
+    )
+    return Attribution("agent", cut_off(reason), None, first_line(facts.error)) if proved else None
+
+
+def _repeats(messages: Sequence[Message]) -> bool:
+    """Return whether at least half of the agent's last messages are the same as another one of them."""
+    own = [each for each in messages if isinstance(each, AssistantMessage)][-_LAST:]
+    done = {(each.text, *(call_as_text(call.name, call.arguments) for call in each.tool_calls or ())) for each in own}
+    return len(done) * 2 <= len(own)
 
 
 def _changed_outside(facts: Facts) -> Attribution | None:
@@ -283,6 +296,10 @@ RULES = (
         task_rules.requires_what_is_not_done,
     ),
     Rule("nothing differs but arguments that the task leaves open", task_rules.only_open_choices),
+    Rule(
+        "nothing differs but calls of the reference that their tools refuse, and the agent's calls instead of them",
+        task_rules.requires_what_is_refused,
+    ),
     Rule("the user agreed to a question and ended the conversation in the same message", user_rules.agreed_and_left),
     Rule(
         "the user ended the conversation after the agent had announced an action",
@@ -317,6 +334,10 @@ RULES = (
     Rule(
         "a call failed with an id that the user had made up, and what it wanted was never found",
         _at_any(user_evidence.invented),
+    ),
+    Rule(
+        "the agent did not find the user, and never looked up an e-mail address that it had said",
+        agent_rules.never_looked_up,
     ),
     Rule("the agent did not find the user, who never said an e-mail address of its scenario", user_evidence.withheld),
     Rule(
@@ -358,6 +379,10 @@ RULES = (
     ),
     Rule("writes are missing, and the user had agreed to one", _at_missing(agent_rules.not_done)),
     Rule("writes are missing, and the agent has refused one that no rule forbids", _at_any(agent_rules.refused)),
+    Rule(
+        "writes are missing, and the agent never looked at the record, which a tool had listed",
+        _at_missing(agent_rules.never_looked),
+    ),
     Rule("the agent made a change to several records, and forgot one", _at_missing(agent_rules.forgot_sibling)),
     Rule(
         "writes are missing, and the user had asked for one by its values, and not withdrawn that",
@@ -371,7 +396,7 @@ RULES = (
     Rule("a tool had shown what the agent did not say, or said wrong", agent_rules.said_other),
     Rule("the user offered help, as the agent does", user_rules.spoke_as_agent),
     Rule("a write of the reference was not made that breaks such a rule", requires_forbidden),
-    Rule("cut off: too many steps, or another limit", _unfinished),
+    Rule("cut off: by another limit than that of steps, or the agent did the same again and again", _unfinished),
     Rule("the final state is wrong, and nothing above shows why", undecided_rules.state_undecided),
     Rule("anything else: a phrase was not said, a call was not made, a statement is not true", undecided_rules.unmet),
 )

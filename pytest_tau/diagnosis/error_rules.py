@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..models import TerminationReason
+    from .deviations import Deviation
 
 
 #: The reason of an error that neither side has made: the run differs from its recording.
@@ -142,13 +143,26 @@ def requires_forbidden(facts: Facts) -> Attribution | None:
 
 
 def _forbidden(facts: Facts, *, refused: bool) -> Attribution | None:
-    wanted = [deviation.wanted for deviation in facts.deviations if deviation.wanted is not None]
     for breach in facts.reference_breaches:
-        call = breach.call
-        if call and any(action.name == call["name"] and action.arguments == call["arguments"] for action in wanted):
-            at = next((found[0] for deviation in facts.deviations if (found := facts.refusal(deviation))), None)
-            if refused and at is None:
-                return None
-            reason = "it requires a call that the policy forbids" + (", and the agent refused" if refused else "")
-            return Attribution("task", reason, at, f"{breach.rule}: {breach.call_text}: {breach.evidence}")
+        forbidden = next((deviation for deviation in facts.deviations if facts.is_breach(breach, deviation)), None)
+        if forbidden is None:
+            continue
+        at = facts.refusal(forbidden)
+        if refused and (at is None or _refuses_more(facts, at[1], forbidden)):
+            continue
+        reason = "it requires a call that the policy forbids" + (", and the agent refused" if refused else "")
+        evidence = f"{breach.rule}: {breach.call_text}: {breach.evidence}"
+        return Attribution("task", reason, at[0] if at else None, evidence)
     return None
+
+
+def _refuses_more(facts: Facts, sentence: str, forbidden: Deviation) -> bool:
+    """Return whether a sentence refuses a missing call that the policy allows: then it is not about the policy."""
+    allowed = [
+        each
+        for each in facts.deviations
+        if each.made is None and not any(facts.is_breach(breach, each) for breach in facts.reference_breaches)
+    ]
+    if any(each.tool == forbidden.tool for each in allowed) and not facts.names_record(sentence, forbidden):
+        return True
+    return any(facts.may_be_refused(each) and facts.is_refused_in(sentence, each) for each in allowed)

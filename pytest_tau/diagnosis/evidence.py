@@ -71,6 +71,12 @@ class Evidence:
         forms = self.forms(value, others)
         return any(self.mentioned(side, forms, before=before) is not None for side in ("user", "assistant"))
 
+    def is_other_meant(self, value: Any, before: int) -> bool:
+        """Return whether the user has spoken of "the other card", which a value may be."""
+        thing = _kind(value).rpartition(" ")[2]
+        other = re.compile(rf"\b(?:other|another|second) (?:\w+ )?{re.escape(thing)}\b", re.IGNORECASE)
+        return bool(thing) and any(other.search(text) for _, text in self.texts("user", before))
+
     def orders(self, tool: str, before: int) -> list[str]:
         """Return the sentences of the user before a message that have a word for what a tool does."""
         return [sentence for _, text in self.texts("user", before) for sentence in self.orders_in(tool, text)]
@@ -106,6 +112,11 @@ class Evidence:
         return found
 
     @functools.cached_property
+    def listed(self) -> frozenset[str]:
+        """The texts in lists of the results, such as the ids of a user's orders."""
+        return frozenset(text for _, value in self.results for text in _texts_in_lists(value))
+
+    @functools.cached_property
     def records(self) -> dict[str, Attributes]:
         """What the results show of each record, by its id: the texts of its fields."""
         shown = [record for _, value in self.results for record in _records_in(value)]
@@ -139,7 +150,7 @@ class Evidence:
         others = list(others)
         known = [self.records[str(other)].keys() for other in others if str(other) in self.records]
         fields = set.intersection(*map(set, known)) if known else None
-        shared = {form.lower() for other in others for form in self._names(other)}
+        shared = {form.lower() for other in others for form in (*self._names(other), _kind(other))}
         return [str(value), *(form for form in self._names(value, fields) if form.lower() not in shared)]
 
     def _names(self, value: Any, only: Collection[str] | None = None) -> list[str]:
@@ -154,8 +165,21 @@ class Evidence:
             for form in (short_names(text) if field.rpartition(".")[2] in _NAMES else [text.replace("_", " ")])
             if len(form) > _SHORT
         ]
-        kind = " ".join(_ID_WORDS.findall(re.split(r"[_\W]\d", str(value))[0])) if "_" in str(value) else ""
+        kind = _kind(value)
         return [*words, *([kind] if kind and str(value) in self.records else [])]
+
+
+def _texts_in_lists(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        yield from (text for text in value if isinstance(text, str))
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in_lists(inner)
+
+
+def _kind(value: Any) -> str:
+    """Return what an id says of its kind: "credit card" of credit_card_1; nothing if it says none."""
+    return " ".join(_ID_WORDS.findall(re.split(r"[_\W]\d", str(value))[0])) if "_" in str(value) else ""
 
 
 def _records_in(value: Any, key: str = "") -> Iterator[tuple[str, dict[str, Any], bool]]:

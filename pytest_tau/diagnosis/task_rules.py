@@ -49,6 +49,19 @@ def _choice(facts: Facts, deviation: Deviation) -> list[Choice]:
     return found
 
 
+def requires_what_is_refused(facts: Facts) -> Attribution | None:
+    """Apply if all that differs are calls of the reference that their tools refuse, and that succeeded otherwise."""
+    found = facts.deviations
+    if not found or not all(
+        deviation.made is not None and len(deviation.slots) == 1 and facts.is_impossible(deviation)
+        for deviation in found
+    ):
+        return None
+    first = found[0]
+    reason = "it requires a call that its tool refuses"
+    return Attribution("task", reason, first.made.message_idx if first.made else None, first.text)
+
+
 def requires_what_is_not_done(facts: Facts) -> Attribution | None:
     """Apply if all that was not said are amounts that the writes of the reference do not bring about."""
     info, task, domain = facts.simulation.reward_info, facts.task, facts.domain

@@ -13,6 +13,7 @@ from .deviations import leaves
 from .facts import Attribution, clipped, quoted
 
 if TYPE_CHECKING:
+    from ..models import Call
     from .deviations import Deviation, Slot
     from .evidence import Evidence
     from .facts import Facts
@@ -30,6 +31,9 @@ def asked_for_it(facts: Facts, deviation: Deviation) -> Attribution | None:
     made, evidence = deviation.made, facts.evidence
     differing = [(slot, value) for slot in deviation.slots for value in slot.got]
     if made is None or deviation.by_user or facts.refused_after(made) is not None or facts.forbids(made):
+        return None
+    lacking = [value for slot in deviation.slots if not slot.got for value in slot.wanted]
+    if any(str(value) in evidence.records for value in lacking) or _asked_for_both(facts, deviation):
         return None
     places = [_place_asked(evidence, slot, value, deviation) for slot, value in differing]
     last = max((place for place in places if place is not None), default=None)
@@ -49,6 +53,15 @@ def asked_for_it(facts: Facts, deviation: Deviation) -> Attribution | None:
     what = "asked for another call" if deviation.wanted is None else "asked for other values"
     text = f"{clipped(values)}: {quoted(evidence.text(last))}"
     return Attribution("user", f"it {what} {OTHER_WISH}", last, text) if asked else None
+
+
+def _asked_for_both(facts: Facts, deviation: Deviation) -> bool:
+    """Return whether a call is another one than that of the reference, and the user had asked for that one as well."""
+    made, evidence = deviation.made, facts.evidence
+    if made is None or len(deviation.slots) < _SEVERAL or not any(slot.wanted for slot in deviation.slots):
+        return False
+    wanted = [evidence.forms(value, slot.got) for slot in deviation.slots for value in slot.wanted]
+    return all(evidence.mentioned("user", forms, before=made.message_idx) is not None for forms in wanted)
 
 
 def _contains(evidence: Evidence, record: Any, differing: list[tuple[Slot, Any]]) -> bool:
@@ -82,7 +95,10 @@ def _place_asked(evidence: Evidence, slot: Slot, value: Any, deviation: Deviatio
     before = made.message_idx
     if [str(text) for text in leaves(made.call.arguments)].count(str(value)) > 1:
         return None  # said of another argument
-    forms = evidence.forms(value, slot.wanted)
+    replaced = _replaced(evidence, slot, value, made)
+    if any(_keeps(evidence, value, slot.wanted, old) for old in replaced):
+        return None
+    forms = evidence.forms(value, [*slot.wanted, *replaced])
     last = evidence.mentioned("user", forms, before=before, last=True)
     if last is None:
         return None
@@ -92,8 +108,29 @@ def _place_asked(evidence: Evidence, slot: Slot, value: Any, deviation: Deviatio
         return None
     first = evidence.mentioned("user", forms, before=before)
     proposed = evidence.mentioned("assistant", forms, before=first)
-    chosen = evidence.mentioned("assistant", other, before=last) is not None
+    # A word for the other may be said of a third one: its id or price is not.
+    surely = [form for form in other if any(map(str.isdigit, form))] or other
+    offers = [text for _, text in evidence.texts("assistant", last) if mentions_any(text, forms)]
+    chosen = any(mentions_any(text, surely) for text in offers)
     return last if proposed is None or chosen else None
+
+
+def _replaced(evidence: Evidence, slot: Slot, value: Any, made: Call) -> list[str]:
+    """Return the records of a call that are of the same kind as a value of another argument: what it replaces."""
+    names = evidence.records.get(str(value), {}).get("name")
+    others = [argument for name, argument in made.call.arguments.items() if name != slot.name]
+    return [text for text in strings_in(others) if names and evidence.records.get(text, {}).get("name") == names]
+
+
+def _keeps(evidence: Evidence, value: Any, wanted: tuple[Any, ...], old: str) -> bool:
+    """Return whether a record differs from that of the reference only in what the old one has as well."""
+    own, other, before = (_options(evidence, each) for each in (value, wanted[0] if wanted else None, old))
+    differing = {field for field in own.keys() & other.keys() if own[field] != other[field]}
+    return bool(differing) and all(own[field] == before.get(field) for field in differing)
+
+
+def _options(evidence: Evidence, record: Any) -> dict[str, frozenset[str]]:
+    return {field: texts for field, texts in evidence.records.get(str(record), {}).items() if "." in field}
 
 
 def _wants_no_more(evidence: Evidence, deviation: Deviation) -> bool:
@@ -232,11 +269,21 @@ def invented(facts: Facts, deviation: Deviation) -> Attribution | None:
                 or evidence.is_shown(text)
             ):
                 continue
+            if never_looked_up(facts):
+                return None
             at = evidence.mentioned("user", [text], before=call.message_idx)
             of_agent = evidence.mentioned("assistant", [text], before=at)
             if at is not None and of_agent is None:
                 return Attribution("user", "it named something that its scenario does not have", at, text)
     return None
+
+
+def never_looked_up(facts: Facts) -> list[str]:
+    """Return the e-mail addresses that the scenario gives, the user has said, and no call of the agent's has."""
+    used = {text for call in facts.calls for text in strings_in(call.call.arguments)}
+    said = [text for _, text in facts.evidence.texts("user")]
+    given = addresses_in(facts.evidence.scenario)
+    return [each for each in given if each not in used and any(mentions(text, each) for text in said)]
 
 
 def withheld(facts: Facts) -> Attribution | None:
@@ -249,7 +296,7 @@ def withheld(facts: Facts) -> Attribution | None:
         for detail in addresses_in(evidence.scenario)
         if not any(mentions(text, detail) for _, text in evidence.texts("user"))
     ]
-    if found or not looked or not unsaid:
+    if found or not looked or not unsaid or never_looked_up(facts):
         return None
     last = evidence.texts("user")
     return Attribution(

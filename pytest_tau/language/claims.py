@@ -115,6 +115,11 @@ def claims_in(text: str) -> list[Claim]:
     return found
 
 
+def has_synonyms(verb: str) -> bool:
+    """Return whether words for what a tool does are known, by the first word of its name."""
+    return any(verb in acts for acts in _ACTS)
+
+
 @functools.lru_cache(maxsize=64)
 def words_for_act(verb: str) -> re.Pattern[str]:
     """Return the pattern of words that say what a tool does, by the first word of its name."""

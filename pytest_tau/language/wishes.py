@@ -36,6 +36,7 @@ _WITHDRAWS: Final = re.compile(
     r"(?:leave|skip|keep|hold off|wait|pass|move on|drop|come back|get back|reach out|think about|stick with|contact)\b"
     r"|i(?:'d| would) (?:prefer|like|rather) (?:to )?wait\b"
     r"|(?:changed? my mind|no longer (?:want|need)|instead,? (?:just|only)|in that case,? (?:just|only|let's))\b"
+    r"|(?:don't|do not) want (?:to take |you to take )?any (?:further|more|other) (?:actions?|changes?)\b"
     r"|(?:leave|keep) (?:it|them|that|the order|everything|things) (?:as (?:is|it is|they are)|for now)\b)",
     re.IGNORECASE,
 )

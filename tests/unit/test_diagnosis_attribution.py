@@ -131,7 +131,8 @@ def test_side_with_most_failed_calls_is_at_fault(domain: Domain) -> None:
 
 
 def test_an_agent_that_does_not_come_to_an_end(domain: Domain) -> None:
-    found = blamed(domain, WANTED, user("Hi"), agent("Hm."), reason="max_steps", error="200 steps, the limit is 200")
+    again = [user("Hi"), agent("Hm."), user("Well?"), agent("Hm.")]
+    found = blamed(domain, WANTED, *again, reason="max_steps", error="200 steps, the limit is 200")
     assert (found.party, found.evidence) == ("agent", "200 steps, the limit is 200")
 
 

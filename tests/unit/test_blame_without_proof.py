@@ -1,0 +1,178 @@
+"""What looks like proof against a party and is none, each with the case in which it is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.diagnosis.attribution import annotate_failure
+from pytest_tau.language.wishes import withdraws
+from pytest_tau.policy import Rule
+
+from .test_blame_on_proof import STOP, blamed, made, scenario
+from .test_diagnosis_attribution import graded
+from .tiny import action, agent, call, make, user
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_tau.environment import Domain
+
+PRICE = action("price", item_id="lamp", price=150)
+RENAME = action("rename", item_id="lamp", name="n-1")
+OTHER_VALUES = "it asked for other values than its task has"
+REFUSED = "it refused a required call that no rule forbids"
+
+
+def shown(record: str, **fields: Any) -> list[Any]:
+    return made(call("look", item_id=record), json.dumps({"item_id": record, **fields}))
+
+
+def lamp(record: str, colour: str, price: float) -> list[Any]:
+    return shown(record, name="Lamp", price=price, options={"colour": colour})
+
+
+@pytest.mark.parametrize(
+    ("offer", "party"), [("The red n-2? A blue box is here, too.", "undecided"), ("n-1 or the red n-2?", "user")]
+)
+def test_a_user_chooses_only_from_what_the_agent_has_offered(domain: Domain, offer: str, party: str) -> None:
+    wanted = scenario("The blue one.", RENAME)
+    looked = [*lamp("n-1", "blue", 30.0), *lamp("n-2", "red", 20.0)]
+    talk = [user("Hi"), *looked, agent(offer), user("I take the red one.")]
+    assert blamed(domain, wanted, *talk, *made(call("rename", item_id="lamp", name="n-2")), STOP).party == party
+
+
+@pytest.mark.parametrize(("old", "party"), [("red", "undecided"), ("green", "user")])
+def test_a_user_that_keeps_what_it_has_departs_from_nothing(domain: Domain, old: str, party: str) -> None:
+    wanted = scenario("Another one.", RENAME)
+    looked = [*lamp("lamp", old, 10.0), *lamp("n-1", "blue", 30.0), *lamp("n-2", "red", 20.0)]
+    talk = [user("Hi"), *looked, agent("n-1, blue, or n-2, red?"), user("I take the red one.")]
+    assert blamed(domain, wanted, *talk, *made(call("rename", item_id="lamp", name="n-2")), STOP).party == party
+
+
+@pytest.mark.parametrize(("record", "is_users"), [("t-2", False), ("t-9", True)])
+def test_a_call_that_lacks_a_record_is_not_what_the_user_asked_for(domain: Domain, record: str, is_users: bool) -> None:
+    """A text that no tool has shown is a part of what the user has said otherwise, as of an address."""
+    wanted = scenario("Add it.", action("add", item_id="x-1", tags=["t-1", record]))
+    talk = [agent("Hello"), user("Add x-3 with t-1, please."), *shown("t-2", name="Tag")]
+    found = blamed(domain, wanted, *talk, *made(call("add", item_id="x-3", tags=["t-1"])), STOP)
+    assert (found.reason == OTHER_VALUES) is is_users
+
+
+@pytest.mark.parametrize(("also", "is_users"), [(" And set n-1 to 150.", False), ("", True)])
+def test_a_user_that_asks_for_both_asks_for_the_right_one_too(domain: Domain, also: str, is_users: bool) -> None:
+    wanted = scenario("Set n-1 to 150.", action("price", item_id="n-1", price=150))
+    talk = [agent("Hello"), user(f"Set the price of the desk to 170.{also}"), user("Now the desk, at 170, please.")]
+    found = blamed(domain, wanted, *talk, *made(call("price", item_id="desk", price=170)), STOP)
+    assert (found.reason == OTHER_VALUES) is is_users
+
+
+@pytest.mark.parametrize(("record", "party"), [("nothing", "task"), ("desk", "agent")])
+def test_a_task_whose_reference_is_refused(domain: Domain, record: str, party: str) -> None:
+    wanted = scenario("Set a price.", action("price", item_id=record, price=150))
+    talk = [agent("Hello"), user(f"Set the price of {record} to 150."), *made(call("price", item_id="lamp", price=150))]
+    found = blamed(domain, wanted, *talk, STOP)
+    assert found.party == party
+    assert (found.reason == "it requires a call that its tool refuses") is (party == "task")
+
+
+@pytest.mark.parametrize(
+    ("said", "is_refusal"),
+    [
+        ("I cannot rename it.", True),
+        ("I cannot remove it.", False),  # another act
+        ("I cannot find it to rename it.", False),
+        ("Unfortunately, you only have one to rename.", False),
+        ("I cannot rename desk-1.", False),  # another record
+    ],
+)
+def test_what_refuses_a_call(domain: Domain, said: str, is_refusal: bool) -> None:
+    talk = [user("Hi"), *shown("desk-1", name="Desk"), agent(said), STOP]
+    assert (blamed(domain, scenario("x", RENAME), *talk).reason == REFUSED) is is_refusal
+
+
+@pytest.mark.parametrize(("then", "is_refusal"), [("Shall I proceed to rename it?", False), ("Bye.", True)])
+def test_a_refusal_that_is_taken_back(domain: Domain, then: str, is_refusal: bool) -> None:
+    talk = [user("Hi"), agent("I cannot rename it."), user("Hm."), agent(then), STOP]
+    assert (blamed(domain, scenario("x", RENAME), *talk).reason == REFUSED) is is_refusal
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_a_refusal_of_more_than_the_policy_forbids(tmp_path: Path, more: bool) -> None:
+    def of_lamps(trajectory: Any) -> Any:
+        for each in trajectory.of_tool("rename"):
+            if each.arguments["item_id"] == "lamp":
+                yield trajectory.breach(each, "a lamp")
+
+    strict = make(tmp_path, rules=[Rule("lamps", "Lamps stay.", of_lamps, absolute=True)])
+    (strict.folder / "policy.md").write_text("# Rules\n\nLamps stay.\n", encoding="utf-8")
+    wanted = scenario("x", RENAME, *([action("rename", item_id="desk", name="n-2")] if more else []))
+    simulation = graded(strict, wanted, user("Hi"), agent("I cannot rename it."), STOP)
+    annotate_failure(simulation, wanted, strict)
+    assert simulation.info is not None
+    blame = simulation.info["blame"]
+    assert blame["party"] == "task"
+    assert blame["reason"].endswith("and the agent refused") is not more
+
+
+@pytest.mark.parametrize(("said", "party"), [("Use the other card.", "undecided"), ("Do it.", "agent")])
+def test_the_other_card_is_one_that_the_user_has_spoken_of(domain: Domain, said: str, party: str) -> None:
+    wanted = scenario("The other card.", action("rename", item_id="lamp", name="card_11"))
+    cards = [*shown("card_11", brand="Visa"), *shown("card_22", brand="Visa")]
+    talk = [user("Hi"), *cards, agent("Very well."), user(said)]
+    found = blamed(domain, wanted, *talk, *made(call("rename", item_id="lamp", name="card_22")), STOP)
+    assert found.party == party
+
+
+@pytest.mark.parametrize(("tried", "party"), [("x@example.com", "agent"), ("ann@example.com", "user")])
+def test_an_address_that_the_agent_never_looked_up(domain: Domain, tried: str, party: str) -> None:
+    wanted = scenario("You are ann@example.com or ann2@example.com.", RENAME)
+    failed = made(call("look", item_id=tried), "no user", error=True)
+    talk = [user("Hi"), agent("Who are you?"), user("I am ann@example.com."), *failed, agent("I see nobody."), STOP]
+    found = blamed(domain, wanted, *talk)
+    assert found.party == party
+    assert (found.reason == "it did not look up what the user gave to be found by") is (party == "agent")
+
+
+@pytest.mark.parametrize(
+    ("looked", "asked", "is_fault"),
+    [(False, "Set the price, please.", True), (True, "Set the price, please.", False), (False, "Rename it.", False)],
+)
+def test_a_record_that_the_agent_never_looked_at(domain: Domain, looked: bool, asked: str, is_fault: bool) -> None:
+    listed = made(call("look", item_id="ann"), '{"user_id": "ann", "items": ["lamp"]}')
+    seen = shown("lamp", name="Thing") if looked else []
+    talk = [user(asked), *listed, *seen, agent("Which one?"), user("I don't know."), agent("Bye."), STOP]
+    found = blamed(domain, scenario("x", PRICE), *talk)
+    assert (found.reason == "it never looked at the record, which its tool had listed") is is_fault
+
+
+@pytest.mark.parametrize(("texts", "party"), [(["a", "a", "a"], "agent"), (["a", "b", "c"], "undecided")])
+def test_who_has_used_up_the_steps(domain: Domain, texts: list[str], party: str) -> None:
+    talk = [message for text in texts for message in (user("Go on."), agent(text))]
+    wanted = scenario("x", PRICE)
+    cut_off = graded(domain, wanted, *talk).model_copy(update={"termination_reason": "max_steps"})
+    annotate_failure(cut_off, wanted, domain)
+    assert cut_off.info is not None
+    assert cut_off.info["blame"]["party"] == party
+
+
+@pytest.mark.parametrize(("amount", "is_shown"), [(-52, True), (-53, False)])
+def test_what_was_refunded_is_a_negative_payment(domain: Domain, amount: int, is_shown: bool) -> None:
+    wanted = scenario("How much?", communicate_info=["52"], reward_basis=["COMMUNICATE"])
+    paid = made(call("look", item_id="lamp"), json.dumps({"item_id": "lamp", "amount": amount}))
+    found = blamed(domain, wanted, user("How much do I get?"), *paid, agent("You get some of it."), STOP)
+    assert (found.reason == "it did not say what a tool had shown") is is_shown
+
+
+@pytest.mark.parametrize(
+    ("said", "is_withdrawn"),
+    [
+        ("I do not want to take any further actions on other orders.", True),
+        ("I don't want any other changes.", True),
+        ("I do not want to wait any longer.", False),
+    ],
+)
+def test_what_withdraws_a_wish(said: str, is_withdrawn: bool) -> None:
+    assert withdraws(said) is is_withdrawn
