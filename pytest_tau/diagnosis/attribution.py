@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import is_interrupt
 from ..evaluation.outside import OUTSIDE
-from ..models import STOPS, AssistantMessage, UserMessage, call_as_text
+from ..models import STOPS, AssistantMessage, UserMessage
 from ..run_settings import DomainSettings, Limits, PromptingSettings
 from ..settings import options_of
-from . import agent_rules, error_rules, task_rules, undecided_rules, user_evidence, user_rules
+from . import agent_rules, error_rules, task_rules, undecided_rules, undone_rules, user_evidence, user_rules
 from .divergence import first_divergence
 from .endings import cut_off
 from .error_rules import contradicts_policy, requires_forbidden
 from .facts import Attribution, Facts, Said, first_line, quoted
-from .misunderstandings import misunderstood
+from .misunderstandings import misunderstood, repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from ..environment import Domain
-    from ..models import Call, Message, Simulation, Task
+    from ..models import Call, Simulation, Task
     from .deviations import Deviation
     from .divergence import Divergence
     from .facts import Party
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 _MET_BY_REFERENCE = ("DB", "ENV_ASSERTION", "ACTION")
 #: Messages without a call of the agent's, after which it has nothing more to do.
 _IDLE = 4
-#: Messages of the agent's at the end, of which those that are repeated show that it got nowhere.
-_LAST = 6
 #: Settings, by label, that change nothing for the reference actions: limits, and how models are asked.
 _NO_DISTURBANCE = {row.label for kind in (DomainSettings, Limits, PromptingSettings) for row in options_of(kind)} | {
     "user persona"
@@ -184,16 +182,9 @@ def _unfinished(facts: Facts) -> Attribution | None:
     reason = facts.simulation.termination_reason
     # Either side may have used up the steps, unless all was done, or the agent did the same again and again.
     proved = reason not in STOPS and (
-        reason != "max_steps" or facts.everything_met or _repeats(facts.simulation.messages)
+        reason != "max_steps" or facts.everything_met or repeats(facts.simulation.messages)
     )
     return Attribution("agent", cut_off(reason), None, first_line(facts.error)) if proved else None
-
-
-def _repeats(messages: Sequence[Message]) -> bool:
-    """Return whether at least half of the agent's last messages are the same as another one of them."""
-    own = [each for each in messages if isinstance(each, AssistantMessage)][-_LAST:]
-    done = {(each.text, *(call_as_text(call.name, call.arguments) for call in each.tool_calls or ())) for each in own}
-    return len(done) * 2 <= len(own)
 
 
 def _changed_outside(facts: Facts) -> Attribution | None:
@@ -337,7 +328,7 @@ RULES = (
     ),
     Rule(
         "the agent did not find the user, and never looked up an e-mail address that it had said",
-        agent_rules.never_looked_up,
+        undone_rules.never_looked_up,
     ),
     Rule("the agent did not find the user, who never said an e-mail address of its scenario", user_evidence.withheld),
     Rule(
@@ -372,21 +363,21 @@ RULES = (
     Rule("the agent made a call of which neither side had named anything", _at_call(agent_rules.unasked)),
     Rule("a call that differs breaks a rule of the policy about calls or about talk", _at_call(agent_rules.broke_rule)),
     Rule("writes are missing, and the tool has refused one that the agent made", _refused_by_tool),
-    Rule("writes are missing, and the agent said that it had done one", _at_missing(agent_rules.claimed)),
+    Rule("writes are missing, and the agent said that it had done one", _at_missing(undone_rules.claimed)),
     Rule(
         "writes are missing, and the agent gave up after its tool had refused another call on the record",
-        _at_missing(agent_rules.withdrew),
+        _at_missing(undone_rules.withdrew),
     ),
-    Rule("writes are missing, and the user had agreed to one", _at_missing(agent_rules.not_done)),
-    Rule("writes are missing, and the agent has refused one that no rule forbids", _at_any(agent_rules.refused)),
+    Rule("writes are missing, and the user had agreed to one", _at_missing(undone_rules.not_done)),
+    Rule("writes are missing, and the agent has refused one that no rule forbids", _at_any(undone_rules.refused)),
     Rule(
         "writes are missing, and the agent never looked at the record, which a tool had listed",
-        _at_missing(agent_rules.never_looked),
+        _at_missing(undone_rules.never_looked),
     ),
     Rule("the agent made a change to several records, and forgot one", _at_missing(agent_rules.forgot_sibling)),
     Rule(
         "writes are missing, and the user had asked for one by its values, and not withdrawn that",
-        _at_missing(agent_rules.ignored_request),
+        _at_missing(undone_rules.ignored_request),
     ),
     Rule("the agent never asked the user to make a call of the user's", _at_any(agent_rules.never_asked_user)),
     Rule(

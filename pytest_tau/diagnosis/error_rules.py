@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..models import FAULTS
 from .endings import cut_off
 from .facts import Attribution, Facts, Party, first_line
+from .refusals import is_breach, is_refused_in, may_be_refused, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,10 +145,10 @@ def requires_forbidden(facts: Facts) -> Attribution | None:
 
 def _forbidden(facts: Facts, *, refused: bool) -> Attribution | None:
     for breach in facts.reference_breaches:
-        forbidden = next((deviation for deviation in facts.deviations if facts.is_breach(breach, deviation)), None)
+        forbidden = next((deviation for deviation in facts.deviations if is_breach(breach, deviation)), None)
         if forbidden is None:
             continue
-        at = facts.refusal(forbidden)
+        at = refusal(facts, forbidden)
         if refused and (at is None or _refuses_more(facts, at[1], forbidden)):
             continue
         reason = "it requires a call that the policy forbids" + (", and the agent refused" if refused else "")
@@ -161,8 +162,8 @@ def _refuses_more(facts: Facts, sentence: str, forbidden: Deviation) -> bool:
     allowed = [
         each
         for each in facts.deviations
-        if each.made is None and not any(facts.is_breach(breach, each) for breach in facts.reference_breaches)
+        if each.made is None and not any(is_breach(breach, each) for breach in facts.reference_breaches)
     ]
     if any(each.tool == forbidden.tool for each in allowed) and not facts.names_record(sentence, forbidden):
         return True
-    return any(facts.may_be_refused(each) and facts.is_refused_in(sentence, each) for each in allowed)
+    return any(may_be_refused(facts, each) and is_refused_in(facts, sentence, each) for each in allowed)

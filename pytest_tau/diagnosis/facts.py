@@ -7,9 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..language import spoken
-from ..language.claims import has_synonyms, words_for_act
 from ..language.mentions import mentions, mentions_any
-from ..language.turns import speaks_of_own
 from ..models import AssistantMessage, ToolMessage, UserMessage, strings_in
 from ..policy import check_policy, load_rules
 from ..references import open_choices
@@ -17,7 +15,7 @@ from ..references.rules import breaches_in, carried_out
 from ..text import error_line, shorten
 from .deviations import deviations, mutating_tools
 from .evidence import Evidence
-from .heading import is_heading_for, refusals
+from .heading import is_heading_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,14 +33,6 @@ _EITHER: tuple[Party, ...] = ("agent", "user")
 #: Characters of a text that are quoted.
 _WIDTH = 160
 _ID = re.compile(r"#?(?=[\w-]*\d)[\w-]{4,}")
-_WORDS = re.compile(r"[a-z]+")
-#: That something was not found, or is not there, refuses nothing.
-_NOT_FOUND = re.compile(
-    r"\b(?:find|locate|found|only have|(?:do not|don't) (?:have|see|match)|there (?:are|is) no|none of)\b",
-    re.IGNORECASE,
-)
-#: The reason of a wish, not what is wished.
-_NO_ACT = re.compile(r"\bchanges? (?:of|in) (?:the |my |your )?plans?\b")
 #: Words of the names of tools that say what they are about have more letters.
 _SHORT_WORD = 3
 
@@ -225,31 +215,6 @@ class Facts:
         """Return whether few of the tools that change something have a word in their names."""
         return sum(word in name for name in self.mutating) * 3 <= len(self.mutating)
 
-    def refusal(self, deviation: Deviation) -> tuple[int, str] | None:
-        """Return the first sentence in which the agent refuses a missing call, with the number of its message."""
-        for number, text in self.evidence.texts("assistant"):
-            for sentence in refusals(text):
-                own = speaks_of_own(sentence) and not _NOT_FOUND.search(sentence)
-                if own and self.is_refused_in(sentence, deviation):
-                    return number, sentence
-        return None
-
-    def has_act(self, text: str, tool: str) -> bool | None:
-        """Return whether a text has a word for what a tool does; None if it has none for any tool."""
-        heard = _WORDS.findall(_NO_ACT.sub(" ", text.lower()))
-        if any(map(_act(tool).fullmatch, heard)):
-            return True
-        return False if any(_act(other).fullmatch(word) for other in self.mutating for word in heard) else None
-
-    def asks_for_act(self, text: str, tool: str) -> bool:
-        """Return whether a text has a word for what a tool does; if none is known, whether it is of no other tool."""
-        act = self.has_act(text, tool)
-        return bool(act) or (act is None and not has_synonyms(tool.partition("_")[0].lower()))
-
-    def is_only_act(self, verb: str, tool: str) -> bool:
-        """Return whether a word says what a tool does, and no other one that changes something."""
-        return [other for other in self.mutating if _act(other).fullmatch(verb)] == [tool]
-
     def names_record(self, text: str, deviation: Deviation) -> bool:
         """Return whether a text names a record of a missing call."""
         values = {str(value) for slot in deviation.slots for value in slot.wanted}
@@ -258,28 +223,6 @@ class Facts:
     def names_other_record(self, text: str, deviation: Deviation) -> bool:
         """Return whether a text names records, and none of a missing call."""
         return mentions_any(text, self.evidence.records) and not self.names_record(text, deviation)
-
-    @staticmethod
-    def is_breach(breach: RecordedBreach, deviation: Deviation) -> bool:
-        """Return whether a breach in the reference is the call of it that differs."""
-        call, wanted = breach.call, deviation.wanted
-        return bool(call and wanted and (call["name"], call["arguments"]) == (wanted.name, wanted.arguments))
-
-    def may_be_refused(self, deviation: Deviation) -> bool:
-        """Return whether a refusal of a call's act is one of this call: not if the policy forbids such a call."""
-        forbidden = [
-            each for each in self.deviations if any(self.is_breach(breach, each) for breach in self.reference_breaches)
-        ]
-        return not any(_act(each.tool) == _act(deviation.tool) for each in forbidden)
-
-    def is_refused_in(self, sentence: str, deviation: Deviation) -> bool:
-        """Return whether a refusal is one of a missing call: not of another act, nor of other records."""
-        if self.names_record(sentence, deviation):
-            return True
-        if self.names_other_record(sentence, deviation):
-            return False
-        act = self.has_act(sentence, deviation.tool)
-        return self.is_about(sentence, deviation) if act is None else act
 
     @functools.cached_property
     def open_choices(self) -> list[Choice]:
@@ -296,12 +239,6 @@ class Facts:
         """Return the agent's last text before the end, in which nothing that is missing was left to do."""
         texts = self.evidence.texts("assistant")
         return texts[-1][0] if texts else None
-
-    def obstacle(self, deviation: Deviation) -> int | None:
-        """Return the message in which the agent refused a missing call, or in which its tool did."""
-        refused = self.refusal(deviation)
-        failed = self.refused_by_tool()
-        return refused[0] if refused else failed.message_idx if failed else None
 
     @functools.cached_property
     def stopped(self) -> Said | None:
@@ -365,10 +302,6 @@ class Facts:
         """Return whether every check that counts was met."""
         info = self.simulation.reward_info
         return info is not None and all(value == 1 for value in (info.reward_breakdown or {}).values())
-
-
-def _act(tool: str) -> re.Pattern[str]:
-    return words_for_act(tool.partition("_")[0].lower())
 
 
 def _texts_of(arguments: dict[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..evaluation.component_reports import Line, more_line
-from ..models import ToolMessage
+from ..models import AssistantMessage, ToolMessage, call_as_text
 from ..text import listed, plural
 from .facts import Attribution, clipped, first_line, quoted
 
@@ -134,6 +134,13 @@ def whose_misunderstanding(messages: Sequence[Message]) -> Attribution | None:
         reply, reason = unclear
         return Attribution("undecided", reason, reply.message_idx, quoted(reply.heard))
     return Attribution("user", f"it {_summary(replies)}", first.message_idx, quoted(first.heard))
+
+
+def repeats(messages: Sequence[Message]) -> bool:
+    """Return whether at least half of the agent's last messages, calls and all, are the same as another one of them."""
+    own = [each for each in messages if isinstance(each, AssistantMessage)][-_LAST:]
+    done = {(each.text, *(call_as_text(call.name, call.arguments) for call in each.tool_calls or ())) for each in own}
+    return len(done) * 2 <= len(own)
 
 
 def _got_anywhere(messages: Iterable[Message]) -> bool:

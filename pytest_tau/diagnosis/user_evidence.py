@@ -11,6 +11,7 @@ from ..language.wishes import means_all, means_everything, withdraws
 from ..models import strings_in
 from .deviations import leaves
 from .facts import Attribution, clipped, quoted
+from .refusals import obstacle
 
 if TYPE_CHECKING:
     from ..models import Call
@@ -231,7 +232,7 @@ def _is_given(evidence: Evidence, value: Any) -> bool:
 def gave_up(facts: Facts, deviation: Deviation) -> Attribution | None:
     """Apply if the user has withdrawn a request that the agent was about to fulfil."""
     evidence = facts.evidence
-    if deviation.made is not None or deviation.by_user or facts.obstacle(deviation) is not None:
+    if deviation.made is not None or deviation.by_user or obstacle(facts, deviation) is not None:
         return None
     for number, text in reversed(evidence.texts("user")):
         asked = evidence.texts("assistant", number)

@@ -1,0 +1,151 @@
+"""Rules of attribution about writes that the agent did not make: refused, given up, or only said to be done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..language.agreement import agrees_at_once, asks_to_proceed
+from ..language.claims import claims_in
+from ..language.message import sentences
+from ..language.turns import announced_in, closes, waits_for_yes, wants_answer
+from ..language.wishes import withdraws, without_unwanted
+from ..models import call_as_text, strings_in
+from . import user_evidence
+from .facts import Attribution, clipped, first_line, quoted
+from .refusals import asks_for_act, has_act, is_only_act, may_be_refused, refusal
+
+if TYPE_CHECKING:
+    from .deviations import Deviation
+    from .facts import Facts
+
+
+def withdrew(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if a call is missing, and the tool had refused another call of the agent's on the same record."""
+    ids = {str(value) for slot in deviation.slots for value in slot.wanted if str(value) in facts.evidence.records}
+    last = facts.evidence.texts("assistant")[-1:]
+    if last and has_act(facts, last[0][1], deviation.tool) and wants_answer(last[0][1]) and not closes(last[0][1]):
+        return None  # it offered the right one at last
+    for call in facts.calls:
+        own = {str(value) for value in call.call.arguments.values() if isinstance(value, str | int)}
+        failed = call.result is not None and call.result.error and call.call.name in facts.mutating
+        redone = any(
+            later.call.name == call.call.name
+            and later.message_idx > call.message_idx
+            and later.result is not None
+            and not later.result.error
+            for later in facts.calls
+        )
+        if failed and own & ids and not redone and call.result is not None:
+            text = f"{call_as_text(call.call.name, call.call.arguments)}: {first_line(call.result.content or '')}"
+            return Attribution("agent", "it gave up after a call that its tool refused", call.message_idx, text)
+    return None
+
+
+def never_looked_up(facts: Facts) -> Attribution | None:
+    """Apply if the agent never found the user, and has not tried an e-mail address that it had said."""
+    wanted = [str(value) for deviation in facts.deviations for slot in deviation.slots for value in slot.wanted]
+    found = not wanted or any(value in facts.evidence.records for value in wanted)
+    given = user_evidence.never_looked_up(facts)
+    at = facts.evidence.mentioned("user", given) if given and not found else None
+    following = facts.evidence.texts("assistant", after=at) if at is not None else []
+    if not following:
+        return None
+    return Attribution("agent", "it did not look up what the user gave to be found by", following[0][0], given[0])
+
+
+def claimed(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the agent has said that it made a change that is missing, right after no other one."""
+    evidence = facts.evidence
+    done = [call.message_idx for call in facts.calls if call.call.name in facts.mutating and not facts.has_failed(call)]
+    for number, text in evidence.texts("assistant"):
+        since = max((at for at, _ in evidence.texts("user", number)), default=0)
+        if any(since <= at <= number for at in done):
+            continue
+        for claim in claims_in(text):
+            about = facts.is_about(claim.text, deviation) or is_only_act(facts, claim.verb, deviation.tool)
+            if claim.verb and claim.is_of(deviation.tool) and about:
+                return Attribution("agent", "it said that it had done what it had not", number, quoted(claim.text))
+    return None
+
+
+def not_done(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user has agreed to a missing call that the agent had proposed."""
+    evidence = facts.evidence
+    for number, text in evidence.texts("user"):
+        agreed = evidence.agreement(number + 1)
+        if agreed is None or agreed[1] != number or not _agrees(text) or facts.names_others(text, deviation):
+            continue
+        if not facts.names(evidence.text(agreed[0]), deviation):
+            continue
+        following = evidence.texts("assistant", after=number)
+        done = [call for call in facts.calls if call.message_idx > number and call.call.name in facts.mutating]
+        meant = following and any(call.message_idx <= following[0][0] for call in done)
+        if following and not meant and asks_to_proceed(evidence.text(agreed[0])) and not announced_in(following[0][1]):
+            reason = "it did not make a call that the user had agreed to"
+            transfer = facts.transfer
+            at = following[0][0] if transfer is None else transfer.message_idx
+            return Attribution("agent", reason, at, quoted(text))
+    return None
+
+
+def _agrees(text: str) -> bool:
+    first = sentences(text)[0]
+    return agrees_at_once(first) and not first.endswith("?")
+
+
+def refused(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the agent has refused a missing call which no rule of the policy forbids."""
+    at = refusal(facts, deviation)
+    if deviation.made is not None or at is None:
+        return None
+    number, sentence = at
+    if not may_be_refused(facts, deviation) and not facts.names_record(sentence, deviation):
+        return None
+    if _took_back(facts, deviation, number):
+        return None
+    return Attribution("agent", "it refused a required call that no rule forbids", number, clipped(sentence))
+
+
+def never_looked(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if a tool had listed the record of a missing call, and the agent did nothing with it, nor with another."""
+    evidence = facts.evidence
+    if deviation.wanted is None or any(each.made is not None for each in facts.deviations):
+        return None
+    if any(call.call.name == deviation.tool for call in facts.calls):
+        return None
+    used = {text for call in facts.calls for text in strings_in(call.call.arguments)}
+    unseen = [
+        text
+        for text in strings_in(deviation.wanted.arguments)
+        if text in evidence.listed and text not in used and text not in evidence.records
+    ]
+    asked = any(has_act(facts, text, deviation.tool) for _, text in evidence.texts("user"))
+    if not unseen or not asked:
+        return None
+    at = facts.transfer.message_idx if facts.transfer is not None else facts.forgotten_at()
+    return Attribution("agent", "it never looked at the record, which its tool had listed", at, unseen[0])
+
+
+def _took_back(facts: Facts, deviation: Deviation, refused_at: int) -> bool:
+    """Return whether the agent has offered what it had refused, or made such a call on the same record."""
+    wanted = {str(value) for slot in deviation.slots for value in slot.wanted} & facts.evidence.records.keys()
+    texts = facts.evidence.texts("assistant", after=refused_at)
+    return any(waits_for_yes(text) and has_act(facts, text, deviation.tool) for _, text in texts) or any(
+        call.call.name == deviation.tool and not facts.has_failed(call) and wanted & {*strings_in(call.call.arguments)}
+        for call in facts.calls
+        if call.message_idx > refused_at
+    )
+
+
+def ignored_request(facts: Facts, deviation: Deviation) -> Attribution | None:
+    """Apply if the user has asked for a missing call by its values, and has not withdrawn that."""
+    evidence = facts.evidence
+    orders = [(number, text) for number, text in evidence.texts("user") if asks_for_act(facts, text, deviation.tool)]
+    asked = [number for number, text in orders if facts.names(without_unwanted(text), deviation)]
+    following = evidence.texts("assistant", after=asked[0]) if asked else []
+    if not following or any(withdraws(text) for _, text in evidence.texts("user", after=asked[0])):
+        return None
+    if any(facts.names_other_record(text, deviation) for number, text in orders if number > asked[0]):
+        return None  # it then asked for that of something else
+    reason = "it did not do what the user had asked for"
+    return Attribution("agent", reason, following[0][0], quoted(evidence.text(asked[0])))
