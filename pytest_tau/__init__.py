@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .capability import Capability, Command, ExportFormat, FactColumn
-    from .capability.views import FinishedRun, PageBlock, PageItem, Ruling, TrialStages, TrialView
+    from .capability.views import FinishedRun, PageBlock, PageItem, Ruling, TaskBlock, TaskPages, TrialStages, TrialView
     from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment, domain_of
     from .episodes import Episode
@@ -41,6 +41,8 @@ _HOMES = {
     "Simulation": "models",
     "SimulationSettings": "runner",
     "Task": "models",
+    "TaskBlock": "capability.views",
+    "TaskPages": "capability.views",
     "TauError": "errors",
     "TrialStages": "capability.views",
     "TrialView": "capability.views",
@@ -75,6 +77,8 @@ __all__ = [
     "Simulation",
     "SimulationSettings",
     "Task",
+    "TaskBlock",
+    "TaskPages",
     "TauError",
     "TrialStages",
     "TrialView",

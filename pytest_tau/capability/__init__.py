@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         PageBlock,
         RunView,
         SubmittedRuns,
+        TaskPages,
         Trajectory,
         TrialStages,
         TrialView,
@@ -142,6 +143,8 @@ class Capability:
         lint: Checks a domain or a task of it for ``tau lint``; returns the ``pytest_tau.lint.findings.Finding``s. A
             text is a line about the domain as a whole, with a figure.
         page: Returns the blocks of the HTML report for a trial, given its facts and its simulation.
+        tasks: Makes the object that is given the simulations of the HTML report, and returns the blocks of its tasks.
+            It is given the source of domains, a ``pytest_tau.regrade.recognition.DomainSource``.
         script: The file with the functions that draw its blocks with data; None if there are none.
     """
 
@@ -166,6 +169,7 @@ class Capability:
     submission: Callable[[Sequence[Any]], SubmittedRuns | None] | None = None
     lint: Callable[[LintView], Awaitable[Iterable[Any]]] | None = None
     page: Callable[[Any, Simulation], Iterable[PageBlock]] | None = None
+    tasks: Callable[[Any], TaskPages] | None = None
     script: Path | None = None
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +10,7 @@ from ..models.json_values import not_json
 from ..settings import changed_values
 from . import PROBLEM, FactColumn
 from .containing import is_contained, problem_of
-from .views import Detail, Finding, LateDetail, Measured, PageBlock
+from .views import Detail, Finding, LateDetail, Measured, PageBlock, TaskBlock, TaskPages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -139,6 +140,57 @@ def page_blocks(capabilities: Iterable[Capability], simulation: Simulation) -> I
                 raise
             found = [PageBlock(each.label, text=f"cannot be shown: {problem_of(error)}")]
         yield from ((each.name, block) for block in found)
+
+
+class TasksShown:
+    """What capabilities show of the tasks of an HTML report; one whose code raises has a problem instead.
+
+    Args:
+        capabilities: The capabilities.
+        domains: The source of domains, a ``pytest_tau.regrade.recognition.DomainSource``.
+    """
+
+    def __init__(self, capabilities: Iterable[Capability], domains: Any) -> None:
+        self._domains = domains
+        self._pages: dict[Capability, TaskPages | None] = {
+            each: None for each in capabilities if each.tasks is not None
+        }
+        self._problems: list[tuple[str, TaskBlock]] = []
+
+    def add(self, run: Any, trial: Any, domain: str) -> None:
+        """Add a simulation of a run, with the name of its domain."""
+        for each in [*self._pages]:
+            with self._contained(each):
+                self._page_of(each).add(run, trial, domain)
+
+    def blocks(self) -> list[tuple[str, TaskBlock]]:
+        """Return the blocks, each with the name of its capability; a problem is a block without simulations."""
+        shown: list[tuple[str, TaskBlock]] = []
+        for each in [*self._pages]:
+            with self._contained(each):
+                blocks = [*self._page_of(each).blocks()]
+                for block in blocks:
+                    _check_block(block.block)
+                shown += [(each.name, block) for block in blocks]
+        return [*shown, *self._problems]
+
+    def _page_of(self, capability: Capability) -> TaskPages:
+        page = self._pages[capability]
+        if page is None:
+            assert capability.tasks is not None
+            page = self._pages[capability] = capability.tasks(self._domains)
+        return page
+
+    @contextlib.contextmanager
+    def _contained(self, capability: Capability) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            if not is_contained(error):
+                raise
+            block = PageBlock(capability.label, text=f"cannot be shown: {problem_of(error)}")
+            self._problems.append((capability.name, TaskBlock(block, ())))
+            del self._pages[capability]
 
 
 def _check_block(block: Any) -> None:

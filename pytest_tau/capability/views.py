@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from ..environment import Domain, Environment
@@ -246,6 +246,35 @@ class PageBlock(NamedTuple):
     place: Literal["panel", "box", "checks"] = "panel"
     data: Any = None
     media: Path | None = None
+
+
+class TaskBlock(NamedTuple):
+    """What the HTML report shows of a task: in the overview, and above each of its conversations.
+
+    Attributes:
+        block: The block; it is a box, whatever its place is.
+        simulations: The ids of simulations of the task, which it links to; there is at least one.
+    """
+
+    block: PageBlock
+    simulations: Sequence[str]
+
+
+class TaskPages:
+    """What a capability shows of the tasks of the HTML report; a new object for each report."""
+
+    def add(self, run: Any, trial: Any, domain: str) -> None:
+        """Take note of a simulation, which is not kept.
+
+        Args:
+            run: The ``pytest_tau.runs.reader.Run`` that it is in.
+            trial: The same, a ``pytest_tau.runs.reader.StoredTrial``.
+            domain: The name of its domain; empty if it is not known.
+        """
+
+    def blocks(self) -> Iterable[TaskBlock]:
+        """Return the blocks, once all simulations were added."""
+        return ()
 
 
 class Measured(NamedTuple):

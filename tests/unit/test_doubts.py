@@ -18,6 +18,8 @@ from pytest_tau.domains import domain_names
 from pytest_tau.runs.reader import open_run
 from pytest_tau.testing import ScriptedParticipant, call
 
+from .report_pages import Page
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -238,3 +240,51 @@ def test_a_run_on_other_data_is_refused(tau: Tau, tmp_path: Path) -> None:
     ran = tau("doubts", file)
     assert ran.status == 2
     assert "was not made on the bundled data of mock: add --data DIR" in ran.err
+
+
+# The HTML report
+
+
+def shown_tasks(file: Path) -> list[dict[str, Any]]:
+    """The blocks of tasks of a page."""
+    blocks: list[dict[str, Any]] = Page(file).data["taskBlocks"]
+    return blocks
+
+
+def test_a_page_of_two_agents_shows_the_tasks_that_the_command_shows(tau: Tau, tmp_path: Path) -> None:
+    files = [write(tmp_path, "heron", play(), play("Buy bread")), write(tmp_path, "tern", play("Buy bread"))]
+    (doubt,) = tau("doubts", *files, "--json").json["tasks"]
+    tau("view", *files, "-o", str(tmp_path / "page.html"))
+    (block,) = shown_tasks(tmp_path / "page.html")
+    assert (block["title"], block["note"]) == (
+        "Task in doubt",
+        "2 trials of 2 agents end in the same other way, 0 of 3 trials pass",
+    )
+    assert block["rows"][0][1].startswith(f"{doubt['score']:.2f}, ")
+    assert [item["text"] for item in block["items"]] == [*doubt["differs"], *doubt["findings"]]
+    assert block["simulations"] == [[0, 1], [1, 0]]
+
+
+def test_a_page_of_a_run_with_many_trials_shows_a_task_in_doubt_and_what_lint_finds(tau: Tau, tmp_path: Path) -> None:
+    (task,) = (task for task in pytest_tau.load_domain("mock").tasks() if task.id == "create-task")
+    criteria = task.criteria.model_dump(mode="json", exclude_none=True) | {"communicate_info": ["3"]}
+    file = write(tmp_path, "heron", *[play("Buy bread")] * 3, evaluation_criteria=criteria)
+    tau("view", file, "-o", str(tmp_path / "page.html"))
+    (block,) = shown_tasks(tmp_path / "page.html")
+    assert block["simulations"] == [[0, 0], [0, 1], [0, 2]]
+    rules = [item["text"].partition(":")[0] for item in block["items"] if item["head"] == "tau lint"]
+    assert "communicate-one-character" in rules
+
+
+@pytest.mark.parametrize("titles", [("Buy bread",), ("Buy bread", "Buy jam", "Order new chairs"), ("Buy bread",) * 2])
+def test_a_page_without_a_doubt_shows_none(tau: Tau, tmp_path: Path, titles: tuple[str, ...]) -> None:
+    tau("view", write(tmp_path, "heron", *map(play, titles)), "-o", str(tmp_path / "page.html"))
+    assert shown_tasks(tmp_path / "page.html") == []
+
+
+def test_a_page_of_a_run_on_other_data_is_written_without_doubts(tau: Tau, tmp_path: Path) -> None:
+    text = play("Buy bread").model_dump_json().replace("user_1", "user_77")
+    elsewhere = [pytest_tau.Simulation.model_validate_json(text)] * 3
+    ran = tau("view", write(tmp_path, "heron", *elsewhere), "-o", str(tmp_path / "page.html"))
+    assert ran.status == 0
+    assert shown_tasks(tmp_path / "page.html") == []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau import Capability, PageBlock, PageItem
+from pytest_tau import Capability, PageBlock, PageItem, TaskBlock, TaskPages
 from pytest_tau.models import Review, ReviewFinding, add_review
 from pytest_tau.reports.html import write_report
 from pytest_tau.runs.reader import Run
@@ -432,6 +432,53 @@ def test_blocks_of_a_capability_are_drawn(page: Page, domain: Domain, tmp_path: 
     assert any("MANNER not met, not in the reward: said: <b>loud</b>" in each for each in page.texts(".marks li"))
     opened(page, file, "#/1")
     assert any("cannot be shown: IndexError" in text for text in page.texts(".panel p"))
+
+
+class Slow(TaskPages):
+    """Shows the last simulations of the tasks."""
+
+    def __init__(self, domains: Any) -> None:
+        self.last: dict[str, str] = {}
+
+    def add(self, run: Any, trial: Any, domain: str) -> None:
+        if trial.simulation.trial == 9:
+            raise ValueError("nine")
+        self.last[trial.simulation.task_id] = trial.simulation.id
+
+    def blocks(self) -> Iterator[TaskBlock]:
+        for task, simulation in self.last.items():
+            yield TaskBlock(PageBlock("Slow", f"{task} is <b>slow</b>", items=[PageItem("hm")]), [simulation])
+
+
+def test_blocks_of_tasks_are_in_the_overview_and_above_each_trial(page: Page, tmp_path: Path, domain: Domain) -> None:
+    slow, other = Capability("slow", tasks=Slow), tiny.task(CRITERIA, task_id="other")
+    rows = [line(bad(domain, WANTED, trial), WANTED) for trial in (0, 1)]
+    run = run_folder(tmp_path / "run", *rows, line(bad(domain, other), other))
+    write_report(tmp_path / "tasks.html", [run], OneDomain(domain), [slow])
+    opened(page, tmp_path / "tasks.html")
+    assert page.texts(".tasks li") == [
+        f"{WANTED.id}: {WANTED.id} is <b>slow</b>, such as trial 1",
+        "other: other is <b>slow</b>, such as trial 0",
+    ]
+    page.click(".tasks a")
+    page.wait_for("document.querySelector('#detail h1')")
+    assert page.text(".box h3") == "Slow"
+    opened(page, tmp_path / "tasks.html", "#/0")
+    (box,) = [text for text in page.texts(".box") if text.startswith("Slow")]
+    assert [text for text in box.split("\n") if text] == [
+        "Slow",
+        f"{WANTED.id} is <b>slow</b>",
+        "·",
+        "hm",
+        "Such as trial 1",
+    ]
+
+
+def test_a_capability_that_cannot_show_tasks_leaves_the_page(page: Page, tmp_path: Path, domain: Domain) -> None:
+    run = run_folder(tmp_path / "run", *(line(bad(domain, WANTED, trial), WANTED) for trial in (0, 9, 10)))
+    write_report(tmp_path / "tasks.html", [run], OneDomain(domain), [Capability("slow", tasks=Slow)])
+    opened(page, tmp_path / "tasks.html")
+    assert page.texts(".tasks li") == ["cannot be shown: ValueError: nine"]
 
 
 def test_a_check_is_broken_only_where_it_counts(page: Page, files: dict[str, Path]) -> None:

@@ -10,6 +10,7 @@ capability = Capability(
     trial=deferred(f"{__name__}.ends:EndStages"),
     facts=deferred(f"{__name__}.ends:EndFacts"),
     finished=deferred(f"{__name__}.summary:finished"),
+    tasks=deferred(f"{__name__}.page:DoubtedTasks"),
     commands=(
         Command(
             "doubts",

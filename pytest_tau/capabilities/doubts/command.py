@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from ...cli.options import add_options
 from ...cli.project import add_project_options, data_dir, project_of
 from ...cli.settings import RUN_HELP, Printer, print_json
 from ...text import listed, plural
+from .evidence import in_words
 
 if TYPE_CHECKING:
     import argparse
@@ -70,26 +70,13 @@ def run(args: argparse.Namespace) -> int:
             stored.read(open_run(spec, Path()))
     doubts = stored.evidence.doubts()
     shown = doubts[: args.max] if args.max > 0 and not args.json else doubts
-    findings = [_findings(doubt, stored) for doubt in shown]
+    findings = [stored.findings(doubt) for doubt in shown]
     if args.json:
         documents = [_document(doubt, found) for doubt, found in zip(doubts, findings, strict=True)]
         print_json({"tasks": documents, "excluded": dict(stored.problems)})
         return 0
     _show(stored, doubts, list(zip(shown, findings, strict=True)))
     return 0
-
-
-def _findings(doubt: Doubt, stored: StoredEvidence) -> list[str]:
-    """Return the errors and warnings of ``tau lint`` about a task in doubt."""
-    from ...lint import lint_domain
-
-    task, domain = stored.tasks[doubt.task]
-    report = asyncio.run(lint_domain(domain, None, [task]))
-    return [
-        f"{found.rule}: {found.text}"
-        for found in report.findings
-        if found.task_id == task.id and found.severity in ("error", "warning")
-    ]
 
 
 def _document(doubt: Doubt, findings: list[str]) -> dict[str, Any]:
@@ -132,9 +119,3 @@ def _show(stored: StoredEvidence, doubts: Sequence[Doubt], shown: Sequence[tuple
     printer.excluded(
         [f"{problem} ({number} times)" if number > 1 else problem for problem, number in stored.problems.items()]
     )
-
-
-def in_words(doubt: Doubt) -> str:
-    """Return how many agents end in the same state, and how many trials pass."""
-    ended = f"{plural(doubt.same, 'trial')} of {plural(doubt.agents, 'agent')}"
-    return f"{ended} end in the same other way, {doubt.passed} of {plural(doubt.trials, 'trial')} pass"

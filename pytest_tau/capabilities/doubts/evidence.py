@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...diagnosis.user_evidence import OTHER_WISH
+from ...text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -159,3 +160,9 @@ def _doubt(task: TaskKey, trials: _Trials) -> tuple[Doubt, float, int] | None:
 def _share(some: Counter[str], of: Counter[str]) -> float:
     """Return the mean over agents of the share of their trials."""
     return sum(some[agent] / many for agent, many in of.items()) / len(of)
+
+
+def in_words(doubt: Doubt) -> str:
+    """Return how many agents end in the same state, and how many trials pass."""
+    ended = f"{plural(doubt.same, 'trial')} of {plural(doubt.agents, 'agent')}"
+    return f"{ended} end in the same other way, {doubt.passed} of {plural(doubt.trials, 'trial')} pass"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from ...environment import canonical
 from ...errors import ConfigurationError, TauError
 from ...evaluation import evaluate
 from ...files import digest
+from ...lint import lint_domain
 from ...regrade.recognition import recognise_domain, worked_alone
 from ...regrade.replay_diff import call_on_other_data
 from ...runs.manifest import agent_name
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run, StoredTrial
     from .ends import EndFacts
+    from .evidence import Doubt
 
 
 class StoredEvidence:
@@ -51,6 +54,8 @@ class StoredEvidence:
         self.left_out: Counter[str] = Counter()
         #: The key of each task object; in most files, all simulations of a task share it.
         self._keys: dict[int, tuple[Task, TaskKey]] = {}
+        #: The runs and domains of which a simulation was played again on the bundled data.
+        self._checked: set[tuple[str, str]] = set()
 
     def read(self, run: Run) -> None:
         """Add the simulations of a run.
@@ -60,26 +65,46 @@ class StoredEvidence:
             OSError: A file cannot be opened.
         """
         run.recognise = partial(recognise_domain, domains=self._domains)
-        agent, unchecked = "", set(self._bundled)
         for trial in run.trials():
-            agent = agent or agent_name(run.info, ()) or run.name
-            name = self._domain or trial.domain
-            try:
-                if trial.simulation.outcome == "error":
-                    self.left_out["no verdict"] += 1
-                    continue
-                domain = self._load(name)
-                task = self._task(trial, domain)
-                if name in unchecked and not trial.test:
-                    unchecked.discard(name)
-                    _check_data(run, trial.simulation, task, domain)
-                self._add(trial.simulation, task, domain, agent)
-            except ConfigurationError:
-                raise
-            except (TauError, RecursionError) as error:
-                self.problems[f"{run.name}: {str(error).splitlines()[0]}"] += 1
+            self.add(run, trial, self._domain or trial.domain)
         for problem in run.problems:
             self.problems[f"{run.name}: {problem}"] += 1
+
+    def add(self, run: Run, trial: StoredTrial, name: str) -> None:
+        """Add a simulation of a run.
+
+        Args:
+            run: The run.
+            trial: The simulation; its verdict is made where it does not say how the trial ended.
+            name: The name of its domain.
+
+        Raises:
+            ConfigurationError: The run was made on other data than the domain has, or there is no such domain.
+        """
+        if trial.simulation.outcome == "error":
+            self.left_out["no verdict"] += 1
+            return
+        domain = self._load(name)
+        try:
+            task = self._task(trial, domain)
+            if name in self._bundled and not trial.test and (run.shown, name) not in self._checked:
+                self._checked.add((run.shown, name))
+                _check_data(run, trial.simulation, task, domain)
+            self._add(trial.simulation, task, domain, agent_name(run.info, ()) or run.name)
+        except ConfigurationError:
+            raise
+        except (TauError, RecursionError) as error:
+            self.problems[f"{run.name}: {str(error).splitlines()[0]}"] += 1
+
+    def findings(self, doubt: Doubt) -> list[str]:
+        """Return the errors and warnings of ``tau lint`` about a task in doubt."""
+        task, domain = self.tasks[doubt.task]
+        report = asyncio.run(lint_domain(domain, None, [task]))
+        return [
+            f"{finding.rule}: {finding.text}"
+            for finding in report.findings
+            if finding.task_id == task.id and finding.severity in ("error", "warning")
+        ]
 
     def _load(self, name: str) -> Domain:
         if not name:

@@ -6,11 +6,13 @@ from collections import Counter
 from typing import IO, TYPE_CHECKING, Any
 
 from ...analysis.columns import with_facts
+from ...capability.calls import TasksShown
 from ...errors import ConfigurationError
 from ...masking import mask_secrets
 from ...runs.groups import distinguish, find_variants, match_groups
 from ...runs.manifest import agent_name
 from .blocks import BLOCK, ConversationBlocks
+from .capability_blocks import shown_blocks
 from .conversation import first_difference
 from .gathering import Facts, Gatherer
 from .overview import about, comparisons, counts, rates
@@ -44,10 +46,10 @@ def gather(
         OSError: A file cannot be opened, or the conversations cannot be written.
     """
     columns = with_facts(column for run in runs for column in run.fact_columns)
-    tables = _Tables(columns)
+    tables, tasks = _Tables(columns), TasksShown(capabilities, domains)
     shown, gathered = [], list[list[Facts]]()
     for number, run in enumerate(runs):
-        gatherer = Gatherer(run, domains, capabilities, folder, compared=len(runs) > 1)
+        gatherer = Gatherer(run, domains, capabilities, folder, compared=len(runs) > 1, tasks=tasks)
         kept, facts = _gather_run(gatherer, ConversationBlocks(file, number))
         records = [one.record for one in facts]
         names = _Names([record.group for record in records])
@@ -71,6 +73,7 @@ def gather(
         "columns": page_columns(columns, [one.record for facts in gathered for one in facts]),
         "tasks": tables.tasks,
         "texts": tables.texts,
+        "taskBlocks": _task_blocks(tasks, gathered, folder),
         "block": BLOCK,
         "pairs": _pairs(*gathered) if len(runs) == 2 else None,
     }
@@ -110,6 +113,19 @@ def page_columns(columns: Sequence[Column], records: Sequence[TrialRecord]) -> l
         name, kind, label = column.page[:3]
         found.append({"name": name, "kind": kind, "label": label, "unit": column.unit, "parts": parts})
     return found
+
+
+def _task_blocks(tasks: TasksShown, gathered: Sequence[Sequence[Facts]], folder: Path) -> list[dict[str, Any]]:
+    """Return the blocks of tasks, each with the places of its simulations: those of the run, and of the row in it."""
+    places: dict[str, tuple[int, int]] = {}
+    for run, rows in enumerate(gathered):
+        for row, facts in enumerate(rows):
+            places.setdefault(facts.simulation, (run, row))
+    return [
+        {**shown, "simulations": [places[simulation] for simulation in block.simulations if simulation in places]}
+        for name, block in tasks.blocks()
+        for shown in shown_blocks([(name, block.block._replace(place="box"))], folder)
+    ]
 
 
 class _Names:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...capability import Capability
+    from ...capability.calls import TasksShown
     from ...models import Call
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run, StoredTrial
@@ -30,11 +31,13 @@ class Facts(NamedTuple):
         record: Its record.
         fingerprints: Those of its messages.
         brief: What went wrong, in a few words; None if it passed, or if that is not known.
+        simulation: The id of the simulation.
     """
 
     record: TrialRecord
     fingerprints: bytes
     brief: str | None = None
+    simulation: str = ""
 
 
 class Gatherer:
@@ -46,14 +49,22 @@ class Gatherer:
         compared: Whether the messages of the run are compared with those of another one.
         capabilities: The capabilities whose blocks are shown.
         folder: The folder of the page.
+        tasks: What capabilities show of the tasks; each simulation is added.
     """
 
     def __init__(
-        self, run: Run, domains: DomainSource, capabilities: Sequence[Capability], folder: Path, *, compared: bool
+        self,
+        run: Run,
+        domains: DomainSource,
+        capabilities: Sequence[Capability],
+        folder: Path,
+        *,
+        compared: bool,
+        tasks: TasksShown,
     ) -> None:
         self.run, self._compared, self._capabilities = run, compared, capabilities
         self._blamer, self._folder = Blamer(run, domains), folder
-        self._histories = StateHistories()
+        self._histories, self._tasks = StateHistories(), tasks
 
     def gather(self, blocks: ConversationBlocks) -> Iterator[Facts]:
         """Yield the facts of the run's simulations, in order.
@@ -71,10 +82,11 @@ class Gatherer:
                 trial.simulation, calls, task, domain, self._histories, self._folder, self._capabilities
             )
             blocks.add({**shown, "test": trial.test} if trial.test else shown)
+            self._tasks.add(self.run, trial, name)
         blocks.end()
 
     def _facts(self, trial: StoredTrial, calls: Sequence[Call], domain: str) -> Facts:
         simulation = trial.simulation
         record = make_record(simulation, trial.task, domain, trial.test, calls=calls)
         brief = None if record.outcome == "passed" else in_brief(simulation)
-        return Facts(record, fingerprints(simulation.messages) if self._compared else b"", brief)
+        return Facts(record, fingerprints(simulation.messages) if self._compared else b"", brief, simulation.id)

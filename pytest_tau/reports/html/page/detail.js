@@ -20,6 +20,7 @@ async function drawDetail(id, leave, open) {
     navigation(id, leave, open),
     heading(trial),
     ...trial.rows.map((row, run) => verdictLine(row, talks[run], run)),
+    taskBoxes(trial),
     ...body,
   );
   page.focus({ preventScroll: true });

@@ -14,6 +14,7 @@ function drawOverview(filterBy, filterOutcome) {
       RUNS.map((run, number) => runCard(run, number, filterOutcome)),
     ),
     COMPARED ? changesCard(filterOutcome) : "",
+    ...taskCards(),
   );
   byId("charts").append(
     el(
