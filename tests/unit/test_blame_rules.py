@@ -1,0 +1,161 @@
+"""Single rules of attribution, each with a conversation that it names, and one near it that it must not name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.diagnosis import agent_rules, user_evidence
+from pytest_tau.diagnosis.deviations import Deviation
+from pytest_tau.diagnosis.divergence import first_divergence
+from pytest_tau.diagnosis.facts import Facts
+
+from .test_blame_on_proof import PRICE, STOP, made, scenario
+from .test_diagnosis_attribution import graded
+from .tiny import action, agent, call, user
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import Task
+
+#: What tools show of two items with parts, and of a product.
+ORDER = '{"order_id": "o-77", "items": [{"item_id": "i-1", "name": "Desk Lamp"}, {"item_id": "i-2", "name": "Mug"}]}'
+LOOK = made(call("look", item_id="o-77"), ORDER)
+HELLO = agent("Hello")
+
+
+def about(domain: Domain, wanted: Task, *messages: Any) -> Facts:
+    simulation = graded(domain, wanted, *messages)
+    return Facts(simulation, first_divergence(wanted, simulation, domain), wanted, domain)
+
+
+def shown(found: Any) -> tuple[str, int | None] | None:
+    return None if found is None else (found.party, found.message_idx)
+
+
+ADDRESS = "You are ada@example.org. Set the price of the lamp to 150."
+NOT_FOUND = made(call("look", item_id="ada"), "Error: not found", error=True)
+
+
+@pytest.mark.parametrize(
+    ("talk", "expected"),
+    [
+        ([user("I am Ada."), *NOT_FOUND, agent("I cannot find you."), user("Bye. ###STOP###")], ("user", 5)),
+        # It has said the address.
+        ([user("I am ada@example.org."), *NOT_FOUND, agent("I cannot find you."), user("Bye. ###STOP###")], None),
+        # The agent has found something.
+        ([user("I am Ada."), *NOT_FOUND, *made(call("look", item_id="lamp")), user("Bye. ###STOP###")], None),
+        # The agent has not looked.
+        ([user("I am Ada."), agent("I cannot find you."), user("Bye. ###STOP###")], None),
+    ],
+)
+def test_withheld(domain: Domain, talk: list[Any], expected: Any) -> None:
+    facts = about(domain, scenario(ADDRESS, PRICE), HELLO, *talk)
+    assert shown(user_evidence.withheld(facts)) == expected
+
+
+REMOVED = made(call("remove", item_id="o-77"))
+
+
+@pytest.mark.parametrize(
+    ("wish", "asked", "expected"),
+    [
+        ("Remove the lamp.", "I remove the desk lamp. Is that right?", ("agent", 5)),
+        # The agent has named every part, or none of them.
+        ("Remove the lamp.", "I remove the desk lamp and the mug. Is that right?", None),
+        ("Remove the lamp.", "I remove it. Is that right?", None),
+        # The user wants all of it.
+        ("Remove all of the order.", "I remove the desk lamp. Is that right?", None),
+    ],
+)
+def test_did_more(domain: Domain, wish: str, asked: str, expected: Any) -> None:
+    facts = about(domain, scenario("Remove the lamp.", PRICE), HELLO, user(wish), *LOOK, agent(asked), *REMOVED, STOP)
+    call_made = facts.calls[-1]
+    deviation = Deviation(call_made, None, ())
+    assert shown(agent_rules.did_more(facts, deviation, call_made)) == expected
+
+
+SEATS = [action("sit", seat_id=seat, who="Ada") for seat in ("s1", "s2")]
+ONE_SEAT = made(call("sit", seat_id="s1", who="Ada"))
+
+
+@pytest.mark.parametrize(
+    ("talk", "expected"),
+    [
+        ([*ONE_SEAT, agent("Done.")], ("agent", 4)),
+        # The agent has spoken of the other one since.
+        ([*ONE_SEAT, agent("Done. I cannot take s2.")], None),
+        # No change was made, so none was forgotten.
+        ([agent("Done.")], None),
+        ([*made(call("sit", seat_id="s1", who="Bob")), agent("Done.")], None),
+    ],
+)
+def test_forgot_sibling(domain: Domain, talk: list[Any], expected: Any) -> None:
+    facts = about(domain, scenario("Take s1 and s2 for Ada.", *SEATS), HELLO, user("I want seats."), *talk, STOP)
+    missing = [each for each in facts.deviations if each.made is None]
+    assert [shown(agent_rules.forgot_sibling(facts, deviation)) for deviation in missing][-1] == expected
+
+
+LAMP_SHOWN = made(
+    call("look", item_id="lamp-1"), '[{"item_id": "lamp-1", "name": "Lamp"}, {"item_id": "desk-2", "name": "Desk"}]'
+)
+SIT = action("sit", seat_id="s1", who="desk-2")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("Take the lamp.", "I meant the desk.", ("user", 3)),
+        # It has said so before.
+        ("Take the lamp or the desk.", "I meant the desk.", None),
+        # It has never said so.
+        ("Take the lamp.", "Thanks.", None),
+        # Neither side has spoken of what the agent took.
+        ("Take it.", "I meant the desk.", None),
+    ],
+)
+def test_asked_too_late(domain: Domain, before: str, after: str, expected: Any) -> None:
+    talk = [*LAMP_SHOWN, user(before), *made(call("sit", seat_id="s1", who="lamp-1")), agent("Done."), user(after)]
+    facts = about(domain, scenario("Put the desk onto s1.", SIT), HELLO, *talk, STOP)
+    assert shown(user_evidence.asked_too_late(facts, facts.deviations[0])) == expected
+
+
+TAGS = action("add", item_id="new", tags=["i-1", "i-2"])
+
+
+@pytest.mark.parametrize(
+    ("text", "wish", "expected"),
+    [
+        ("Add everything of the order.", "Add the lamp.", ("user", 3)),
+        # It asks for everything, or names the other part as well.
+        ("Add everything of the order.", "Add everything.", None),
+        ("Add everything of the order.", "Add the lamp and the mug.", None),
+        # Its scenario does not want everything.
+        ("Add the lamp.", "Add the lamp.", None),
+    ],
+)
+def test_asked_for_less(domain: Domain, text: str, wish: str, expected: Any) -> None:
+    talk = [HELLO, *LOOK, user(wish), *made(call("add", item_id="new", tags=["i-1"])), STOP]
+    facts = about(domain, scenario(text, TAGS), *talk)
+    assert shown(user_evidence.asked_for_less(facts, facts.deviations[0])) == expected
+
+
+HANDED = made(call("transfer", summary="A price."))
+
+
+@pytest.mark.parametrize(
+    ("talk", "expected"),
+    [
+        ([user("Make the lamp 150."), *HANDED], ("agent", 2)),
+        # The user has asked for a person, or has agreed to one.
+        ([user("Make the lamp 150."), agent("Why?"), user("I want to speak to a human agent."), *HANDED], None),
+        ([user("Make it 150."), agent("Shall I transfer you to a human agent?"), user("Yes, please."), *HANDED], None),
+        # It was not handed over.
+        ([user("Make the lamp 150."), agent("No.")], None),
+    ],
+)
+def test_transferred(domain: Domain, talk: list[Any], expected: Any) -> None:
+    facts = about(domain, scenario("Set the price of the lamp to 150.", PRICE), HELLO, *talk, STOP)
+    (deviation,) = facts.deviations
+    assert shown(agent_rules.transferred(facts, deviation)) == expected
