@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .rules import breaches_in, carried_out
 from .slots import addressed, fields_of, slots_of
+from .twins import twins
 from .wishes import Wishes
 
 if TYPE_CHECKING:
@@ -60,14 +61,22 @@ class References:
 
         Nor does it count if it leads to the same state.
         """
-        environment = self.before[slot.position].fork()
         changed = slot.action.model_copy(update={"arguments": slot.filled(value)})
-        rest = [changed, *self._actions[slot.position + 1 :]]
-        for position, action in enumerate(rest, slot.position):
+        return self._admit(slot.position, [changed, *self._actions[slot.position + 1 :]])
+
+    def admits_throughout(self, value: str, other: str) -> bool:
+        """Return the same for another id in each action that has a value."""
+        changes = [{"arguments": _renamed(action.arguments, value, other)} for action in self._actions]
+        pairs = zip(self._actions, changes, strict=True)
+        return self._admit(0, [action.model_copy(update=change) for action, change in pairs])
+
+    def _admit(self, begin: int, rest: Sequence[Action]) -> bool:
+        environment = self.before[begin].fork()
+        for position, action in enumerate(rest, begin):
             failed = environment.call(action.name, action.arguments, action.requestor).error
             if failed and position not in self._failing:
                 return False
-        actions = [*self._actions[: slot.position], *rest]
+        actions = [*self._actions[:begin], *rest]
         return not environment.equals(self.after) and self._broken(actions) <= self._broken(self._actions)
 
     def has_records_named(self, names: Sequence[str]) -> bool:
@@ -109,6 +118,23 @@ def _open(task: Task, domain: Domain) -> Iterator[OpenChoice]:
             alternatives = tuple(map(slot.typed, fitting))
             value = slot.typed(slot.value)
             yield OpenChoice(slot.position, slot.action.name, slot.path, value, alternatives, present, why)
+    yield from _of_twins(task, domain, wishes, listed)
+
+
+def _of_twins(task: Task, domain: Domain, wishes: Wishes, listed: set[tuple[str, str]]) -> Iterator[OpenChoice]:
+    """Yield the records that have a twin: all words of the scenario fit both."""
+    reference = None
+    for slot, others in twins(task, domain, wishes):
+        if (slot.argument, slot.value) in listed:
+            continue
+        reference = reference or References(task, domain)
+        free = [other for other in others[:_MOST] if not _is_accepted(task, slot, other)]
+        fitting = tuple(other for other in free if reference.admits_throughout(slot.value, other))
+        if fitting:
+            listed.add((slot.argument, slot.value))
+            values = " and ".join([slot.value, *fitting])
+            why = f"{values} fit: they differ in nothing but ids, of which the scenario has none"
+            yield OpenChoice(slot.position, slot.action.name, slot.path, slot.value, fitting, False, why)
 
 
 def _is_accepted(task: Task, slot: Slot, value: str) -> bool:
@@ -126,6 +152,14 @@ def is_replacement(slot: Slot) -> bool:
 
 def _subject(slot: Slot) -> str:
     return " ".join(part for part in slot.argument.split("_") if part not in ("id", "ids"))
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, dict):
+        return {name: _renamed(part, old, new) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_renamed(part, old, new) for part in value]
+    return new if value == old else value
 
 
 def _texts(value: Any) -> set[str]:

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..policy import load_ways_round
 from ..text import one_line
 from .alternatives import References
-from .slots import addressed, is_write, records_of, slots_of
+from .slots import is_write, records_of, slots_of
 from .variants import replacements, similar, unasked_changes
 from .wishes import Wishes, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from ..environment import Domain, Environment
+    from ..environment import Change, Domain, Environment
     from ..models import Action, Task
 
 _BUDGET = re.compile(
-    r"\b(?:up to|at most|no more than|not more than|a maximum of|budget (?:is|of)|(?:less|cheaper) than|under|below)"
-    r"(?: a budget of)? \$(\d[\d,]*(?:\.\d+)?)"
+    r"(?:\b(?:up to|at most|a maximum of|budget (?:is|of)|(?:less|cheaper) than|under|below)|"
+    r"(?:\b(?:no|not|never)|n't)(?: \w+){0,2} more than)(?: a budget of)? "
+    r"\$(\d[\d,]*(?:\.\d+)?)(?! (?:per|each|a|for each|for every)\b)"
 )
 #: The names of fields that hold what a write costs.
 _MONEY = re.compile(r"amount|cost|fee|charge|total_price")
@@ -38,6 +39,9 @@ _QUALIFIED = re.compile(
     r"in (?:the|that|this|it|one|your)|from (?:the|that))\b"
 )
 _ALL = re.compile(r"\ball (?:of )?(?:your|my) (\w+)")
+_CLAUSE = re.compile(r"[,.;:!?]\s|\n")
+#: A limit of what is paid with one method is none of what a write costs.
+_OF_ONE_PAYMENT = re.compile(r"card\b|certificate|paypal|\bbalance")
 _OF_PAYMENT = re.compile(r"\b(?:pay\w*|card|giftcard|refund\w*|remember)\b")
 _REFUSED = re.compile(r"\b(?:not possible|impossible|can ?not|can't|unable|not able|refus\w+|if possible|possible)\b")
 _LEAST = 2
@@ -134,29 +138,38 @@ def _wider_word(task: Task, domain: Domain, wishes: Wishes) -> Iterator[Fault]:
 
 def _over_budget(writes: list[tuple[int, Action]], reference: References, wishes: Wishes) -> Iterator[Fault]:
     """Check ``over-budget``: a write costs more than the only limit that the scenario has."""
-    limits = {float(found[1].replace(",", "")) for found in _BUDGET.finditer(wishes.text)}
-    if len(limits) != 1:
+    limited = [clause for clause in _CLAUSE.split(wishes.text) if _BUDGET.search(clause)]
+    limits = {float(found[1].replace(",", "")) for clause in limited for found in _BUDGET.finditer(clause)}
+    if len(limits) != 1 or any(map(_OF_ONE_PAYMENT.search, limited)):
         return
     limit = limits.pop()
+    states = [*reference.before, reference.after]
+    costs = {position: _cost(states[position], states[position + 1]) for position, _ in writes}
     for position, action in writes:
-        before = reference.before[position]
-        after = before.fork()
-        if after.call(action.name, action.arguments, action.requestor).error:
-            continue
-        cost = sum(_charges(action.arguments, after)) - sum(_charges(action.arguments, before))
-        if cost > limit:
+        # Another write of the same record may pay back, such as a change after an upgrade.
+        back = sum(min(costs[place], 0) for place, other in writes if place != position and _share(action, other))
+        if (cost := costs[position] + back) > limit:
             text = f"action {position} ({action.name}) costs ${cost:.2f}, and the scenario allows ${limit:g}"
-            yield Fault(
-                "over-budget",
-                text,
-                f"the state after the call has ${cost:.2f} more",
-                "correct the limit, or say what it is for",
-            )
+            proof = f"the state after the call has ${cost:.2f} more"
+            yield Fault("over-budget", text, proof, "correct the limit, or say what it is for")
 
 
-def _charges(arguments: Mapping[str, Any], environment: Environment) -> Iterator[float]:
-    """Yield the amounts in the records that a call addresses."""
-    yield from _amounts(list(addressed(arguments, environment).values()))
+def _share(one: Action, other: Action) -> bool:
+    """Return whether two calls have a text in common, such as the id of a record."""
+    return any(isinstance(value, str) and value in other.arguments.values() for value in one.arguments.values())
+
+
+def _cost(before: Environment, after: Environment) -> float:
+    """Return the amounts in what a write adds; of one that adds none, by how much it changes those that there are."""
+    changes = before.agent_db.changes(after.agent_db)
+    added = [change for change in changes if change.missing == "expected" and any(_amounts_in(change, change.got))]
+    return sum(
+        sum(_amounts_in(change, change.got)) - sum(_amounts_in(change, change.expected)) for change in added or changes
+    )
+
+
+def _amounts_in(change: Change, value: Any) -> Iterator[float]:
+    return _amounts({change.path.rpartition("/")[2]: value})
 
 
 def _amounts(value: Any) -> Iterator[float]:

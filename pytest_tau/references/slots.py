@@ -38,6 +38,7 @@ class Group(NamedTuple):
         members: What is known of each value, by value.
         is_of_records: Whether there are records with a field of this name, from which a value can be taken over.
         is_count: Whether they are numbers: how many of something.
+        owner_id: The id of the record that has them; empty for an enumeration.
     """
 
     owner: Mapping[str, Any]
@@ -45,6 +46,7 @@ class Group(NamedTuple):
     members: Mapping[str, Any]
     is_of_records: bool = True
     is_count: bool = False
+    owner_id: str = ""
 
 
 class Slot(NamedTuple):
@@ -153,12 +155,12 @@ def _index(domain: Domain, environment: Environment) -> tuple[dict[str, list[Gro
     if domain not in _INDEXES:
         found: dict[str, list[Group]] = {}
         fields: set[str] = set()
-        for _, record in records_of(environment):
+        for name, record in records_of(environment):
             fields |= record.keys()
             for field, members in record.items():
                 if isinstance(members, dict) and all(isinstance(member, dict) for member in members.values()):
                     for value in members:
-                        found.setdefault(value, []).append(Group(record, field, members))
+                        found.setdefault(value, []).append(Group(record, field, members, owner_id=name))
         groups = {value: groups for value, groups in found.items() if len(groups) <= _MOST_OWNERS}
         _INDEXES[domain] = groups, fields
     return _INDEXES[domain]

@@ -180,7 +180,7 @@ def test_any_word_about_the_payment_closes_it(domain: Domain, words: str) -> Non
 
 def test_a_value_with_which_a_later_call_fails_is_no_alternative(domain: Domain) -> None:
     second = "swap_lamp", {"booking_id": "B1", "lamps": ["L2"], "new_lamps": ["L3"], "payment_id": "card_1"}
-    assert open_choices(task("You want other lamps.", swap(), second), domain) == []
+    assert open_choices(task("You want other lamps for booking B1.", swap(), second), domain) == []
 
 
 def test_a_value_that_a_rule_of_calls_forbids_is_no_alternative(tmp_path: Path) -> None:
@@ -211,6 +211,50 @@ def test_a_number_of_which_nothing_is_said_is_open(domain: Domain) -> None:
     assert (choice.argument, choice.value, choice.alternatives) == ("beds", 3, (4, 2))
     for words in ("You want a third bed in B1.", "We come to B1 with three people.", "We are 3 in B1."):
         assert open_choices(task(words, beds), domain) == []
+
+
+DAY = "Cancel your booking. You took the wrong day."
+
+
+def with_state(wanted: Task, bookings: dict[str, Any]) -> Task:
+    """A task that begins with other bookings."""
+    state = {"initialization_data": {"agent_data": {"bookings": bookings}}}
+    return type(wanted).model_validate(wanted.model_dump(mode="json", exclude_none=True) | {"initial_state": state})
+
+
+def test_a_record_that_is_like_another_one_is_open(domain: Domain) -> None:
+    (choice,) = open_choices(task(DAY, cancel("B1")), domain)
+    assert (choice.argument, choice.value, choice.alternatives) == ("booking_id", "B1", ("B2",))
+    assert choice.why == "B1 and B2 fit: they differ in nothing but ids, of which the scenario has none"
+
+
+@pytest.mark.parametrize(
+    ("text", "bookings"),
+    [
+        (f"{DAY} It is B1.", {}),
+        (f"{DAY} You keep B2.", {}),
+        # What differs may be told by a word, whether or not one is found.
+        (DAY, {"B2": {"beds": 2}}),
+        (DAY, {"B2": {"guest": "bob"}}),
+        (DAY, {"B2": {"note": "with a view"}}),
+        # The call fails for the other one.
+        (DAY, {"B1": {"status": "open"}, "B2": {"status": "over"}}),
+    ],
+)
+def test_a_record_that_can_be_told_from_others_is_not_open(domain: Domain, text: str, bookings: dict[str, Any]) -> None:
+    assert open_choices(with_state(task(text, cancel("B1")), bookings), domain) == []
+
+
+def test_a_record_is_not_open_where_the_reference_writes_to_its_twin_as_well(domain: Domain) -> None:
+    assert open_choices(task(DAY, cancel("B1"), cancel("B2")), domain) == []
+
+
+def test_a_twin_that_the_task_begins_with_is_found(domain: Domain) -> None:
+    wanted = with_state(task(DAY, cancel("B3", "wrong day")), {"B3": {"status": "open", "beds": 4}})
+    assert open_choices(wanted, domain) == []
+    twins = with_state(wanted, {"B3": {"status": "open", "beds": 4}, "B4": DATA["bookings"]["B1"] | {"beds": 4}})
+    (choice,) = open_choices(twins, domain)
+    assert (choice.value, choice.alternatives) == ("B3", ("B4",))
 
 
 def test_options_that_change_without_a_word_are_found(domain: Domain) -> None:
@@ -246,6 +290,11 @@ def test_a_write_above_the_limit_is_found(domain: Domain) -> None:
     assert kinds(f"{BLACK} Pay by card, up to $4.", domain, swap()) == ["over-budget"]
     assert kinds(f"{BLACK} Pay by card, up to $5.", domain, swap()) == []
     assert kinds(f"{BLACK} Pay by card, up to $4, or up to $9 for a lamp.", domain, swap()) == []
+    for words in ("It must not cost more than $4.", "You will not pay more than $4.", "You never spend more than $4."):
+        assert kinds(f"{BLACK} Pay by card. {words}", domain, swap()) == ["over-budget"]
+    # A limit of one of several payments, or of each lamp, is none of what the call costs.
+    for words in ("No more than $4 by card.", "Pay by card. You pay up to $4 per lamp."):
+        assert kinds(f"{BLACK} {words}", domain, swap()) == []
 
 
 def test_one_record_is_named_and_several_are_written(domain: Domain) -> None:
