@@ -24,7 +24,7 @@ _BUDGET = re.compile(
     r"\$(\d[\d,]*(?:\.\d+)?)(?! (?:per|each|a|for each|for every)\b)"
 )
 #: The names of fields that hold what a write costs.
-_MONEY = re.compile(r"amount|cost|fee|charge|total_price")
+_MONEY = re.compile(r"^(?:total_|paid_)?amount$|cost|fee|charge|total_price")
 _ONLY_IF = re.compile(r"(?<!and )\bonly if\b")
 #: What the user does if a condition is not met.
 _ELSE = re.compile(
@@ -40,7 +40,7 @@ _QUALIFIED = re.compile(
 )
 _ALL = re.compile(r"\ball (?:of )?(?:your|my) (\w+)")
 _CLAUSE = re.compile(r"[,.;:!?]\s|\n")
-#: A limit of what is paid with one method is none of what a write costs.
+#: A limit of one of several payments is not a limit of what a write costs.
 _OF_ONE_PAYMENT = re.compile(r"card\b|certificate|paypal|\bbalance")
 _OF_PAYMENT = re.compile(r"\b(?:pay\w*|card|giftcard|refund\w*|remember)\b")
 _REFUSED = re.compile(r"\b(?:not possible|impossible|can ?not|can't|unable|not able|refus\w+|if possible|possible)\b")

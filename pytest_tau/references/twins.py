@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..models import Task
     from .wishes import Wishes
 
-#: An id; dates, amounts and words may tell records apart.
+#: An id; dates, amounts and words may distinguish records.
 _ID = re.compile(r"#?(?=\w*\d)\w{5,}")
 _DIGIT = re.compile(r"\d")
 
@@ -88,7 +88,7 @@ def _is_like(record: Any, other: Any, keys: tuple[str, str], environment: Enviro
 
 
 def _is_silent(one: Any, two: Any, environment: Environment, wishes: Wishes) -> bool:
-    """Return whether two values are ids that only their digits tell apart, and neither is said or names a record."""
+    """Return whether two values are ids that differ in digits only, and neither is said or names a record."""
     if not all(isinstance(value, str) and _ID.fullmatch(value) for value in (one, two)):
         return False
     said = any(value.lower() in wishes.text for value in (one, two))
