@@ -197,6 +197,10 @@ class UnwatchedModelError(ModelError):
     """Model calls of the agent's own client cannot be watched in this process; the run is to be set up otherwise."""
 
 
+class UnboundCallError(TauError):
+    """A tool of an agent's own was called by code of which it is not known which trial it belongs to."""
+
+
 class JudgeError(TauError):
     """The judge of NL assertions failed; the conversation is kept."""
 

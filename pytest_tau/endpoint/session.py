@@ -23,10 +23,14 @@ class ToolOutcome(NamedTuple):
     Attributes:
         text: The result's text; it begins with ``Error:`` if the call failed.
         is_error: The call failed.
+        value: What the tool returned: JSON data, or what a function of one's own returned; None if the call failed.
+        error: What the tool raised; None if it is not known, or the call did not fail.
     """
 
     text: str
     is_error: bool
+    value: Any = None
+    error: Exception | None = None
 
 
 class ToolSession(Protocol):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from ..documents import DocumentError, parse_json
 from ..errors import DomainError, PlainErrors, TaskFormatError, ToolError, ToolServerError, UnwritableResultError
 from ..masking import mask_secrets
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from ..plain import json
-from .results import result_text, stored_calls
+from .jsonable import Returned, jsonable
+from .results import object_text, result_text, stored_calls
 from .schemas import with_members
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Environment:
         self.fault: str | None = None
         self.executed: Counter[str] = Counter()
         self.abandoned = False
+        self._outcomes: dict[str, Outcome] | None = None
         self.waits = any(type(each.db).waits for each in self.toolkits)
 
     @property
@@ -104,7 +106,8 @@ class Environment:
             # Merged data of one side may have put both sides on one database.
             user.db = agent.db if user.db is self._agent.db else user.db.fork()
         twin = Environment.__new__(type(self))
-        vars(twin).update({**vars(self), "_agent": agent, "_user": user, "executed": self.executed.copy()})
+        own = {"_agent": agent, "_user": user, "executed": self.executed.copy(), "_outcomes": None}
+        vars(twin).update({**vars(self), **own})
         return twin
 
     def equals(self, other: Environment) -> bool:
@@ -209,15 +212,22 @@ class Environment:
             The result as a message, and the value that the tool has returned: None if the call fails. The value may be
             a record of the state, for reading only.
         """
-        content, failed, value = self._outcome(name, arguments, requestor)
-        return ToolMessage(id=call_id, content=content, requestor=requestor, error=failed), value
+        content, value, error = self._outcome(name, arguments, requestor)
+        if self._outcomes is not None:
+            self._outcomes[call_id] = Outcome(content, _plain_value(value), error)
+        return ToolMessage(id=call_id, content=content, requestor=requestor, error=error is not None), value
 
-    def _outcome(self, name: str, arguments: Any, requestor: Requestor) -> tuple[str, bool, Any]:
-        """Run a tool and sync both sides; return the text of the result, whether the call failed, and the value."""
+    def keep_outcomes(self) -> dict[str, Outcome]:
+        """Keep what calls return and raise from now on, by the ids of the calls."""
+        self._outcomes = {}
+        return self._outcomes
+
+    def _outcome(self, name: str, arguments: Any, requestor: Requestor) -> tuple[str, Any, Exception | None]:
+        """Run a tool and sync both sides; return the text of the result, the value, and what was raised instead."""
         try:
             result = self.perform(name, arguments, requestor)
             self.sync()
-            return writable(result_text(result)), False, result
+            return writable(result_text(result)), result, None
         except UnwritableResultError as error:
             raise DomainError(f"tool {name!r} {error}") from None
         except DomainError:
@@ -225,7 +235,7 @@ class Environment:
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
             if isinstance(error, ToolServerError) and not self.abandoned:
                 self.fault = self.fault or str(error)
-            return writable(f"Error: {mask_secrets(str(error))}"), True, None
+            return writable(f"Error: {mask_secrets(str(error))}"), None, error
 
     def execute(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
         """Run a tool without syncing and return a copy of what it returns.
@@ -377,6 +387,24 @@ class Environment:
             if toolkit is not None and name in toolkit.tool_infos:
                 return toolkit
         raise ToolError(f"Tool '{name}' not found.")
+
+
+class Outcome(NamedTuple):
+    """What a call has returned or raised.
+
+    Attributes:
+        text: The text of the result.
+        value: The value that was returned: of a toolkit as JSON data, of one's own function as it was.
+        error: What was raised; None if the call did not fail.
+    """
+
+    text: str
+    value: Any
+    error: Exception | None
+
+
+def _plain_value(value: Any) -> Any:
+    return value.value if isinstance(value, Returned) else jsonable(value, fallback=object_text)
 
 
 def _own_attributes(toolkit: Toolkit[Any]) -> dict[str, Any]:

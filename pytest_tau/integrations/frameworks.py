@@ -148,7 +148,7 @@ class TrialSession:
         """Return a ``CallToolResult``; one of an unknown or a failed tool has the SDK's mark of an error."""
         text, failed = f"Error: unknown tool {name!r}", True
         if name in self._tools:
-            text, failed = await self._tools[name].acall_result(arguments or {})
+            text, failed = (await self._tools[name].acall_result(arguments or {}))[:2]
         content = [{"type": "text", "text": text}]
         return self._types.CallToolResult.model_validate({"content": content, "isError": failed})
 

@@ -15,6 +15,7 @@ from ..errors import (
     ModelError,
     ReplayError,
     ToolServerError,
+    UnboundCallError,
     UnusableReplyError,
     is_interrupt,
 )
@@ -64,7 +65,7 @@ def ending_by(error: BaseException, side: Side) -> Ending:
     """Return the ending by an exception that a side has raised."""
     if isinstance(error, ConversationEnded):
         return Ending(error.termination_reason, error=error.error)
-    if isinstance(error, ModelError | ReplayError | UnusableReplyError):
+    if isinstance(error, ModelError | ReplayError | UnboundCallError | UnusableReplyError):
         # No verdict; but the length of an agent's requests is its own fault.
         own = side == "agent" and isinstance(error, ContextWindowError)
         reason: TerminationReason = "context_window_exceeded" if own else reason_of(error)

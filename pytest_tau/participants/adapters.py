@@ -15,13 +15,14 @@ from .base import Adapter, BuiltIn
 from .chat_format import chat_messages, visible_to
 from .containment import building
 from .own_loop.agent import OwnLoopAgent
-from .own_loop.form import check_factory, is_own_loop
+from .own_loop.form import check_factory, check_trial, is_own_loop, is_run, takes_trial
 from .task_views import own_copy
 from .threads import BlockingCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..environment.functions.patching import Patches
     from .context import Incoming, Participant, ParticipantContext, Reply
 
 
@@ -52,15 +53,23 @@ async def adapt(target: Any, context: ParticipantContext, caller: BlockingCaller
     if built and issubclass(built, BuiltIn):
         participant: Participant = target(context)
         return participant
+    check_tools(target, context.side, context.patches)
     with building():
         return await _adapt_foreign(target, context, caller or BlockingCaller(context.models, context.side))
 
 
 async def _adapt_foreign(target: Any, context: ParticipantContext, caller: BlockingCaller) -> Participant:
+    if is_own_loop(built_class(target) or target) or _is_run(target, context.side):
+        return await OwnLoopAgent.make(target, context, caller)
+    if context.patches is None:
+        return await _adapt_other(target, context, caller)
+    given = replace(context, patches=None)
+    return await OwnLoopAgent.around(lambda: _adapt_other(target, given, caller), context, caller)
+
+
+async def _adapt_other(target: Any, context: ParticipantContext, caller: BlockingCaller) -> Participant:
     built = built_class(target)
     form = built or target
-    if is_own_loop(form):
-        return await OwnLoopAgent.make(target, context, caller)
     if hasattr(form, "generate_next_message"):
         return await StatefulAdapter.make(target, context, caller)
     if hasattr(form, "respond"):
@@ -112,11 +121,44 @@ def check_form(target: Any, side: str) -> None:
         raise ConfigurationError(f"{_name_of(target)} is not a valid {side}: {problem}")
     if is_factory(target, side):
         _check_constructor(target, side)
-    elif not _accepts_two(target):
-        unmarked = "; a factory (trial) needs the mark pytest_tau.own_loop" if side == "agent" else ""
-        raise ConfigurationError(
-            f"{_name_of(target)} is not a valid {side}: it must accept (messages, tools){unmarked}"
-        )
+    elif not _accepts_two(target) and not _is_run(target, side):
+        raise ConfigurationError(_not_valid(target, side))
+
+
+def _is_run(target: Any, side: str) -> bool:
+    """Return whether a target is a function of the user's text, or of the conversation, that calls its tools itself."""
+    if (
+        side != "agent"
+        or built_class(target)
+        or any(hasattr(target, name) for name in ("respond", "generate_next_message", "run"))
+    ):
+        return False
+    return is_run(target) and not is_factory(target, side) and not _takes_tools(target)
+
+
+def _takes_tools(target: Any) -> bool:
+    parameters = _parameters(target)
+    return any(each.name == "tools" or each.kind is each.VAR_POSITIONAL for each in parameters[1:])
+
+
+def check_tools(target: Any, side: str, patches: Patches | None) -> None:
+    """Replace an agent's own tools; refuse one that calls its own tools in a domain that does not say where they are.
+
+    Raises:
+        ConfigurationError: A tool cannot be replaced, or the agent could not make a call.
+    """
+    if patches is not None:
+        patches.replace()
+    elif _is_run(target, side):
+        raise ConfigurationError(_not_valid(target, side))
+    elif is_own_loop(built_class(target) or target) and not takes_trial(target):
+        check_trial(target, _name_of(target))
+
+
+def _not_valid(target: Any, side: str) -> str:
+    other = "; a factory (trial) needs the mark pytest_tau.own_loop; an agent that calls its own tools needs patch= of "
+    accepted = f"(messages, tools){f'{other}the domain' if side == 'agent' else ''}"
+    return f"{_name_of(target)} is not a valid {side}: it must accept {accepted}"
 
 
 def is_factory(target: Any, side: str) -> bool:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from ..chat import TrialModel, TrialModels
     from ..environment import Tool
+    from ..environment.environment import Outcome
+    from ..environment.functions.patching import Patches
     from ..models import Message, Spoken
     from .behaviours import Behaviour
     from .task_views import AgentTask, UserTask
@@ -133,6 +135,8 @@ class ParticipantContext:
         make_tools: Asks the plugins of the run for tools as objects of a framework, by its name.
         other_loop: Returns an event loop for model calls outside of the conversation.
         agent_trial: The trial for an agent that runs its own loop, if it was made before the conversation.
+        patches: Where the agent finds the functions that are its tools; None if it is given its tools.
+        keep_outcomes: Lets the environment keep what calls return, by their ids.
         program_env: The names of environment variables that an agent which is a program is given in addition.
     """
 
@@ -156,6 +160,8 @@ class ParticipantContext:
     make_tools: Callable[[str, Sequence[Any]], Any] | None = None
     other_loop: Callable[[], AbstractEventLoop] | None = None
     agent_trial: Any = None
+    patches: Patches | None = None
+    keep_outcomes: Callable[[], Mapping[str, Outcome]] | None = None
 
     @property
     def whole_task(self) -> Task:

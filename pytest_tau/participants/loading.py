@@ -15,7 +15,7 @@ from ..endpoint.listener import load
 from ..errors import ConfigurationError, is_interrupt, similar_names, suggestion, unknown_name
 from ..files import digest
 from ..masking import mask_secrets
-from .adapters import adapt, built_class, check_form, name_of, takes_model
+from .adapters import adapt, built_class, check_form, check_tools, name_of, takes_model
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .base import BuiltIn
 from .clients import imported_names
@@ -26,6 +26,7 @@ from .programs import PROGRAMS, is_program, program_factory
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..environment.functions.patching import Patches
     from .agents.faulty import FaultyAgent, ForeignRecords
     from .context import Participant, ParticipantContext, Side
 
@@ -105,6 +106,15 @@ class ParticipantSource(NamedTuple):
             load()
         except ConfigurationError as error:
             raise ConfigurationError(f"agent {self.name} uses the endpoint of the trial: {error}") from error
+
+    def check_tools(self, patches: Patches | None) -> None:
+        """Replace the tools that an agent of one's own calls itself, or check that it is given tools.
+
+        Raises:
+            ConfigurationError: A tool cannot be replaced, or the agent could not make a call.
+        """
+        if self.is_foreign:
+            check_tools(self.target, "agent", patches)
 
     async def make(self, context: ParticipantContext) -> Participant:
         """Make a participant for one simulation.

@@ -8,7 +8,7 @@ import contextvars
 import inspect
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..chat import attribute_calls
@@ -16,6 +16,7 @@ from ..errors import ModelError, ReplayError
 from .containment import ForeignError, owned_by, run_contained
 
 if TYPE_CHECKING:
+    from ..background import BackgroundLoop
     from ..chat import Role, TrialModels
 
 _Job: TypeAlias = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
@@ -30,10 +31,16 @@ class BlockingCaller:
     Args:
         models: The models of the trial; calls that the functions make through this package belong to them.
         role: The role of the participant.
+
+    Attributes:
+        loop: Runs the coroutines of the functions; None for the loop that calls them.
+        on_call: Called where a function runs, before it.
     """
 
     def __init__(self, models: TrialModels | None = None, role: Role = "agent") -> None:
         self._models, self._role = models, role
+        self.loop: BackgroundLoop | None = None
+        self.on_call: Callable[[], None] = lambda: None
         self._jobs: queue.SimpleQueue[_Job | None] | None = None
 
     async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -83,9 +90,19 @@ class BlockingCaller:
 
     async def _call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if inspect.iscoroutinefunction(function):
-            return await function(*args, **kwargs)
+            return await self._on_loop(function(*args, **kwargs))
         result = await self._in_thread(function, args, kwargs)
-        return await result if inspect.isawaitable(result) else result
+        return await self._on_loop(result) if inspect.isawaitable(result) else result
+
+    async def _on_loop(self, result: Awaitable[Any]) -> Any:
+        if self.loop is None:
+            self.on_call()
+            return await result
+        return await asyncio.wrap_future(self.loop.submit(self._awaited(result)))
+
+    async def _awaited(self, result: Awaitable[Any]) -> Any:
+        self.on_call()
+        return await result
 
     async def _in_thread(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if self._jobs is None:
@@ -94,8 +111,12 @@ class BlockingCaller:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
         context = contextvars.copy_context()
-        self._jobs.put((loop, future, lambda: context.run(function, *args, **kwargs)))
+        self._jobs.put((loop, future, lambda: context.run(self._run, function, args, kwargs)))
         return await future
+
+    def _run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        self.on_call()
+        return function(*args, **kwargs)
 
 
 def _work(jobs: queue.SimpleQueue[_Job | None]) -> None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..environment import Table
-from ..environment.functions.jsonable import jsonable
+from ..environment.jsonable import jsonable
 from ..models import strings_in
 from ..policy.editions import sentences_of
 from .documents import required_documents

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, parse_json
 from ..environment import Table
-from ..environment.functions.jsonable import jsonable
+from ..environment.jsonable import jsonable
 from .sides import tools_of
 
 if TYPE_CHECKING:

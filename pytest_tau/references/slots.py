@@ -11,7 +11,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..environment import Table
-from ..environment.functions.jsonable import jsonable
+from ..environment.jsonable import jsonable
 from .arguments import arguments_in
 
 if TYPE_CHECKING:

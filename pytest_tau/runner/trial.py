@@ -13,6 +13,7 @@ from ..background import in_thread
 from ..capability.stages import StageCalls, most_attempts
 from ..capability.views import TrialView
 from ..diagnosis.attribution import annotate_failure
+from ..environment.functions.patching import patches_of
 from ..errors import (
     BudgetError,
     CapabilityError,
@@ -313,6 +314,8 @@ class Trial:
             make_tools=self.setup.make_tools,
             other_loop=self.setup.other_loop,
             agent_trial=self.setup.agent_trial,
+            patches=patches_of(self.domain.spec) if side == "agent" else None,
+            keep_outcomes=environment.keep_outcomes,
             program_env=self.settings.program_env,
         )
 

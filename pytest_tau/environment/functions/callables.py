@@ -21,7 +21,7 @@ __tracebackhide__ = hides_frames
 #: Characters of an object that are shown because it is not a function.
 _LONGEST = 100
 #: Attributes by which tools of frameworks have their function.
-_FUNCTION_IN = ("func", "coroutine", "function", "fn", "forward")
+FUNCTION_IN = ("func", "coroutine", "function", "fn", "forward")
 #: Annotations of parameters that cannot be the object of a domain.
 _SCALARS = (str, int, float, bool, "str", "int", "float", "bool")
 
@@ -71,7 +71,7 @@ def _where_function(given: object) -> str:
     """Return where the function is that a framework has made a tool of, after a colon; empty if that is not known."""
     if isinstance(given, functools.partial):
         return ": give it a __name__"
-    within = next((each for each in _FUNCTION_IN if inspect.isroutine(getattr(given, each, None))), None)
+    within = next((each for each in FUNCTION_IN if inspect.isroutine(getattr(given, each, None))), None)
     return "" if within is None else f": give its function, the attribute {within!r}"
 
 

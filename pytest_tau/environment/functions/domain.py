@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ConfigurationError, hides_frames, unknown_name
 from ..domain import DomainSpec
 from ..domain_files import PolicyFiles
+from ..jsonable import Returned
 from ..toolkit import Toolkit, tool
 from .callables import by_name, has_own_schema
 from .calling import FunctionCaller
-from .jsonable import tool_text
+from .patching import Patches
 from .sessions import FirstState, SessionState
 from .source import FunctionSource
 
@@ -37,6 +38,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     reads: Collection[str] = (),
     generic: Collection[str] = (),
     functions: Sequence[Callable[..., Any]] = (),
+    patch: Sequence[str] = (),
     policy: str | Path = "",
     tasks: str | Path = "tasks",
     folder: str | Path | None = None,
@@ -59,6 +61,9 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
             is graded.
         generic: The names of tools that neither read nor change anything, such as a transfer to a person.
         functions: What the agent cannot call, but ``initialization_actions`` and ``env_assertions`` of tasks can name.
+        patch: Where an agent that calls the tools itself finds them, by dotted names as for ``unittest.mock.patch``: a
+            dict, a list, a module, an object, or the function. There, the tools are replaced by ones that make the
+            call in the trial of the agent.
         policy: The text of the policy, or the path of its file.
         tasks: A task file, or a folder of task files.
         folder: The folder that paths are relative to; by default that of the file which calls this function.
@@ -73,7 +78,9 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     offered = {each.__name__ for each in tools}
     given = [each for each in (make, snapshot, restore) if each is not None]
     caller = FunctionCaller(name, [*tools, *functions, *given])
-    source = FunctionSource(name, named, caller, offered=offered, make=make, snapshot=snapshot, restore=restore)
+    patches = _patches(name, tools, named, patch, bound=make is not None)
+    state = {"make": make, "snapshot": snapshot, "restore": restore}
+    source = FunctionSource(name, named, caller, offered=offered, patches=patches, **state)
     source.check(writes=sorted(each for each, kind in kinds.items() if kind == "write"))
     return DomainSpec(
         name=name,
@@ -83,6 +90,24 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
         rules=rules,
         **files_of(folder_of_caller() if folder is None else Path(folder), tasks, policy),
     )
+
+
+def _patches(
+    domain: str,
+    tools: Sequence[Callable[..., Any]],
+    named: dict[str, Callable[..., Any]],
+    targets: Sequence[str],
+    *,
+    bound: bool,
+) -> Patches | None:
+    if isinstance(targets, str) or not all(isinstance(target, str) for target in targets):
+        raise ConfigurationError(f"domain {domain!r}: patch: expected a list of dotted names, got {targets!r}")
+    if not targets:
+        return None
+    by_their_name = {tool.__name__: tool for tool in tools}
+    # The others are static methods, or methods of the class.
+    of_object = [name for name, tool in by_their_name.items() if bound and named[name] is tool]
+    return Patches(domain, targets, by_their_name, of_object)
 
 
 #: What a state asks of its source if all sessions share the state of the functions.
@@ -174,7 +199,7 @@ def _method(function: Callable[..., Any], kind: ToolKind, *, offered: bool, boun
     @functools.wraps(function)
     def method(self: Toolkit[Any], /, **arguments: Any) -> Any:
         result = self.db.call(name, arguments, mutates=mutates)
-        return tool_text(result) if offered else result
+        return Returned.of(result) if offered else result
 
     parameters = list(inspect.signature(function).parameters.values())[1 if bound else 0 :]
     if offered and any(each.kind in _NOT_BY_NAME for each in parameters) and not has_own_schema(function):

@@ -23,8 +23,8 @@ from ...plain import json
 from ...world import InWorld
 from ..changes import Change, place_text, value_changes
 from ..database import Database
+from ..jsonable import state_data
 from ..records import canonical
-from .jsonable import state_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable

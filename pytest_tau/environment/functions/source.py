@@ -15,8 +15,9 @@ from ...models.problems import place_and_problems
 from ...world import InWorld
 from ..changes import value_changes
 from ..database import overlay
+from ..jsonable import Returned, state_data
 from .callables import converting
-from .jsonable import state_data, tool_text
+from .patching import patches_of, run_inside
 from .sessions import Session
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..changes import Change
     from ..domain import DomainSpec
     from .calling import FunctionCaller
+    from .patching import Patches
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
@@ -39,7 +41,7 @@ class FunctionSource:
 
     keyword = "snapshot"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a domain, which only ``domain_of`` puts together
         self,
         name: str,
         functions: dict[str, Callable[..., Any]],
@@ -49,18 +51,23 @@ class FunctionSource:
         make: Callable[[], Any] | None,
         snapshot: Callable[..., Any] | None,
         restore: Callable[..., Any] | None,
+        patches: Patches | None = None,
     ) -> None:
-        self.name, self.caller = name, caller
+        self.name, self.caller, self.patches = name, caller, patches
         self._shows_attributes, self._writes = snapshot is vars and make is not None, False
         if self._shows_attributes:
             snapshot = _attributes
+        functions = {each: converting(function) for each, function in functions.items()}
+        if patches is not None:
+            make, restore, snapshot = (each and run_inside(each) for each in (make, restore, snapshot))
+            functions = {each: run_inside(function) for each, function in functions.items()}
         self.make = caller.bind(make) if make else None
         self.restore = caller.bind(restore) if restore else None
         # Tasks of a loop may change a state or a result while it is converted elsewhere.
         self.snapshot = caller.bind(snapshot, state_data if caller.on_loop else None) if snapshot else None
         self._copied = caller.bind(snapshot, copy.deepcopy) if snapshot else None
         self.functions = {
-            each: caller.bind(converting(function), tool_text if caller.on_loop and each in offered else None)
+            each: caller.bind(function, Returned.of if caller.on_loop and each in offered else None)
             for each, function in functions.items()
         }
         self._first_target: Any = None
@@ -208,6 +215,12 @@ class FunctionSource:
                 raise  # by the function itself
             place, problems = place_and_problems(error)
             raise ToolError(f"{place}: {problems}") from None
+
+
+def release_functions(spec: DomainSpec) -> None:
+    """Put back the functions that were replaced where an agent finds them, at the end of a run."""
+    if (patches := patches_of(spec)) is not None:
+        patches.undo()
 
 
 def interrupt_functions(spec: DomainSpec) -> None:

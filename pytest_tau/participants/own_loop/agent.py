@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ParticipantError
 from ...models import MultiToolMessage, ToolMessage
 from ..base import Adapter
+from ..chat_format import chat_messages
 from ..replies import as_message, read_stream, short_repr
-from .form import is_factory
+from .form import is_factory, is_own_loop, takes_messages, takes_trial
 from .trial import AgentTrial
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
-    from ..context import Incoming, ParticipantContext, Reply
+    from ...environment.functions.patching import Bound
+    from ..context import Incoming, Participant, ParticipantContext, Reply
     from ..threads import BlockingCaller
 
 #: Seconds that a cancelled ``run`` has to finish.
@@ -29,15 +30,36 @@ class OwnLoopAgent(Adapter):
 
     Each of its tool calls, or the calls of one answer of its model, is a reply of this participant. The next message
     has their results, with which ``run`` goes on.
+
+    Args:
+        target: The function ``run``, or the object that has it.
+        context: The facts that it was built from.
+        caller: Calls its code.
+        trial: The trial.
+        bound: The trial, if its own functions are replaced.
+        inner: A participant of another form that answers, and whose own functions are replaced.
     """
 
-    def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller, trial: AgentTrial) -> None:
+    def __init__(
+        self,
+        target: Any,
+        context: ParticipantContext,
+        caller: BlockingCaller,
+        trial: AgentTrial,
+        bound: Bound | None,
+        inner: Participant | None = None,
+    ) -> None:
         super().__init__(target, context, caller)
         run = getattr(target, "run", target)
-        if not callable(run):
+        if not callable(run) and inner is None:
             problem = f"its factory returned {short_repr(target)}; expected a function run(text), or an object with run"
             raise ParticipantError(problem, side="agent")
         self._run, self._trial, self._bridge = run, trial, trial.bridge
+        self._bound, self._inner = bound, inner
+        self._messages: list[Any] | None = None
+        if inner is None and takes_messages(run):
+            given = context.past if context.continues else []
+            self._messages = [each for message in given for each in chat_messages(message, context.side)]
         self._task: asyncio.Future[Any] | None = None
 
     @classmethod
@@ -48,14 +70,53 @@ class OwnLoopAgent(Adapter):
             ParticipantError: It returned neither a function nor an object with ``run``.
             Exception: Anything that it raises.
         """
+
+        async def made(trial: AgentTrial, bound: Bound | None) -> OwnLoopAgent:
+            agent = target
+            if is_own_loop(target) and is_factory(target):
+                agent = await caller.call(target, *([trial] if takes_trial(target) else []))
+            return cls(agent, context, caller, trial, bound)
+
+        return await cls._begun(made, context, caller)
+
+    @classmethod
+    async def around(
+        cls, make: Callable[[], Awaitable[Participant]], context: ParticipantContext, caller: BlockingCaller
+    ) -> OwnLoopAgent:
+        """Return an agent around a participant of another form, whose own functions are replaced.
+
+        Raises:
+            Exception: Anything that ``make`` raises.
+        """
+
+        async def made(trial: AgentTrial, bound: Bound | None) -> OwnLoopAgent:
+            inner = await make()
+            return cls(getattr(inner, "target", inner), context, caller, trial, bound, inner)
+
+        return await cls._begun(made, context, caller)
+
+    @staticmethod
+    async def _begun(
+        make: Callable[[AgentTrial, Bound | None], Awaitable[OwnLoopAgent]],
+        context: ParticipantContext,
+        caller: BlockingCaller,
+    ) -> OwnLoopAgent:
         trial = context.agent_trial or AgentTrial(context)
+        if context.keep_outcomes is not None:
+            trial.bridge.outcomes = context.keep_outcomes()
+        caller.on_call = trial.bridge.set_main
+        patches = context.patches
+        bound = patches.begin(trial.bridge) if patches else None
+        if patches and patches.may_block:
+            caller.loop = patches.loop
         trial.bridge.open()
         try:
-            if is_factory(target):
-                target = await caller.call(target, trial)
-            return cls(target, context, caller, trial)
+            with bound.here() if bound else contextlib.nullcontext():
+                return await make(trial, bound)
         except BaseException as error:
             trial.end()
+            if bound:
+                bound.end()
             if isinstance(error, Exception):
                 trial.bridge.check()  # the exception may be about a model call
             raise
@@ -82,7 +143,7 @@ class OwnLoopAgent(Adapter):
         results = isinstance(message, ToolMessage | MultiToolMessage)
         if not (results and self._bridge.deliver(message)):
             self._bridge.check()
-            self._start((message.content if message else None) or "")
+            self._start(message)
         return await self._next()
 
     def is_stop(self, message: Reply) -> bool:
@@ -96,41 +157,35 @@ class OwnLoopAgent(Adapter):
         if task is not None and not task.done():
             task.cancel()
             await asyncio.wait({task}, timeout=_GRACE)
-        await super().close()
+        with self._here():
+            await super().close()
+        if self._bound:
+            self._bound.end()
 
-    def _start(self, text: str) -> None:
+    def _here(self) -> contextlib.AbstractContextManager[None]:
+        return self._bound.here() if self._bound else contextlib.nullcontext()
+
+    def _start(self, message: Incoming) -> None:
         self._bridge.start()
-        self._task = asyncio.ensure_future(self._answer(text))
+        self._task = asyncio.ensure_future(self._answer(message))
         self._task.add_done_callback(self._ended)
 
-    async def _answer(self, text: str) -> Any:
+    async def _answer(self, message: Incoming) -> Any:
         """Return what ``run`` returns; a stream to its end, since tools may be called meanwhile."""
-        result = await self._caller.call(self._noted(self._run), text)
-        return await read_stream(result, "agent", self._caller.call)
+        with self._here():
+            if self._inner is not None:
+                return await self._inner.respond(message)
+            given: Any = (message.content if message else None) or ""
+            if self._messages is not None:
+                self._messages.append({"role": "user", "content": given})
+                given = self._messages
+            result = await self._caller.call(self._run, given)
+            return await read_stream(result, "agent", self._caller.call)
 
     def _ended(self, task: asyncio.Future[Any]) -> None:
         self._bridge.changed.set()
         if not task.cancelled():
             task.exception()  # asyncio logs an exception that was not retrieved
-
-    def _noted(self, run: Any) -> Any:
-        """Return ``run`` such that the bridge knows its thread or its task."""
-        bridge = self._bridge
-
-        async def in_task(result: Awaitable[Any]) -> Any:
-            bridge.set_main()
-            return await result
-
-        def start(text: str) -> Any:
-            bridge.set_main()
-            result = run(text)
-            return in_task(result) if inspect.isawaitable(result) else result
-
-        async def start_async(text: str) -> Any:
-            bridge.set_main()
-            return await run(text)
-
-        return start_async if inspect.iscoroutinefunction(run) else start
 
     async def _next(self) -> Reply:
         assert self._task is not None, "a message was given to run"
@@ -155,6 +210,9 @@ class OwnLoopAgent(Adapter):
             if self._trial.session.overflow is not None:  # which is what the exception is about
                 raise self._trial.session.overflow from None
             raise
+        if self._inner is not None:
+            reply: Reply = result
+            return reply
         if result is None or result == "":
             raise ParticipantError(f"run() returned {result!r}; expected the text of the answer", side="agent")
         try:
@@ -163,7 +221,15 @@ class OwnLoopAgent(Adapter):
             raise ParticipantError(str(error).replace("respond()", "run()", 1), side="agent") from None
         if reply.tool_calls:
             raise ParticipantError(f"run() returned {short_repr(result)}; expected a text", side="agent")
+        if self._messages is not None and not _is_answer(self._messages[-1]):
+            self._messages.append({"role": "assistant", "content": reply.text})
         return reply
+
+
+def _is_answer(message: Any) -> bool:
+    """Return whether the function has added its answer to the conversation, as a dict or as an object of a client."""
+    fields = message if isinstance(message, dict) else getattr(message, "__dict__", {})
+    return fields.get("role") == "assistant" and not fields.get("tool_calls")
 
 
 @contextlib.contextmanager

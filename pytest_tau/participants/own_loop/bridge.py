@@ -11,16 +11,18 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from ...documents import DocumentError, parse_json
 from ...endpoint.session import ToolOutcome
-from ...environment.functions.jsonable import jsonable
-from ...errors import ParticipantError
+from ...environment.jsonable import jsonable
+from ...errors import ParticipantError, TauError
 from ...models import MultiToolMessage
 from ..replies import as_message
 from .answers import ModelAnswer, read_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+    from ...environment.environment import Outcome
     from ...models import ToolMessage
     from ..context import Incoming, Reply
     from .answers import AnsweredCall
@@ -67,9 +69,11 @@ class Bridge:
         answer: The latest answer of the model.
         unmade: The number of calls in the model's answers that the agent did not make, up to its latest text.
         late_calls: The tools of calls that came after the conversation, and were refused.
+        outcomes: What the environment keeps of calls, by their ids.
     """
 
     def __init__(self, tools: Collection[str]) -> None:
+        self.outcomes: Mapping[str, Outcome] = {}
         self.changed = asyncio.Event()
         self.failure: BaseException | None = None
         self.misuse: ParticipantError | None = None
@@ -168,6 +172,22 @@ class Bridge:
         self.late_calls.append(name)
         return _late(name)
 
+    def call_value(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Make a call as ``call``, and return what the function returns.
+
+        Raises:
+            Exception: What the function raises; what ``call`` raises.
+        """
+        return _value_of(self.call(name, arguments))
+
+    async def acall_value(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Make a call as ``acall``, and return what the function returns.
+
+        Raises:
+            Exception: What the function raises; what ``acall`` raises.
+        """
+        return _value_of(await self.acall(name, arguments))
+
     # On the event loop of the trial.
 
     def model_answered(self, message: dict[str, Any], offered: Collection[str] = ()) -> None:
@@ -229,11 +249,18 @@ class Bridge:
         results: Sequence[ToolMessage]
         results = message.tool_messages if isinstance(message, MultiToolMessage) else [message]  # type: ignore[list-item]
         served, self._served = self._served, []
-        outcomes = [ToolOutcome(result.content or "", result.error) for result in results]
+        outcomes = [self._outcome_of(result) for result in results]
         for call, outcome in zip_longest(served, outcomes[: len(served)], fillvalue=_NOT_MADE):
             with contextlib.suppress(InvalidStateError):  # the agent does not wait any more
                 call.future.set_result(outcome)  # type: ignore[union-attr]
         return bool(served)
+
+    def _outcome_of(self, result: ToolMessage) -> ToolOutcome:
+        """Return the outcome of a call: the value itself, unless the agent is given another text than the tool's."""
+        text, known = result.content or "", self.outcomes.get(result.id)
+        if known is not None and known.text == text:
+            return ToolOutcome(text, result.error, known.value, known.error)
+        return ToolOutcome(text, result.error, None if result.error else _read(text))
 
     def _arrive(self, call: _Call) -> None:
         if self._closed or not self._running:
@@ -282,6 +309,29 @@ class Bridge:
     def _note_misuse(self, problem: str) -> None:
         self.misuse = self.misuse or ParticipantError(problem, side="agent")
         self.changed.set()
+
+
+def _read(text: str) -> Any:
+    """Return the value of the text of a result, which is JSON or the value itself."""
+    try:
+        return parse_json(text)
+    except DocumentError:
+        return text
+
+
+def _value_of(outcome: ToolOutcome) -> Any:
+    """Return the value of an outcome.
+
+    Raises:
+        Exception: What the function has raised. Arguments that do not fit are a ``TypeError``, as of any function.
+    """
+    if isinstance(outcome.error, TauError):
+        raise TypeError(str(outcome.error)) from outcome.error
+    if outcome.error is not None:
+        raise outcome.error
+    if outcome.is_error:
+        raise RuntimeError(outcome.text.removeprefix("Error: "))
+    return outcome.value
 
 
 def _id(call: _Call) -> str:

@@ -65,17 +65,57 @@ def check_factory(target: Any, name: str, side: str) -> None:
     """
     if side != "agent":
         raise ConfigurationError(f"{name} is not a valid {side}: only an agent can run its own loop")
-    if not is_factory(target):
-        return
+    if is_factory(target) and takes_trial(target):
+        check_trial(target, name)
+
+
+def check_trial(target: Any, name: str) -> None:
+    """Refuse a factory that cannot be called with a trial.
+
+    Raises:
+        ConfigurationError: It cannot.
+    """
     try:
         inspect.signature(target).bind(None)
     except TypeError:
         problem = "it must accept one argument, the trial, as in 'def Agent(trial):'"
         has_run = inspect.isclass(target) and callable(getattr(target, "run", None))
-        other = "; if its method run answers a message, name the method respond" if has_run else ""
+        own = "if it calls its own tools, name their places in patch= of the domain"
+        other = f"; if its method run answers a message, name the method respond; {own}" if has_run else ""
         raise ConfigurationError(f"{name} is not a valid agent: {problem}{other}") from None
     except ValueError:  # some built-in callables have no signature
         return
+
+
+def takes_trial(target: Any) -> bool:
+    """Return whether a factory is called with the trial: a class of one's own may have no parameter for it."""
+    if not inspect.isclass(target) or inspect.getattr_static(target, _MARK, False) is True:
+        return True
+    parameters = _positional(target)
+    return any(each.default is each.empty for each in parameters) or [each.name for each in parameters[:1]] == ["trial"]
+
+
+def is_run(target: Any) -> bool:
+    """Return whether an object is itself a function ``run``, of the user's text or of the conversation."""
+    if inspect.isclass(target) or not callable(target):
+        return False
+    parameters = _positional(target)
+    needed = [each for each in parameters if each.default is each.empty]
+    return [each.name for each in needed] not in (["trial"], []) and len(needed) == 1 and parameters[0] is needed[0]
+
+
+def takes_messages(run: Any) -> bool:
+    """Return whether a function ``run`` takes the conversation, and not the user's text alone."""
+    return [each.name for each in _positional(run)[:1]] in (["messages"], ["history"], ["conversation"])
+
+
+def _positional(target: Any) -> list[inspect.Parameter]:
+    """Return the parameters that can be given by position; none for an object without a signature."""
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):  # some built-in callables have no signature
+        return []
+    return [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
 
 
 def is_factory(target: Any) -> bool:

@@ -17,6 +17,7 @@ from ...environment import (
     check_task,
     on_other_domain,
 )
+from ...environment.functions.patching import patches_of
 from ...errors import ConfigurationError, TaskFormatError, TauError, unknown_name
 from ...evaluation import known_components
 from ...files import ambiguous_names
@@ -140,6 +141,7 @@ class TaskSelector:
                 "{trial} in command=, env= or reset=, or run one at a time with --tau-concurrency 1 and without workers"
             )
         agent = self._context.source("agent", config)
+        agent.check_tools(patches_of(domain.spec))
         if agent.of_domain:
             domain_agent(agent.of_domain, domain.spec.agents, agent.name)
         domain.check_data(settings.policy, settings.retrieval, solo=settings.solo)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ...chat import LLM, ModelArguments
 from ...chat.limited_model import CallOptions
 from ...domains import domain_names, load_domain
-from ...environment.functions.source import interrupt_functions
+from ...environment.functions.source import interrupt_functions, release_functions
 from ...errors import ConfigurationError, unknown_name
 from ...participants import load_source
 from ...participants.adapters import lacks_model, needs_model
@@ -215,5 +215,7 @@ class RunContext:
     def close(self) -> None:
         """Cancel the conversations that an interruption has left running."""
         self.loop.close()
+        for domain in self._domains.values():
+            release_functions(domain.spec)
         self.logs.close()
         self.writer.close()

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from ...plain import json
-from ..records import value_text
-from ..results import object_text
+from ..models import clone
+from ..plain import json
+from .records import value_text
+from .results import object_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,9 +39,27 @@ def jsonable(value: Any, fallback: Callable[[Any], Any] | None = None) -> Any:
     return _converted(value, fallback, of_state=False)
 
 
-def tool_text(result: Any) -> str:
-    """Return the text of a tool's result: JSON, unless it is a text."""
-    return result if isinstance(result, str) else json.dumps(jsonable(result, fallback=object_text), ensure_ascii=False)
+class Returned(str):  # noqa: SLOT000 - it has a value
+    """The text of a tool's result: JSON, unless it is a text.
+
+    Attributes:
+        value: The result, in which later changes of the state do not show.
+    """
+
+    value: Any
+
+    @classmethod
+    def of(cls, result: Any) -> Returned:
+        """Return the text of a result."""
+        if isinstance(result, Returned):
+            return result
+        is_text = isinstance(result, str)
+        text = cls(result if is_text else json.dumps(jsonable(result, fallback=object_text), ensure_ascii=False))
+        text.value = clone(result)
+        return text
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> str:
+        return str(self)
 
 
 def state_data(value: Any) -> Any:
