@@ -127,11 +127,8 @@ def check_form(target: Any, side: str) -> None:
 
 def _is_run(target: Any, side: str) -> bool:
     """Return whether a target is a function of the user's text, or of the conversation, that calls its tools itself."""
-    if (
-        side != "agent"
-        or built_class(target)
-        or any(hasattr(target, name) for name in ("respond", "generate_next_message", "run"))
-    ):
+    others = any(hasattr(target, name) for name in ("respond", "generate_next_message", "run"))
+    if side != "agent" or built_class(target) or others:
         return False
     return is_run(target) and not is_factory(target, side) and not _takes_tools(target)
 

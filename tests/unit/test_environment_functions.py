@@ -18,8 +18,8 @@ from pydantic import BaseModel
 import pytest_tau
 from pytest_tau.environment import check_task, domain_of
 from pytest_tau.environment.functions import sessions
-from pytest_tau.environment.jsonable import jsonable, state_data
 from pytest_tau.environment.functions.sessions import FirstState
+from pytest_tau.environment.jsonable import jsonable, state_data
 from pytest_tau.errors import ConfigurationError, DomainError, TaskFormatError, ToolError, ToolServerError
 from pytest_tau.evaluation import known_components
 from pytest_tau.lint import lint_domain
