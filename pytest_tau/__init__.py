@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from .capability import Capability, Command, ExportFormat, FactColumn
     from .capability.views import FinishedRun, PageBlock, PageItem, Ruling, TaskBlock, TaskPages, TrialStages, TrialView
     from .domains import domain_names, load_domain
-    from .environment import Domain, DomainSpec, Environment, domain_of
+    from .environment import Domain, DomainSpec, Environment, domain_of, sqlite
     from .episodes import Episode
     from .errors import TauError
     from .evaluation import Evaluation, evaluate
@@ -55,6 +55,7 @@ _HOMES = {
     "option": "settings",
     "own_loop": "participants.own_loop",
     "simulate": "runner",
+    "sqlite": "environment",
 }
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "option",
     "own_loop",
     "simulate",
+    "sqlite",
 ]
 
 

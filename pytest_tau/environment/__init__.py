@@ -8,7 +8,7 @@ from .database import Database
 from .domain import Difficulty, Domain, DomainSpec
 from .domain_files import PolicyFiles
 from .environment import Environment, same_result
-from .functions import domain_of
+from .functions import domain_of, sqlite
 from .records import Record, canonical
 from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
 from .tables import KeyedBy, Noted, Table
@@ -56,6 +56,7 @@ __all__ = [
     "domain_of",
     "on_other_domain",
     "same_result",
+    "sqlite",
     "tool",
     "value_changes",
 ]

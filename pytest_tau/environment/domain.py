@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..models import Spoken, Task
+    from .changes import Change
     from .database import Database
     from .retrieval import KnowledgeBase, KnowledgeSpec, Retriever
     from .toolkit import Toolkit, ToolTexts
@@ -427,15 +428,16 @@ class Domain:
         change = next(changes, None)
         if change is None:
             return None
-        problem = _UNSTABLE % (place_text(change), self._advice)
+        problem = _UNSTABLE % (place_text(change), self._advice(change))
         return f"domain {self.spec.name!r}: the reference actions of task {task.id!r} {problem}"
 
-    @property
-    def _advice(self) -> str:
-        """How to exclude a value that differs each time, such as the time of a change."""
+    def _advice(self, change: Change) -> str:
+        """Return how to exclude a value that differs each time, such as the time of a change."""
         source = getattr(self.spec.agent_db, "source", None)
         if source is None:
             return "What differs each time, such as a time or a random id, must come from the data or the arguments"
+        if hasattr(source, "advice_for"):
+            return str(source.advice_for(change))
         return f"Omit from {source.keyword}= what differs each time, such as the time at which a record was created"
 
     def after_reference_actions(self, task: Task) -> Environment:

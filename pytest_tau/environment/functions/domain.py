@@ -17,6 +17,7 @@ from .calling import FunctionCaller
 from .patching import Patches
 from .sessions import FirstState, SessionState
 from .source import FunctionSource
+from .sqlite import SQLite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -35,6 +36,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     make: Callable[[], Any] | None = None,
     snapshot: Callable[..., Any] | None = None,
     restore: Callable[..., Any] | None = None,
+    state: SQLite | None = None,
     reads: Collection[str] = (),
     generic: Collection[str] = (),
     functions: Sequence[Callable[..., Any]] = (),
@@ -57,6 +59,8 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
             reward component ``DB`` cannot be used.
         restore: Takes a copy of what ``snapshot`` returned and makes it the state. Required without ``make``, and for
             a task's ``initialization_data``.
+        state: Instead of ``make``, ``snapshot`` and ``restore``: the database in which the functions keep their state,
+            ``pytest_tau.sqlite("shop.db")``.
         reads: The names of tools and functions that change nothing. All others are called again when a conversation
             is graded.
         generic: The names of tools that neither read nor change anything, such as a transfer to a person.
@@ -79,8 +83,19 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     given = [each for each in (make, snapshot, restore) if each is not None]
     caller = FunctionCaller(name, [*tools, *functions, *given])
     patches = _patches(name, tools, named, patch, bound=make is not None)
-    state = {"make": make, "snapshot": snapshot, "restore": restore}
-    source = FunctionSource(name, named, caller, offered=offered, patches=patches, **state)
+    folder = folder_of_caller() if folder is None else Path(folder)
+    database = _database(name, state, folder, given)
+    source = FunctionSource(
+        name,
+        named,
+        caller,
+        offered=offered,
+        make=make,
+        snapshot=snapshot,
+        restore=restore,
+        patches=patches,
+        database=database,
+    )
     source.check(writes=sorted(each for each, kind in kinds.items() if kind == "write"))
     return DomainSpec(
         name=name,
@@ -88,8 +103,18 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
         agent_tools=_toolkit(name, named, kinds, offered=offered, bound=make is not None),
         knowledge=knowledge,
         rules=rules,
-        **files_of(folder_of_caller() if folder is None else Path(folder), tasks, policy),
+        **files_of(folder, tasks, policy),
     )
+
+
+def _database(domain: str, state: SQLite | None, folder: Path, given: Sequence[object]) -> SQLite | None:
+    if state is None:
+        return None
+    if not isinstance(state, SQLite):
+        raise ConfigurationError(f"domain {domain!r}: state: expected pytest_tau.sqlite(FILE), got {state!r}")
+    if given:
+        raise ConfigurationError(f"domain {domain!r}: state= stands for make=, snapshot= and restore=: remove these")
+    return state.within(folder)
 
 
 def _patches(
@@ -116,8 +141,8 @@ _OF_SHARED = ("prepare", "put_back", "changes_by_others")
 
 def _state_type(name: str, source: FunctionSource) -> type[SessionState]:
     first = FirstState(name, source.advice)
-    members: dict[str, Any] = {"source": source, "comparable": source.snapshot is not None, "first": first}
-    members["waits"] = source.caller.on_loop and source.make is not None
+    members: dict[str, Any] = {"source": source, "comparable": source.compares, "first": first}
+    members["waits"] = source.caller.on_loop and (source.make is not None or source.database is not None)
     if source.is_shared:
         members |= {name: staticmethod(getattr(source, name)) for name in _OF_SHARED}
     return type(f"State of {name}", (SessionState,), members)

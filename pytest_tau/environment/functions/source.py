@@ -19,6 +19,7 @@ from ..jsonable import Returned, state_data
 from .callables import converting
 from .patching import patches_of, run_inside
 from .sessions import Session
+from .sqlite import Copy, Redirection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ..domain import DomainSpec
     from .calling import FunctionCaller
     from .patching import Patches
+    from .sqlite import SQLite
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
@@ -52,8 +54,10 @@ class FunctionSource:
         snapshot: Callable[..., Any] | None,
         restore: Callable[..., Any] | None,
         patches: Patches | None = None,
+        database: SQLite | None = None,
     ) -> None:
-        self.name, self.caller, self.patches = name, caller, patches
+        self.name, self.caller, self.patches, self.database = name, caller, patches, database
+        self.redirection = Redirection()
         self._shows_attributes, self._writes = snapshot is vars and make is not None, False
         if self._shows_attributes:
             snapshot = _attributes
@@ -82,10 +86,12 @@ class FunctionSource:
             ConfigurationError: It cannot be isolated.
         """
         self._writes = bool(writes)
+        if self.database is not None:
+            return
         if self.make is None and writes and (self.snapshot is None or self.restore is None):
             raise ConfigurationError(
                 f"domain {self.name!r}: {', '.join(writes)} may change something that the next simulation would see: "
-                "give make=, which returns a new object for each simulation, or both snapshot= and restore=; "
+                "give make=, which returns a new object for each simulation, both snapshot= and restore=, or state=; "
                 "name tools that change nothing in reads="
             )
 
@@ -95,6 +101,9 @@ class FunctionSource:
         Raises:
             DomainError: ``make`` returns the same object each time.
         """
+        if self.database is not None:
+            self.redirection.begin()
+            return _CopySession(self, Copy(self.database))
         if self.make is None:
             return _SharedSession(self)
         target = self.make()
@@ -109,7 +118,20 @@ class FunctionSource:
     @property
     def advice(self) -> str:
         """Return how to begin each session with the same state."""
+        if self.database is not None:
+            return f"nothing may write to {self.database.path} while tests run"
         return f"{_RESTORE if self.make is None else _MAKE}; snapshot= must not have what differs each time"
+
+    def advice_for(self, change: Change) -> str:
+        """Return how to exclude a value that differs each time, such as the time of a change."""
+        if self.database is not None:
+            return self.database.advice(change)
+        return "Omit from snapshot= what differs each time, such as the time at which a record was created"
+
+    @property
+    def compares(self) -> bool:
+        """Return whether the state can be compared."""
+        return self.snapshot is not None or self.database is not None
 
     @property
     def is_shared(self) -> bool:
@@ -218,9 +240,11 @@ class FunctionSource:
 
 
 def release_functions(spec: DomainSpec) -> None:
-    """Put back the functions that were replaced where an agent finds them, at the end of a run."""
+    """Put back what was replaced for the functions of a domain, at the end of a run."""
     if (patches := patches_of(spec)) is not None:
         patches.undo()
+    if isinstance(source := getattr(spec.agent_db, "source", None), FunctionSource):
+        source.redirection.end()
 
 
 def interrupt_functions(spec: DomainSpec) -> None:
@@ -256,6 +280,26 @@ class _OwnSession(Session):
     def merge(self, update: dict[str, Any]) -> None:
         restore = self._source.restore_function()
         restore(self._target, overlay(self._source.copied(self._target), update))
+
+
+class _CopySession(Session):
+    """A session on a copy of a database."""
+
+    def __init__(self, source: FunctionSource, copied: Copy) -> None:
+        self._source, self._copy = source, copied
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        with self._source.alone(), self._copy.in_place(name):
+            return self._source.call(name, **arguments)
+
+    def snapshot(self) -> Any:
+        return self._copy.snapshot()
+
+    def merge(self, update: dict[str, Any]) -> None:
+        self._copy.merge(update)
+
+    def close(self) -> None:
+        self._copy.close()
 
 
 class _SharedSession(Session):
