@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import io
 import json
 import re
 import runpy
 import shlex
+import sqlite3
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -148,18 +150,78 @@ def test_the_recall_table_of_the_docs_has_the_rows_of_the_command(capsys: pytest
     assert shown[1] == printed[1]
 
 
-def test_the_agent_of_the_first_pages_is_the_same() -> None:
-    (agent,) = blocks("README.md", "python")
-    assert agent in blocks("docs/get_started.md", "python")
-    assert len(agent.splitlines()) <= 10
+SHOP = """
+import sqlite3
+import time
+
+PROMPT = "Look an order up before you cancel it."
+SCHEMAS = [
+    {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {"order_id": {}}}}}
+    for name in ("find_order", "cancel_order")
+]
+
+
+def find_order(order_id: str) -> dict:
+    '''Show an order.'''
+    with sqlite3.connect("shop.db") as db:
+        row = db.execute("SELECT item, status FROM orders WHERE id = ?", (order_id,)).fetchone()
+    return dict(zip(("item", "status"), row))
+
+
+def cancel_order(order_id: str) -> dict:
+    '''Cancel an order.'''
+    with sqlite3.connect("shop.db") as db:
+        change = "UPDATE orders SET status = 'cancelled', changed_at = ? WHERE id = ?"
+        db.execute(change, (time.time(), order_id))
+    return find_order(order_id)
+"""
+
+
+@pytest.mark.parametrize("is_broken", [False, True], ids=["right", "broken"])
+def test_the_loop_of_the_first_page_is_tested_unchanged(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, is_broken: bool
+) -> None:
+    pytest.importorskip("openai", reason="the agent of the README is a client of OpenAI's (comes with litellm)")
+    agent, conftest = blocks("README.md", "python")
+    files = {
+        "my_agent.py": agent,
+        "conftest.py": conftest,
+        "shop.py": SHOP,
+        "tasks.json": blocks("README.md", "json")[0],
+    }
+    for name, text in files.items():
+        pytester.path.joinpath(name).write_text(text, encoding="utf-8")
+    with contextlib.closing(sqlite3.connect(pytester.path / "shop.db")) as db:
+        db.execute("CREATE TABLE orders (id TEXT PRIMARY KEY, item TEXT, status TEXT, changed_at REAL)")
+        db.execute("INSERT INTO orders VALUES ('o1', 'lamp', 'paid', NULL)")
+        db.commit()
+
+    def model(request: dict[str, Any]) -> Any:
+        calls = ["find_order"] if is_broken else ["find_order", "cancel_order"]
+        results = [json.loads(message["content"]) for message in request["messages"] if message["role"] == "tool"]
+        if len(results) < len(calls):
+            call = {"name": calls[len(results)], "arguments": {"order_id": "o1"}}
+            return {"tool_calls": [{"function": call}]}
+        assert results[-1] == {"item": "lamp", "status": "paid" if is_broken else "cancelled"}
+        return "Your order has been cancelled."
+
+    with ModelServer(model) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "any")
+        command = shown_command("README.md", "my_agent.py")
+        pytester.syspathinsert()
+        result = pytester.runpytest("-pno:asyncio", *command, "--tau-trials", "2")
+    result.assert_outcomes(**({"failed": 2} if is_broken else {"passed": 2}))
+    with contextlib.closing(sqlite3.connect(pytester.path / "shop.db")) as db:
+        assert db.execute("SELECT status FROM orders").fetchone() == ("paid",)
 
 
 def test_the_agent_of_the_first_pages_runs(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(
-        "openai", reason="the agent of the README is a client of OpenAI's (comes with litellm, dev extra)"
+        "openai", reason="the agent of the page is a client of OpenAI's (comes with litellm, dev extra)"
     )
-    pytester.path.joinpath("my_agent.py").write_text(blocks("README.md", "python")[0], encoding="utf-8")
-    command = shown_command("README.md", "my_agent.py")
+    pytester.path.joinpath("my_agent.py").write_text(blocks("docs/get_started.md", "python")[0], encoding="utf-8")
+    command = shown_command("docs/get_started.md", "my_agent.py")
 
     def model(request: dict[str, Any]) -> Any:
         calls = [

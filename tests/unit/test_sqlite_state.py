@@ -153,6 +153,7 @@ def test_a_connection_that_is_opened_when_it_is_first_needed(domain, shop, file)
 
     check(domain(take_lazily, state=sqlite("shop.db", connect="tau_test_shop.db")), "take_lazily")
     assert shop.db is None
+    shop.db = None
     with pytest.raises(DomainError, match=r"'take_lazily' keeps a connection to shop.db .* connect="):
         domain(take_lazily).environment().call("take_lazily", {"bike": "b1"})
     shop.db.close()

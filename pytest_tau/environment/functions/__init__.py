@@ -2,6 +2,6 @@
 
 from .callables import check_tool_name
 from .domain import domain_of, files_of, folder_of_caller, kinds_of
-from .sqlite import sqlite
+from .sqlite_state import sqlite
 
 __all__ = ["check_tool_name", "domain_of", "files_of", "folder_of_caller", "kinds_of", "sqlite"]

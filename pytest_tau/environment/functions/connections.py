@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,28 +59,11 @@ def connection_of(like: Any, path: Path, what: str) -> Connection:
             made.isolation_level = like.isolation_level
         return Connection(made, made.close)
     if type(like).__module__.startswith("sqlalchemy."):
-        return _of_sqlalchemy(like, path, what)
-    raise ConfigurationError(f"{what}: {_EXPECTED}, got a {type(like).__qualname__}")
-
-
-_EXPECTED = "expected a connection of sqlite3, or an engine, a sessionmaker or a scoped_session of SQLAlchemy"
-
-
-def _of_sqlalchemy(like: Any, path: Path, what: str) -> Connection:
-    from sqlalchemy import Engine, create_engine
-    from sqlalchemy.orm import scoped_session, sessionmaker
-
-    def engine_of(engine: Any) -> Engine:
-        if not isinstance(engine, Engine) or engine.dialect.name != "sqlite":
-            raise ConfigurationError(f"{what}: {_EXPECTED}, for SQLite, got {engine!r}")
-        return create_engine(engine.url.set(database=str(path)), echo=engine.echo)
-
-    if isinstance(like, Engine):
-        engine = engine_of(like)
-        return Connection(engine, engine.dispose)
-    factory = like.session_factory if isinstance(like, scoped_session) else like
-    if not isinstance(factory, sessionmaker):
-        raise ConfigurationError(f"{what}: {_EXPECTED}, got a {type(like).__qualname__}")
-    engine = engine_of(factory.kw.get("bind"))
-    made: Any = sessionmaker(class_=factory.class_, **{**factory.kw, "bind": engine})
-    return Connection(scoped_session(made) if isinstance(like, scoped_session) else made, engine.dispose)
+        # By name: integrations are imported when they are used, and may use what stands above this package.
+        made = importlib.import_module("pytest_tau.integrations.sqlalchemy").connection_of(like, path)
+        if made is not None:
+            return Connection(*made)
+    expected = (
+        "expected a connection of sqlite3, or an engine, a sessionmaker or a scoped_session of SQLAlchemy for SQLite"
+    )
+    raise ConfigurationError(f"{what}: {expected} for SQLite, got a {type(like).__qualname__}")

@@ -17,7 +17,7 @@ from .calling import FunctionCaller
 from .patching import Patches
 from .sessions import FirstState, SessionState
 from .source import FunctionSource
-from .sqlite import SQLite
+from .sqlite_state import SQLite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

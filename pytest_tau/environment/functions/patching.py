@@ -107,7 +107,7 @@ class Patches:
         domain: The name of the domain.
         targets: The places by their dotted names.
         tools: The functions by their names.
-        of_object: The names of those whose first argument is the object of a simulation.
+        of_object: The names of functions whose first argument is the object of a simulation.
 
     Attributes:
         loop: Runs the coroutines of agents that call a blocking function on their event loop.

@@ -125,7 +125,7 @@ def resolve(target: str) -> Iterator[tuple[Attribute | None, Any]]:
 def _spec_of(name: str) -> ModuleSpec | None:
     try:
         return importlib.util.find_spec(name)
-    except (ModuleNotFoundError, ValueError):  # the module above is no package, or was not imported from a file
+    except (ModuleNotFoundError, ValueError):  # the module above has no modules, or was not imported from a file
         return None
 
 

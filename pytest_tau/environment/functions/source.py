@@ -19,7 +19,7 @@ from ..jsonable import Returned, state_data
 from .callables import converting
 from .patching import patches_of, run_inside
 from .sessions import Session
-from .sqlite import Copy, Redirection
+from .sqlite_state import Copy, Redirection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..domain import DomainSpec
     from .calling import FunctionCaller
     from .patching import Patches
-    from .sqlite import SQLite
+    from .sqlite_state import SQLite
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import sqlite3
 import sys
 import tempfile
@@ -111,7 +110,7 @@ class Copy:
         if state.connect is not None:
             self._place, old = place_of_connection(state.connect)
             self._connection = connection_of(old, self.path, f"sqlite: connect: {state.connect!r}")
-        self._kept: list[weakref.ref[Any]] = []
+        self._opened_by_functions: list[weakref.ref[Any]] = []
 
     def close(self) -> None:
         """Close the connection, and remove the file."""
@@ -136,8 +135,8 @@ class Copy:
         finally:
             _CURRENT.reset(token)
             self.check(name)
-        kept, self._kept = self._kept, []
-        if _is_any_left(kept):
+        opened, self._opened_by_functions = self._opened_by_functions, []
+        if any(map(_is_kept, opened)):
             raise DomainError(f"{name!r} keeps a connection to {self._state.path.name} for later calls: {_CONNECT}")
 
     def check(self, name: str) -> None:
@@ -164,7 +163,7 @@ class Copy:
         given = f"{self.path.as_uri()}{query}" if uri else str(self.path)
         of = keywords.pop("factory", sqlite3.Connection)
         made = connect(given, *args, factory=type(of.__name__, (of,), {}), **keywords)
-        self._kept.append(weakref.ref(made))
+        self._opened_by_functions.append(weakref.ref(made))
         return made
 
     def rows(self) -> dict[str, dict[str, dict[str, Any]]]:
@@ -260,13 +259,13 @@ def _put(place: Attribute | None, connection: Connection | None) -> Iterator[Non
             undo()
 
 
-def _is_any_left(connections: list[weakref.ref[Any]]) -> bool:
-    """Return whether one of some connections is still referred to, by more than itself."""
-    for generation in range(3):
-        if all(each() is None for each in connections):
-            return False
-        gc.collect(generation)
-    return any(each() is not None for each in connections)
+def _is_kept(connection: weakref.ref[Any]) -> bool:
+    """Return whether there are more references to a connection than its own, in the cache of its statements."""
+    plain: Any = _open(":memory:", factory=type("Connection", (sqlite3.Connection,), {}))
+    found = connection()
+    own = sys.getrefcount(plain)
+    plain.close()
+    return found is not None and sys.getrefcount(found) > own
 
 
 def _is_by_sqlalchemy() -> bool:
