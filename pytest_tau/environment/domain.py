@@ -100,6 +100,7 @@ class DomainSpec:
             none, they are derived from names and values.
         rules: The rules of the policy that are checked in conversations: :class:`pytest_tau.policy.Rule` objects, or
             ``module:attribute`` of one or of a list of them, which is imported when rules are checked first.
+        rules_count: Whether the rules are a factor of the reward, the component ``POLICY``: 1 if all were kept.
         ways_round: Ways round a refusal that the policy leaves: :class:`pytest_tau.policy.WayRound` objects, or
             ``module:attribute`` of a list of them.
     """
@@ -122,6 +123,7 @@ class DomainSpec:
     knowledge: KnowledgeSpec | None = None
     free_text: tuple[str, ...] = ()
     rules: Sequence[Any] | str = ()
+    rules_count: bool = False
     ways_round: Sequence[Any] | str = ()
 
     @property

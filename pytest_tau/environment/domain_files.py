@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -217,6 +218,10 @@ class UntouchedDatabases:
         return [(len(each), hash(each)) for each in contents]
 
 
+#: The name of a rule after the sentence that states it, which the agent is not given.
+RULE_MARK = re.compile(r"[ \t]*<!-- rule:([^>]*)-->")
+
+
 @dataclass(frozen=True)
 class PolicyFiles:
     """The files of one variant of a policy, joined in order; ``solo`` for an agent that works alone."""
@@ -261,7 +266,7 @@ class DomainPolicies:
         if key not in self._texts:
             files = self.files(variant)
             texts = [self._read(self._folder / file) for file in (files.solo if solo else files.normal)]
-            self._texts[key] = self._join(texts)
+            self._texts[key] = RULE_MARK.sub("", self._join(texts))
         return self._texts[key]
 
     def _read(self, file: Path) -> str:

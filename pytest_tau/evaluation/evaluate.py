@@ -11,6 +11,7 @@ from ..errors import TaskFormatError, TauError, unknown_name
 from ..models import GREETING, LIMITS, STOPS, AssistantMessage, RewardInfo, UserMessage, parse_messages
 from .component import GradingInput, as_component
 from .components import COMPONENTS, components_of
+from .components.policy import PolicyComponent
 from .grading import OFFICIAL, Grading, profile_named
 from .judge import Judge, judge_statements
 from .partial import shares_of
@@ -34,6 +35,7 @@ class Evaluation:
         solo: The agent worked alone, with both sides' tools.
         asks_if_needed: The judge is asked as τ²-bench asks it: only if the reward basis has its component, and the
             conversation was ended by a stop. Its errors are those of the trial.
+        silent: The agent only makes the reference calls, and says nothing that rules of the policy could be about.
     """
 
     grading: Grading = OFFICIAL
@@ -41,6 +43,7 @@ class Evaluation:
     evaluators: Sequence[Evaluator] = field(default=())
     solo: bool = False
     asks_if_needed: bool = False
+    silent: bool = False
 
 
 class Judged(NamedTuple):
@@ -164,6 +167,10 @@ def grade(
         final: The environment on which the conversation was replayed already, which is used up; None if it was not.
     """
     grading, criteria = evaluation.grading, task.criteria
+    of_domain = [PolicyComponent(silent=evaluation.silent)] if domain.spec.rules_count else []
+    if of_domain and task.evaluation_criteria is not None:
+        task = _with_basis(task, [each.name for each in of_domain])
+        criteria = task.criteria
     if evaluation.solo:  # the agent makes the user's calls, too
         grading = replace(grading, requestor_counts=False)
     given = GradingInput(task, messages, domain, grading, evaluation.solo, verdicts)
@@ -174,7 +181,7 @@ def grade(
     if task.evaluation_criteria is not None:
         info.custom_checks = []
         built_in = [component for component in COMPONENTS if component.applies(task)]
-        for component in [*built_in, *map(as_component, evaluation.evaluators)]:
+        for component in [*built_in, *map(as_component, evaluation.evaluators), *of_domain]:
             component.grade(given, info)
     info.reward_breakdown = _factors(info, task, evaluation)
     info.info = _notes(task, messages, termination_reason, domain, evaluation, judged=verdicts is not None)
@@ -183,6 +190,12 @@ def grade(
     info.partial = shares_of(given, info)
     given.environment.close()
     return info
+
+
+def _with_basis(task: Task, names: list[str]) -> Task:
+    """Return a task whose reward basis has further components."""
+    basis = list(dict.fromkeys([*task.criteria.reward_basis, *names]))
+    return task.model_copy(update={"evaluation_criteria": task.criteria.model_copy(update={"reward_basis": basis})})
 
 
 def _factors(info: RewardInfo, task: Task, evaluation: Evaluation) -> dict[str, float]:

@@ -11,6 +11,7 @@ from .check import check_policy, load_rules, report_of
 from .claims import done_claims
 from .editions import fingerprint, holds_in, stated_as, states
 from .makers import (
+    asked_writes,
     confirmation,
     identification,
     no_text_with_calls,
@@ -37,6 +38,7 @@ __all__ = [
     "Trajectory",
     "Turn",
     "WayRound",
+    "asked_writes",
     "asks_for_yes",
     "bounded",
     "check_policy",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import ConfigurationError, is_interrupt
 from ..text import one_line
+from .marked import marked_rules
 from .parts import Breach
 from .report import POLICY, PolicyReport, RecordedBreach
 from .rule import Rule
@@ -91,21 +92,21 @@ _EVIDENCE = 300
 
 
 def load_rules(spec: DomainSpec) -> list[Rule]:
-    """Return the rules that a domain declares, imported and checked once a process.
+    """Return the rules that a domain's policy and its declaration name, imported and checked once a process.
 
     Raises:
         ConfigurationError: A rule cannot be imported, is not a ``Rule``, or has the name of another one.
     """
-    declared, rules = _LOADED.get(id(spec.rules), (None, ()))
-    if declared is not spec.rules:
+    declared, rules = _LOADED.get(id(spec), (None, ()))
+    if declared is not spec:
         rules = _load(spec)
-        _LOADED[id(spec.rules)] = spec.rules, rules
+        _LOADED[id(spec)] = spec, rules
     return list(rules)
 
 
 def _load(spec: DomainSpec) -> tuple[Rule, ...]:
     declared = [spec.rules] if isinstance(spec.rules, str) else spec.rules
-    found: list[Rule] = []
+    found = marked_rules(spec)
     for each in declared:
         value = _imported(each, spec.name) if isinstance(each, str) else each
         found += [value] if isinstance(value, Rule) else _several(value, each, spec.name)

@@ -29,6 +29,8 @@ Needs: TypeAlias = "Callable[[MadeCall, Trajectory], Iterable[tuple[str, Collect
 _PROPOSALS = 2
 #: Values of at most so many characters, such as "gold", do not identify a customer.
 _SHORT = 4
+#: Values of fewer characters, such as "no", are in any text.
+_WORD = 3
 
 
 def one_call_at_a_time(sentence: str, name: str = "one-call") -> Rule:
@@ -341,6 +343,39 @@ def nothing_unasked(
                 return
 
     return Rule(name, sentence, check, needs_dialog=True)
+
+
+def asked_writes(sentence: str, name: str = "asked-writes") -> Rule:
+    """Return the rule that nothing is changed that the conversation was not about.
+
+    A breach is a call with an id that neither side has named before it, if no record that was read with this id has
+    another value that the user has named.
+
+    Args:
+        sentence: The sentence of the policy.
+        name: The rule's name.
+    """
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for call in trajectory.writes:
+            said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+            proposed = " ".join(turn.text for turn in trajectory.agent_texts(before=call))
+            for value in filter(_is_single_id, strings_in(call.arguments)):
+                if not mentions(f"{said} {proposed}", value) and not _is_described(trajectory, call, value, said):
+                    yield trajectory.breach(call, f'the conversation was not about "{value}"')
+                    break
+
+    return Rule(name, sentence, check, needs_dialog=True)
+
+
+def _is_described(trajectory: Trajectory, call: MadeCall, value: str, said: str) -> bool:
+    """Return whether the user has named another value of a record with an id."""
+    records = [each.value for each in _successful(trajectory.before(call)) if _shows(each, value, exact=False)]
+    return any(mentions(said, part) for part in strings_in(records) if len(part) >= _WORD and part != value)
+
+
+def _is_single_id(value: str) -> bool:
+    return _is_id(value) and not any(map(str.isspace, value))
 
 
 def _agent_turns(trajectory: Trajectory) -> Iterable[Turn]:

@@ -16,6 +16,7 @@ from ..evaluation.evaluate import ask_judge, grade, settled
 from ..evaluation.outside import check_domain, undeclared_in
 from ..models import FAULTS
 from ..policy import report_of
+from ..policy.check import SILENT
 from ..runs.groups import Group
 from ..runs.jsonl import read_tests
 from ..runs.layout import simulation_files
@@ -233,7 +234,8 @@ class _Regrader:
         differences = replay(simulation, final)
         without_judge = task.needs_judge and settings.judge is None
         graded = self._without_statements(task) if without_judge else task
-        evaluation = Evaluation(settings.grading, settings.judge, settings.evaluators, solo)
+        silent = (simulation.conditions or {}).get("agent") == SILENT
+        evaluation = Evaluation(settings.grading, settings.judge, settings.evaluators, solo, silent=silent)
         judged = await ask_judge(graded, judged_messages(simulation), simulation.termination_reason, evaluation)
         last = simulation.messages[-1] if simulation.messages else None
         # A conversation that ends with calls was replayed with them, and is graded without them.

@@ -21,6 +21,7 @@ from ..errors import (
 from ..evaluation import LazyJudge, aevaluate
 from ..evaluation.outside import OUTSIDE, OutsideObserver, check_domain
 from ..models import FAULTS
+from ..policy.check import SILENT
 from .judges import with_deadline
 
 if TYPE_CHECKING:
@@ -43,8 +44,16 @@ _WITHOUT_VERDICT = (
 )
 
 
-async def grade_trial(trial: TrialSetup, simulation: Simulation, before: StateBefore) -> BaseException | None:
+async def grade_trial(
+    trial: TrialSetup, simulation: Simulation, before: StateBefore, agent: str = ""
+) -> BaseException | None:
     """Store the verdict on a conversation; without one, the reason is stored as its error.
+
+    Args:
+        trial: What it was run with.
+        simulation: The conversation.
+        before: The state before it.
+        agent: The name of the agent.
 
     Returns:
         The exception because of which there is no verdict; None if there is one. After an ``UnusableReplyError`` of a
@@ -54,6 +63,7 @@ async def grade_trial(trial: TrialSetup, simulation: Simulation, before: StateBe
         return None  # replaying would lose another server
     observer, reason = OutsideObserver(trial.environment, before), simulation.termination_reason
     evaluation = _evaluation(trial.settings, trial.models, observer)
+    evaluation = replace(evaluation, silent=agent == SILENT)
     if reason in FAULTS:  # there is no verdict to judge for, and the judge's own error would hide this one
         evaluation = replace(evaluation, judge=None)
     fault: BaseException | None = None

@@ -466,7 +466,7 @@ class Trial:
         return self.models.calling[side].seconds
 
     async def _grade(self, simulation: Simulation, before: StateBefore) -> None:
-        found = await grade_trial(self.setup, simulation, before)
+        found = await grade_trial(self.setup, simulation, before, self._attempt_at_work.sources[0].name)
         self._unusable = isinstance(found, UnusableReplyError)
         self.fault = self.fault if found is None or self._unusable else found
 

@@ -46,6 +46,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     folder: str | Path | None = None,
     knowledge: KnowledgeSpec | None = None,
     rules: Sequence[Any] | str = (),
+    rules_count: bool = False,
 ) -> DomainSpec:
     """Declare a domain over functions, or over methods of an object, that exist already.
 
@@ -73,6 +74,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
         folder: The folder that paths are relative to; by default that of the file which calls this function.
         knowledge: Documents that the agent can search, such as ``Knowledge("documents")`` of ``pytest_tau.knowledge``.
         rules: The rules of the policy that are checked in conversations, as for a ``DomainSpec``.
+        rules_count: Whether the rules are a factor of the reward, as for a ``DomainSpec``.
 
     Raises:
         ConfigurationError: A tool without a docstring or types, an unknown name, or a state that cannot be isolated.
@@ -103,6 +105,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
         agent_tools=_toolkit(name, named, kinds, offered=offered, bound=make is not None),
         knowledge=knowledge,
         rules=rules,
+        rules_count=rules_count,
         **files_of(folder, tasks, policy),
     )
 
