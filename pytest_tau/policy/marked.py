@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..documents import DocumentError, read_text
@@ -36,7 +37,7 @@ def marked_rules(spec: DomainSpec) -> list[Rule]:
     """
     files = next(iter(spec.policies.values())).normal if spec.policies else ()
     try:
-        text = str(spec.policy_text([read_text(spec.folder / file) for file in files]))
+        text = str(spec.policy_text([read_text(Path(spec.folder) / file) for file in files]))
     except (OSError, DocumentError):
         return []  # where the policy is needed, it is an error
     found = []
