@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import read_toml
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, unknown_name
 from ..plain import json
 from .options import add_options
 
@@ -80,6 +80,10 @@ def add_parser(commands: Any) -> None:
             ("tau init evals", "into a new folder"),
             ("tau init evals --agent langchain", "with an agent in LangGraph"),
             ("tau init --ci gitlab", "with a job for GitLab"),
+            (
+                "tau init evals --tools store:rent --agent my_agent.py:run --state shop.db --call 'rent(bike=\"b1\")'",
+                "over the functions of your own agent",
+            ),
         ],
     )
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="where to write (default: here)")
@@ -87,6 +91,11 @@ def add_parser(commands: Any) -> None:
     listed = "; ".join(f"{name}: {template.help}" for name, template in AGENTS.items())
     add_options(group, "agent", help=f"the agent (default: plain). {listed}", choices=tuple(AGENTS), default="plain")
     add_options(group, "ci", "install-from")
+    shown = f"the agent (default: plain). {listed}. With --tools your own agent, as for --tau-agent"
+    add_options(group, "agent", help=shown, default="plain")
+    add_options(group, "install-from")
+    own = parser.add_argument_group("over your own functions")
+    add_options(own, "tools", "state", "call")
     parser.set_defaults(run=run)
 
 
@@ -94,6 +103,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
     folder = Path(args.folder)
     files = project_files(folder, args.agent, args.install_from, args.ci)
+    files, note = _own_files(folder, args) if args.tools else (_template_files(folder, args), "")
     ignored = files.pop(folder / _IGNORE) if (folder / _IGNORE).exists() else ""
     _refuse_existing(folder, files)
     for path, text in files.items():
@@ -101,10 +111,52 @@ def run(args: argparse.Namespace) -> int:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     _show(folder, files, args, ignored)
+    if note:
+        print(f"\nnote\n  {note}")  # noqa: T201 - this is a command
     return 0
 
 
 def project_files(folder: Path, agent: str = "plain", source: str | None = None, ci: str = "github") -> dict[Path, str]:
+def _template_files(folder: Path, args: argparse.Namespace) -> dict[Path, str]:
+    if args.agent not in AGENTS:
+        problem = unknown_name("template", args.agent, AGENTS)
+        raise ConfigurationError(f"--agent: {problem}; your own agent needs --tools")
+    return project_files(folder, args.agent, args.install_from)
+
+
+def _own_files(folder: Path, args: argparse.Namespace) -> tuple[dict[Path, str], str]:
+    """Return the files of a project over functions that exist already, and a note to print.
+
+    Raises:
+        ConfigurationError: An option is missing, or what it names cannot be used.
+    """
+    from .over_functions import Wanted, texts_of
+
+    missing = [f"--{name}" for name in ("state", "call") if getattr(args, name) is None]
+    missing += ["--agent"] if args.agent in AGENTS else []
+    if missing:
+        raise ConfigurationError(f"--tools needs {', '.join(missing)}, too")
+    values = texts_of(Wanted(args.tools, args.agent, args.state, args.call), folder)
+    common = project_files(folder, source=args.install_from)
+    kept = (_IGNORE, "requirements.txt")
+    files = {path: text for path, text in common.items() if path.name in kept or path.suffix == ".yml"}
+    replay = {path: text.replace("pytest --tau-gate", "pytest --tau-replay --tau-gate") for path, text in files.items()}
+    made = {folder / name: _filled(TEMPLATES / "functions" / f"{name}{_SUFFIX}", values) for name in _OWN}
+    return {**made, folder / "tasks.json": values["tasks"], **replay}, values["note"]
+
+
+#: The templates of a project over functions.
+_OWN = ("conftest.py", "policy.md", "pytest.toml")
+
+
+def _filled(template: Path, values: dict[str, str]) -> str:
+    text = template.read_text(encoding="utf-8")
+    for key, value in values.items():
+        text = text.replace(f"{{{{{key}}}}}", value)
+    return text
+
+
+def project_files(folder: Path, agent: str = "plain", source: str | None = None) -> dict[Path, str]:
     """Return the files of the project with their texts, in the order in which a reader looks at them.
 
     Args:
@@ -139,10 +191,7 @@ def project_files(folder: Path, agent: str = "plain", source: str | None = None,
     for root in (TEMPLATES / "agents" / agent, TEMPLATES / "project", TEMPLATES / "ci" / ci):
         for template in sorted(root.rglob(f"*{_SUFFIX}")):
             name = template.relative_to(root).as_posix().removesuffix(_SUFFIX)
-            text = template.read_text(encoding="utf-8")
-            for key, value in values.items():
-                text = text.replace(f"{{{{{key}}}}}", value)
-            found[special.get(name, folder / name)] = text
+            found[special.get(name, folder / name)] = _filled(template, values)
     return found
 
 
@@ -249,10 +298,17 @@ def _endpoint() -> list[str]:
 
 def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace, ignored: str) -> None:
     """Print the files, the next commands, and the lines that the user's own .gitignore should have."""
-    source, template = args.install_from, AGENTS[args.agent]
+    source = args.install_from
+    template = AGENTS[args.agent] if not args.tools else None
     lines = ["wrote", *(f"  {path}" for path in files), "", "next"]
     steps = [] if folder == Path() else [(f"cd {shlex.quote(str(folder))}", "")]
-    if template.llm:
+    if template is None:
+        steps += [
+            ("pytest --tau-record", "run your agent, and record the calls of its model"),
+            ("pytest --tau-replay", "the same without a model: commit the folder cassettes"),
+            ("pip freeze", "for CI: add what your agent needs to requirements.txt, and commit the database"),
+        ]
+    elif template.llm:
         steps += [
             (f"pip install {shlex.join([*template.requirements, *_endpoint()])}", "what is not installed"),
             ("export OPENAI_API_KEY=…", ""),

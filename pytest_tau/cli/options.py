@@ -141,6 +141,12 @@ OPTIONS: dict[str, Option] = {
     "agent": Option(("--agent",), "the template of the agent: %(choices)s (default: %(default)s)", "NAME"),
     "ci": Option(("--ci",), "the service of the workflow: github (default), or gitlab", "SERVICE",
                  {"choices": _CHOICES["ci"], "default": "github"}),
+    "agent": Option(("--agent",), "the template of the agent, or with --tools your own agent", "NAME"),
+    "tools": Option(("--tools",), "write a project over these functions, for an agent that calls them itself",
+                    "MODULE:NAME,NAME"),
+    "state": Option(("--state",), "the SQLite file in which the functions keep their data", "FILE"),
+    "call": Option(("--call",), "a call that works, of which the first task is made; it is made on a copy of the file",
+                   "CALL"),
     "install-from": Option(("--install-from",), "what pip installs pytest-tau from in CI: a requirement such as a git "
                            "URL, or a wheel in the folder", "SOURCE"),
 }

@@ -122,6 +122,16 @@ def test_the_file_is_opened_as_it_is_outside_of_the_functions(domain, file) -> N
     assert free(file) == {"b1": 0, "b2": 0}
 
 
+def test_the_current_folder_is_another_one(domain, tmp_path, monkeypatch) -> None:
+    made = domain(take)
+    tmp_path.joinpath("evals").mkdir()
+    monkeypatch.chdir(tmp_path / "evals")
+    environment = made.environment()
+    assert environment.call("take", {"bike": "b1"}).content == "b1"
+    assert environment.agent_db.dump()["bikes"]["b1"]["free"] == 0
+    assert not list(Path.cwd().iterdir())
+
+
 def test_a_url(domain) -> None:
     check(domain(take, state=sqlite("sqlite:///shop.db")), "take")
 

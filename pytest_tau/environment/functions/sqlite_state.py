@@ -44,9 +44,7 @@ class SQLite:
 
     def advice(self, change: Change) -> str:
         """Return the word by which a value is not compared that differs each time."""
-        table, *key, column = change.path.split("/") if "/" in change.path else (change.path, "*")
-        of_row = not key or isinstance(change.expected, dict) or isinstance(change.got, dict)
-        return f'Add omit=["{table}.{"*" if of_row else column}"] to sqlite(…) if it is a time or a random id'
+        return f'Add omit=["{column_of(change)}"] to sqlite(…) if it is a time or a random id'
 
     def within(self, folder: Path) -> SQLite:
         """Return the state with the absolute path of its file.
@@ -85,6 +83,13 @@ def sqlite(path: str | Path, *, omit: Sequence[str] = (), connect: str | None = 
     if isinstance(omit, str) or not all(name.count(".") == 1 for name in omit):
         raise ConfigurationError(f"sqlite: omit: expected columns such as ['*.created_at'], got {omit!r}")
     return SQLite(Path(text.removeprefix(_URL).partition("?")[0]), tuple(omit), connect)
+
+
+def column_of(change: Change) -> str:
+    """Return the column of a value that has changed; all columns of the table if it is a row."""
+    table, *key, column = change.path.split("/") if "/" in change.path else (change.path, "*")
+    of_row = not key or isinstance(change.expected, dict) or isinstance(change.got, dict)
+    return f"{table}.{'*' if of_row else column}"
 
 
 class Copy:
@@ -155,7 +160,7 @@ class Copy:
         """Open the copy instead of the file; any other database as it is."""
         uri = isinstance(database, str) and database.startswith("file:")
         named = unquote(urlsplit(database).path) if uri else database
-        if not isinstance(named, str | Path) or Path(named).resolve() != self._state.path:
+        if not isinstance(named, str | Path) or not self._is_meant(Path(named)):
             return connect(database, *args, **keywords)
         if _is_by_sqlalchemy():
             raise DomainError(f"an engine of SQLAlchemy opens {self._state.path.name} in a pool: {_CONNECT}")
@@ -165,6 +170,13 @@ class Copy:
         made = connect(given, *args, factory=type(of.__name__, (of,), {}), **keywords)
         self._opened_by_functions.append(weakref.ref(made))
         return made
+
+    def _is_meant(self, path: Path) -> bool:
+        """Return whether a path is that of the file, also if it is relative to another folder than the current one."""
+        state, parts = self._state.path, path.parts
+        return path.resolve() == state or (
+            bool(parts) and not path.is_absolute() and not path.exists() and state.parts[-len(parts) :] == parts
+        )
 
     def rows(self) -> dict[str, dict[str, dict[str, Any]]]:
         """Return all rows, by table and primary key."""

@@ -1,0 +1,175 @@
+"""What ``tau init --tools`` writes: a project over functions that exist already, for an agent that calls them."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..environment import domain_of, sqlite
+from ..environment.functions.places import find_tools
+from ..environment.functions.source import release_functions
+from ..environment.functions.sqlite_state import column_of
+from ..errors import ConfigurationError, is_interrupt, unknown_name
+from ..participants.loading import load_object
+from ..plain import json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: The first words of names of functions that change nothing.
+_READS = ("check", "count", "find", "get", "has", "is", "list", "lookup", "read", "search", "show")
+
+#: Seconds between two calls: the smallest step of times in most databases, and a bit.
+_TICK = 1.1
+
+_UNSTABLE = (
+    "the result of %s differs each time, so that a recording cannot be replayed: let a fixture in conftest.py stop the "
+    "time, for example with freezegun or time-machine"
+)
+
+
+class Wanted(NamedTuple):
+    """What the command line names.
+
+    Attributes:
+        tools: The functions, as ``module:name,name``.
+        agent: The agent, as for ``--tau-agent``.
+        state: The file of the database.
+        call: A call that works, as ``name(argument=value)``.
+    """
+
+    tools: str
+    agent: str
+    state: str
+    call: str
+
+
+def texts_of(wanted: Wanted, folder: Path) -> dict[str, str]:
+    """Return what stands for the placeholders of the templates, ``tasks.json`` as ``tasks``, and a ``note`` to print.
+
+    Args:
+        wanted: What the command line names.
+        folder: The folder of the project.
+
+    Raises:
+        ConfigurationError: The functions or the agent cannot be imported, the agent does not find the functions, or the
+            call does not work.
+    """
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    module, functions = _functions(wanted.tools)
+    load_object(wanted.agent, "agent", Path.cwd())
+    up = Path(os.path.relpath(Path.cwd(), folder.resolve())).as_posix()
+    file, _, attribute = wanted.agent.rpartition(":")
+    reads = sorted(name for name in functions if name.partition("_")[0] in _READS)
+    name, arguments, differing, is_unstable = _made(wanted, functions, reads)
+    database = json.dumps(Path(os.path.relpath(wanted.state, folder.resolve())).as_posix())
+    return {
+        "import": f"import {module}",
+        "name": module.rpartition(".")[2],
+        "tools": ", ".join(f"{module}.{name}" for name in functions),
+        "reads": "{" + ", ".join(map(json.dumps, reads)) + "}" if reads else "()",
+        "patch": json.dumps(_places(file, module, functions)),
+        "state": f"{database}, omit={json.dumps(differing)}" if differing else database,
+        "path": up,
+        "agent": f"{(Path(up) / file).as_posix()}:{attribute}" if file.endswith(".py") else wanted.agent,
+        "note": _UNSTABLE % name if is_unstable else "",
+        "tasks": _tasks(name, arguments, functions),
+    }
+
+
+def _functions(named: str) -> tuple[str, dict[str, Callable[..., Any]]]:
+    """Return the module of the functions, and the functions by name."""
+    module, _, names = named.partition(":")
+    if not module or not names:
+        raise ConfigurationError(f"--tools {named!r}: expected MODULE:NAME,NAME such as shop.store:find,rent")
+    try:
+        found = vars(importlib.import_module(module))
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        # A foreign module may raise anything while it is imported.
+        problem = f"cannot be imported: {type(error).__name__}: {error}"
+        raise ConfigurationError(f"--tools {named!r}: {problem}") from error
+    functions = {}
+    for name in names.split(","):
+        if not callable(found.get(name)):
+            known = [each for each, value in found.items() if callable(value) and not each.startswith("_")]
+            raise ConfigurationError(f"--tools {named!r}: {unknown_name('function', name, known)}")
+        functions[name] = found[name]
+    return module, functions
+
+
+def _places(agent: str, module: str, functions: dict[str, Callable[..., Any]]) -> list[str]:
+    """Return where the agent finds the functions: its own module, and theirs for those that it takes from there."""
+    of_agent = agent.removesuffix(".py").replace("/", ".").removeprefix("..") if agent.endswith(".py") else agent
+    found = {place.tool for place in find_tools(of_agent, functions)}
+    return [*([of_agent] if found else []), *([module] if found != functions.keys() else [])]
+
+
+def _made(
+    wanted: Wanted, functions: dict[str, Callable[..., Any]], reads: list[str]
+) -> tuple[str, dict[str, Any], list[str], bool]:
+    """Make the call on two copies of the database.
+
+    Returns:
+        The call, the columns that differ, such as times, and whether the results differ.
+    """
+    name, arguments = _call(wanted.call, functions)
+    state = sqlite(Path(wanted.state).resolve())
+    spec = domain_of("new", tools=[*functions.values()], reads=set(reads), state=state, folder=Path.cwd())
+    domain = spec.load()
+    environments = [domain.environment(), domain.environment()]
+    results = set()
+    try:
+        for environment in environments:
+            result = environment.call(name, arguments)
+            if result.error:
+                raise ConfigurationError(f"--call {wanted.call!r}: it must work, but: {result.content}")
+            results.add(result.content)
+            environment.agent_db.dump()
+            time.sleep(_TICK)
+        first, second = environments
+        changes = list(first.agent_db.changes(second.agent_db))
+    finally:
+        for environment in environments:
+            environment.close()
+        release_functions(spec)
+    return name, arguments, list(dict.fromkeys(map(column_of, changes))), len(results) > 1
+
+
+def _tasks(name: str, arguments: dict[str, Any], functions: dict[str, Callable[..., Any]]) -> str:
+    """Return a task file with one task, whose reference action is a call."""
+    first = " ".join((functions[name].__doc__ or name.replace("_", " ")).strip().partition("\n")[0].split()).rstrip(".")
+    details = " ".join(f"The {key.replace('_', ' ')} is {value}." for key, value in arguments.items())
+    task = {
+        "id": name.replace("_", "-"),
+        "user_scenario": {"instructions": f"You want to {first[:1].lower()}{first[1:]}. {details}".strip()},
+        "evaluation_criteria": {
+            "actions": [{"action_id": name, "name": name, "arguments": arguments}],
+            "reward_basis": ["DB"],
+        },
+    }
+    return f"{json.dumps([task], indent=2, ensure_ascii=False)}\n"
+
+
+def _call(text: str, functions: dict[str, Callable[..., Any]]) -> tuple[str, dict[str, Any]]:
+    """Return the name and the arguments of a call that is written as in Python, with literal arguments."""
+    problem = f'--call {text!r}: expected a call such as rent(bike="b1", days=2)'
+    try:
+        call = ast.parse(text, mode="eval").body
+        keywords = call.keywords if isinstance(call, ast.Call) else []
+        arguments = {str(each.arg): ast.literal_eval(each.value) for each in keywords if each.arg}
+    except (SyntaxError, ValueError):
+        raise ConfigurationError(problem) from None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        raise ConfigurationError(problem)
+    if call.func.id not in functions:
+        raise ConfigurationError(f"--call {text!r}: {unknown_name('tool', call.func.id, functions)}")
+    return call.func.id, arguments
