@@ -110,9 +110,7 @@ def run(args: argparse.Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-    _show(folder, files, args, ignored)
-    if note:
-        print(f"\nnote\n  {note}")  # noqa: T201 - this is a command
+    _show(folder, files, args, ignored, note)
     return 0
 
 
@@ -296,7 +294,7 @@ def _endpoint() -> list[str]:
     return [line.partition(";")[0].strip() for line in found if 'extra == "endpoint"' in line]
 
 
-def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace, ignored: str) -> None:
+def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace, ignored: str, note: str) -> None:
     """Print the files, the next commands, and the lines that the user's own .gitignore should have."""
     source = args.install_from
     template = AGENTS[args.agent] if not args.tools else None
@@ -328,6 +326,7 @@ def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace, ignore
         steps.append((f"{_BUILD} {clone}", "for CI: commit this wheel, because requirements.txt names it"))
     lines += [f"  {command:<24}  # {what}" if what else f"  {command}" for command, what in steps]
     lines += _testpaths_note(folder)
+    lines += ["", "note", f"  {note}"] if note else []
     lines += ["", f"your {_IGNORE} should have", *(f"  {line}" for line in ignored.split())] if ignored else []
     print("\n".join(lines))  # noqa: T201 - this is a command
 

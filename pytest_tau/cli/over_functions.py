@@ -32,6 +32,9 @@ _UNSTABLE = (
     "time, for example with freezegun or time-machine"
 )
 
+#: The classes of connections, of SQLAlchemy and of ``sqlite3``, in the order in which they are looked for.
+_CONNECTIONS = ("scoped_session", "sessionmaker", "Engine", "Connection")
+
 
 class Wanted(NamedTuple):
     """What the command line names.
@@ -68,7 +71,8 @@ def texts_of(wanted: Wanted, folder: Path) -> dict[str, str]:
     up = Path(os.path.relpath(Path.cwd(), folder.resolve())).as_posix()
     file, _, attribute = wanted.agent.rpartition(":")
     reads = sorted(name for name in functions if name.partition("_")[0] in _READS)
-    name, arguments, differing, is_unstable = _made(wanted, functions, reads)
+    connect = _connection(module)
+    name, arguments, differing, is_unstable = _made(wanted, functions, reads, connect)
     database = json.dumps(Path(os.path.relpath(wanted.state, folder.resolve())).as_posix())
     return {
         "import": f"import {module}",
@@ -76,7 +80,13 @@ def texts_of(wanted: Wanted, folder: Path) -> dict[str, str]:
         "tools": ", ".join(f"{module}.{name}" for name in functions),
         "reads": "{" + ", ".join(map(json.dumps, reads)) + "}" if reads else "()",
         "patch": json.dumps(_places(file, module, functions)),
-        "state": f"{database}, omit={json.dumps(differing)}" if differing else database,
+        "state": ", ".join(
+            [
+                database,
+                *([f"connect={json.dumps(connect)}"] if connect else []),
+                *([f"omit={json.dumps(differing)}"] if differing else []),
+            ]
+        ),
         "path": up,
         "agent": f"{(Path(up) / file).as_posix()}:{attribute}" if file.endswith(".py") else wanted.agent,
         "note": _UNSTABLE % name if is_unstable else "",
@@ -106,6 +116,13 @@ def _functions(named: str) -> tuple[str, dict[str, Callable[..., Any]]]:
     return module, functions
 
 
+def _connection(module: str) -> str | None:
+    """Return the dotted name of a connection that the functions of a module share; None if there is none."""
+    found = {type(value).__name__: name for name, value in vars(sys.modules[module]).items()}
+    name = next((found[kind] for kind in _CONNECTIONS if kind in found), None)
+    return f"{module}.{name}" if name else None
+
+
 def _places(agent: str, module: str, functions: dict[str, Callable[..., Any]]) -> list[str]:
     """Return where the agent finds the functions: its own module, and theirs for those that it takes from there."""
     of_agent = agent.removesuffix(".py").replace("/", ".").removeprefix("..") if agent.endswith(".py") else agent
@@ -114,7 +131,7 @@ def _places(agent: str, module: str, functions: dict[str, Callable[..., Any]]) -
 
 
 def _made(
-    wanted: Wanted, functions: dict[str, Callable[..., Any]], reads: list[str]
+    wanted: Wanted, functions: dict[str, Callable[..., Any]], reads: list[str], connect: str | None
 ) -> tuple[str, dict[str, Any], list[str], bool]:
     """Make the call on two copies of the database.
 
@@ -122,7 +139,7 @@ def _made(
         The call, the columns that differ, such as times, and whether the results differ.
     """
     name, arguments = _call(wanted.call, functions)
-    state = sqlite(Path(wanted.state).resolve())
+    state = sqlite(Path(wanted.state).resolve(), connect=connect)
     spec = domain_of("new", tools=[*functions.values()], reads=set(reads), state=state, folder=Path.cwd())
     domain = spec.load()
     environments = [domain.environment(), domain.environment()]

@@ -117,6 +117,16 @@ def test_the_project_tests_the_agent_as_it_is(tau, project, monkeypatch, folder,
         assert db.execute("SELECT free FROM bikes WHERE id = 'b1'").fetchone() == (1,)
 
 
+def test_a_connection_that_the_functions_share_is_found(tau, project) -> None:
+    shared = '\n\n\nSHARED = sqlite3.connect("shop.db")\n'
+    status, shown = tau(more=shared)
+    assert status == 0, shown
+    conftest = (project.path / "evals" / "conftest.py").read_text(encoding="utf-8")
+    assert 'sqlite("../shop.db", connect="store.SHARED", omit=["bikes.changed_at"])' in conftest
+    sys.modules["store"].SHARED.close()
+    forget()
+
+
 def test_results_that_differ_each_time_are_noted(tau) -> None:
     assert "a recording cannot be replayed" not in tau()[1]
     forget()
