@@ -89,11 +89,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="where to write (default: here)")
     group = parser.add_argument_group("contents")
     listed = "; ".join(f"{name}: {template.help}" for name, template in AGENTS.items())
-    add_options(group, "agent", help=f"the agent (default: plain). {listed}", choices=tuple(AGENTS), default="plain")
-    add_options(group, "ci", "install-from")
     shown = f"the agent (default: plain). {listed}. With --tools your own agent, as for --tau-agent"
     add_options(group, "agent", help=shown, default="plain")
-    add_options(group, "install-from")
+    add_options(group, "ci", "install-from")
     own = parser.add_argument_group("over your own functions")
     add_options(own, "tools", "state", "call")
     parser.set_defaults(run=run)
@@ -102,7 +100,6 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
     folder = Path(args.folder)
-    files = project_files(folder, args.agent, args.install_from, args.ci)
     files, note = _own_files(folder, args) if args.tools else (_template_files(folder, args), "")
     ignored = files.pop(folder / _IGNORE) if (folder / _IGNORE).exists() else ""
     _refuse_existing(folder, files)
@@ -114,12 +111,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def project_files(folder: Path, agent: str = "plain", source: str | None = None, ci: str = "github") -> dict[Path, str]:
 def _template_files(folder: Path, args: argparse.Namespace) -> dict[Path, str]:
     if args.agent not in AGENTS:
         problem = unknown_name("template", args.agent, AGENTS)
         raise ConfigurationError(f"--agent: {problem}; your own agent needs --tools")
-    return project_files(folder, args.agent, args.install_from)
+    return project_files(folder, args.agent, args.install_from, args.ci)
 
 
 def _own_files(folder: Path, args: argparse.Namespace) -> tuple[dict[Path, str], str]:
@@ -135,12 +131,11 @@ def _own_files(folder: Path, args: argparse.Namespace) -> tuple[dict[Path, str],
     if missing:
         raise ConfigurationError(f"--tools needs {', '.join(missing)}, too")
     values = texts_of(Wanted(args.tools, args.agent, args.state, args.call), folder)
-    common = project_files(folder, source=args.install_from)
+    common = project_files(folder, source=args.install_from, ci=args.ci, replay=True)
     kept = (_IGNORE, "requirements.txt")
-    files = {path: text for path, text in common.items() if path.name in kept or path.suffix == ".yml"}
-    replay = {path: text.replace("pytest --tau-gate", "pytest --tau-replay --tau-gate") for path, text in files.items()}
+    others = {path: text for path, text in common.items() if path.name in kept or path.suffix == ".yml"}
     made = {folder / name: _filled(TEMPLATES / "functions" / f"{name}{_SUFFIX}", values) for name in _OWN}
-    return {**made, folder / "tasks.json": values["tasks"], **replay}, values["note"]
+    return {**made, folder / "tasks.json": values["tasks"], **others}, values["note"]
 
 
 #: The templates of a project over functions.
@@ -154,7 +149,9 @@ def _filled(template: Path, values: dict[str, str]) -> str:
     return text
 
 
-def project_files(folder: Path, agent: str = "plain", source: str | None = None) -> dict[Path, str]:
+def project_files(
+    folder: Path, agent: str = "plain", source: str | None = None, ci: str = "github", *, replay: bool = False
+) -> dict[Path, str]:
     """Return the files of the project with their texts, in the order in which a reader looks at them.
 
     Args:
@@ -162,6 +159,7 @@ def project_files(folder: Path, agent: str = "plain", source: str | None = None)
         agent: The name of the template of the agent.
         source: What pip installs pytest-tau from; None for the source of this installation.
         ci: The service of the workflow.
+        replay: The workflow replays recordings, as it does for a template with a model.
     """
     top, inside = _repository_of(folder)
     llm = AGENTS[agent].llm
@@ -175,7 +173,7 @@ def project_files(folder: Path, agent: str = "plain", source: str | None = None)
         "folder_path": f"{inside.as_posix()}/" if inside.parts else "",
         "requirements": _yaml((inside / "requirements.txt").as_posix()),
         "settings": f'tau_agent_llm = "{llm}"\n' if llm else "",
-        "replay": " --tau-replay" if llm else "",
+        "replay": " --tau-replay" if llm or replay else "",
         "run": "".join(f"$ {line}\n" for line in _run_lines(AGENTS[agent])),
         "workflow": f"{'../' * len(inside.parts)}{workflow.as_posix()}",
         "wheel": f"$ {_BUILD} PATH_TO_A_CLONE  # once\n" if _needs_wheel(source) else "",

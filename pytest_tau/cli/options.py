@@ -138,7 +138,6 @@ OPTIONS: dict[str, Option] = {
     "failed": Option(("--failed",), "only trials that have not passed"),
     "all-failed": Option(("--all-failed",), "only tasks that have passed in none of their trials"),
     "full": Option(("--full",), "show long results of tools as a whole, not their first 500 characters"),
-    "agent": Option(("--agent",), "the template of the agent: %(choices)s (default: %(default)s)", "NAME"),
     "ci": Option(("--ci",), "the service of the workflow: github (default), or gitlab", "SERVICE",
                  {"choices": _CHOICES["ci"], "default": "github"}),
     "agent": Option(("--agent",), "the template of the agent, or with --tools your own agent", "NAME"),
