@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ..evaluation.components.policy import PolicyComponent
 from ..language.agreement import is_yes
 from ..language.mentions import mentions, mentions_any, short_names
 from ..language.vocabulary import follows, words
@@ -180,6 +181,16 @@ def broke_rule(facts: Facts, _: Deviation, made: Call) -> Attribution | None:
                 "agent", f"it broke the rule {breach.rule!r} of the policy", made.message_idx, breach.evidence
             )
     return None
+
+
+def broke_counted_rule(facts: Facts) -> Attribution | None:
+    """Apply if all is right but that a rule of the policy was broken, in a domain whose rules count."""
+    info = facts.simulation.reward_info
+    lost = [name for name, value in ((info and info.reward_breakdown) or {}).items() if value < 1]
+    if lost != [PolicyComponent.name] or not facts.breaches:
+        return None
+    breach = facts.breaches[0]
+    return Attribution("agent", f"it broke the rule {breach.rule!r} of the policy", breach.message_idx, breach.evidence)
 
 
 def forgot_sibling(facts: Facts, deviation: Deviation) -> Attribution | None:

@@ -384,6 +384,7 @@ RULES = (
         "writes are missing, and the agent transferred a user that had not asked for it",
         _at_any(agent_rules.transferred),
     ),
+    Rule("all is right but that the agent broke a rule which counts", agent_rules.broke_counted_rule),
     Rule("a tool had shown what the agent did not say, or said wrong", agent_rules.said_other),
     Rule("the user offered help, as the agent does", user_rules.spoke_as_agent),
     Rule("a write of the reference was not made that breaks such a rule", requires_forbidden),
