@@ -6,8 +6,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from ..environment import Record, Table
-from ..environment.functions.jsonable import jsonable
 from ..environment.functions.sessions import SessionState
+from ..environment.jsonable import jsonable
 from .choices import ChosenValue, choices_in, choices_taken
 
 if TYPE_CHECKING:
