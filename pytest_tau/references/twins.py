@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..environment import Table
-from ..environment.functions.jsonable import jsonable
+from ..environment.jsonable import jsonable
 from .arguments import arguments_in
 from .slots import Group, Slot, is_write, slots_of
 
