@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from .models import AirlineDB, Cabin, Reservation, User
 
+#: The fingerprint of the official policy's sentence about what comes before a change.
+_LISTED = (("a64bd9680217",),)
 _CONFIRM = (
     "Before any call that changes the database (booking, changing flights, cabin, bags or passengers, cancelling, "
     "sending a certificate), tell the user in detail what you are about to do and what it costs, and go on only after "
@@ -348,22 +350,25 @@ def _certificates(trajectory: Trajectory) -> Iterator[tuple[MadeCall, list[tuple
 _RULES = [
     one_call_at_a_time("Never make two calls at once, and never put text beside a call."),
     no_text_with_calls("Never make two calls at once, and never put text beside a call."),
-    replace(_IDENTIFICATION, check=_identification),
+    replace(_IDENTIFICATION, check=_identification, editions=(("cf8368793a33", "32151b748fdd"),)),
     own_records(
         "A user who does not know the latter is helped: look through the reservations in the profile.",
         by=_found,
         owner=_owner,
         private=("get_user_details",),
     ),
-    read_before_write(
-        "Where this policy sets a condition, verify it yourself before you call; do not take the user's word for what "
-        "a record can show.",
-        needs=_record,
-        reads=("get_reservation_details", "book_reservation"),
-        exact=True,
+    replace(
+        read_before_write(
+            "Where this policy sets a condition, verify it yourself before you call; do not take the user's word for "
+            "what a record can show.",
+            needs=_record,
+            reads=("get_reservation_details", "book_reservation"),
+            exact=True,
+        ),
+        editions=(("658145564075", "3f5eb8237347"),),
     ),
-    stated_details(_CONFIRM, needs=_named_of_several),
-    confirmation(_CONFIRM, needs=_named),
+    replace(stated_details(_CONFIRM, needs=_named_of_several), editions=_LISTED),
+    replace(confirmation(_CONFIRM, needs=_named), editions=_LISTED),
     done_claims(_SAY_ONLY, ids=("reservation_id",)),
     transfer_notice("Then send this notice, with nothing added:"),
     nothing_unasked(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_tau.policy import (
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 _CONFIRM = (
     "Ahead of every call that changes an order or a profile, spell out what will change and wait for a clear yes."
 )
+#: The fingerprints of the official policy's sentences about what comes before a change.
+_AUTHENTICATED = (("79f8e71bddc8", "0bfb15f9298c"),)
+_STATUS_CHECKED = (("6b1bb7165872", "634bc7ba628d", "be51db0f1b64", "c8a213fd5515"),)
+_LISTED = (("e9f400cad88c",),)
 _FINDS = ("find_user_id_by_email", "find_user_id_by_name_zip")
 #: Tools that show or change what belongs to a customer.
 _GUARDED = (
@@ -72,7 +77,7 @@ def _named(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[str, list[A
     """Yield what the customer must have heard: the order by its id or by an item of it, and items that are chosen."""
     zip_code, order_id, chosen = call.arguments.get("zip"), call.arguments.get("order_id"), _ids(call, "item_ids")
     if zip_code and not any(mentions(turn.text, zip_code) for turn in trajectory.user_texts(before=call)):
-        yield f"zip code {zip_code}", [zip_code]
+        yield f"zip code {zip_code}", [zip_code, *(["default"] if zip_code == _default_zip(trajectory, call) else [])]
     if not order_id:
         return
     items = _items(trajectory, call, order_id)
@@ -82,6 +87,13 @@ def _named(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[str, list[A
     if set(chosen) != set(items):
         for item in dict.fromkeys(chosen):
             yield f"item {item} ({items.get(item, 'not in the order')})", [item, *_words([items.get(item, item)])]
+
+
+def _default_zip(trajectory: Trajectory, call: MadeCall) -> str | None:
+    """Return the zip code of the default address, if the profile was read before a call."""
+    profiles = (each.value for each in trajectory.before(call) if each.name == "get_user_details" and not each.failed)
+    addresses = [profile.get("address") for profile in profiles if isinstance(profile, dict)]
+    return next((str(address.get("zip")) for address in addresses if isinstance(address, dict)), None)
 
 
 def _words(names: Iterable[str]) -> list[str]:
@@ -104,6 +116,15 @@ def _items(trajectory: Trajectory, call: MadeCall, order_id: Any) -> dict[str, s
     return found
 
 
+def _unseen_version(trajectory: Trajectory) -> Iterator[Breach]:
+    """Yield calls for a version that no result had shown."""
+    for call in trajectory.writes:
+        for item in _ids(call, "new_item_ids") if call.name in _SWAPS else ():
+            shown = (f'"item_id": "{item}"' in (each.result or "") for each in trajectory.before(call))
+            if not _versions(trajectory, call, item) and not any(shown):
+                yield trajectory.breach(call, f"item {item} was not shown as a version of a product")
+
+
 def _other_version(trajectory: Trajectory) -> Iterator[Breach]:
     """Yield calls for another version of a product than the one that the agent described to the customer.
 
@@ -115,10 +136,6 @@ def _other_version(trajectory: Trajectory) -> Iterator[Breach]:
         said = " ".join(turn.text for turn in trajectory.agent_texts(before=call)[-2:])
         old, new = _ids(call, "item_ids"), _ids(call, "new_item_ids")
         for item, versions in ((item, _versions(trajectory, call, item)) for item in new):
-            if not versions:
-                if not any(f'"item_id": "{item}"' in (each.result or "") for each in trajectory.before(call)):
-                    yield trajectory.breach(call, f"item {item} was not shown as a version of a product")
-                continue
             present = {value for each in old for value in versions.get(each, ())}
             described = {
                 each: sum(mentions(said, value) for value in options if each == item or value not in present)
@@ -178,8 +195,11 @@ def _address_after_items(trajectory: Trajectory) -> Iterator[Breach]:
 _RULES = [
     one_call_at_a_time("Never make two calls at once, and never put text beside a call."),
     no_text_with_calls("Never make two calls at once, and never put text beside a call."),
-    identification(
-        "Before anything else, find the customer's user id, in one of two ways:", by=_found, guarded=_GUARDED
+    replace(
+        identification(
+            "Before anything else, find the customer's user id, in one of two ways:", by=_found, guarded=_GUARDED
+        ),
+        editions=_AUTHENTICATED,
     ),
     own_records(
         "Decline whatever concerns somebody else's profile or orders.",
@@ -187,10 +207,21 @@ _RULES = [
         owner=_owner,
         private=("get_user_details",),
     ),
-    read_before_write("Read it before you promise anything.", needs=_record, reads=("get_order_details",)),
-    stated_details(_CONFIRM, needs=_named),
-    Rule("stated-version", _CONFIRM, _other_version, needs_dialog=True),
-    confirmation(_CONFIRM, needs=_order),
+    replace(
+        read_before_write("Read it before you promise anything.", needs=_record, reads=("get_order_details",)),
+        editions=_STATUS_CHECKED,
+    ),
+    replace(stated_details(_CONFIRM, needs=_named), editions=_LISTED),
+    Rule(
+        "seen-version",
+        "another **available** variant of the **same product**",
+        _unseen_version,
+        needs_dialog=True,
+        before_write="read",
+        editions=(("3a51884737f9", "8a8cbe6b9972"),),
+    ),
+    Rule("stated-version", _CONFIRM, _other_version, needs_dialog=True, before_write="stated", editions=_LISTED),
+    replace(confirmation(_CONFIRM, needs=_order), editions=_LISTED),
     done_claims("Say only what a tool, the customer or this policy has told you.", ids=("order_id",)),
     transfer_notice("Then send this notice, with nothing added:"),
     Rule(

@@ -22,4 +22,5 @@ BUNDLED = (
     "doubts",
     "labels",
     "coverage",
+    "near_miss",
 )

@@ -20,7 +20,7 @@ _YES: Final = re.compile(
     r"|sounds (?:good|great|fine|perfect|right)|looks (?:good|great|fine|right)|that works|works for me"
     r"|that(?:'s| is| would be) (?:fine|good|great|right|perfect|okay|ok|acceptable)|i accept|let's do"
     r"|(?:i'll|i will|let's|i'd like to|i want to) (?:go (?:with|for|ahead)|take|choose|pick)"
-    rf"|perfect|exactly|please (?:just )?(?:continue|{_ACTS}))\b"
+    rf"|perfect|exactly|fine,? (?:then,? )?just (?:do|{_ACTS})|please (?:just )?(?:continue|{_ACTS}))\b"
     rf"|(?:^|[.!?]\s+|\n\W*)(?:just )?{_ACTS} (?:it|them|that|this|the|my|both|all|items?|orders?)\b",
     re.IGNORECASE,
 )
@@ -47,7 +47,9 @@ _WISHES: Final = re.compile(
     re.IGNORECASE,
 )
 _GO_AHEAD: Final = re.compile(r"\b(?:yes|yeah|go ahead|proceed|confirm(?:ed)?)\b", re.IGNORECASE)
-_ORDERS: Final = re.compile(r"\b(?:go ahead|proceed|please continue|i confirm)\b", re.IGNORECASE)
+_ORDERS: Final = re.compile(
+    r"\b(?:go ahead|proceed|please continue|i confirm|fine,? (?:then,? )?just do)\b", re.IGNORECASE
+)
 _PROCEED: Final = re.compile(r"\bconfirm|\bproceed|\bgo ahead", re.IGNORECASE)
 _PAYMENT: Final = re.compile(r"\b(?:payment|refund) method|\bgift cards?\b|\bcredit cards?\b|\bpay\b", re.IGNORECASE)
 _ASKS: Final = re.compile(

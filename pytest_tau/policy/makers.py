@@ -71,7 +71,7 @@ def identification(sentence: str, *, by: Identifies, guarded: Collection[str], n
             if call.name in guarded and not any(by(each) for each in _successful(trajectory.before(call))):
                 yield trajectory.breach(call, "before the customer was identified")
 
-    return Rule(name, sentence, check)
+    return Rule(name, sentence, check, before_write="verified")
 
 
 def customers_before(trajectory: Trajectory, call: MadeCall, by: Identifies) -> list[str]:
@@ -123,7 +123,7 @@ def own_records(
             else:
                 yield from _passed_on(trajectory, call, str(whose))
 
-    return Rule(name, sentence, check)
+    return Rule(name, sentence, check, before_write="verified")
 
 
 def _passed_on(trajectory: Trajectory, call: MadeCall, whose: str) -> Iterator[Breach]:
@@ -159,7 +159,7 @@ def read_before_write(
                 if not any(_shows(each, value, exact=exact) for each in seen for value in values):
                     yield trajectory.breach(call, f"{what} was not read before")
 
-    return Rule(name, sentence, check)
+    return Rule(name, sentence, check, before_write="read")
 
 
 def _shows(call: MadeCall, value: Any, *, exact: bool) -> bool:
@@ -192,7 +192,7 @@ def confirmation(
                 if problem:
                     yield trajectory.breach(call, problem)
 
-    return Rule(name, sentence, check, needs_dialog=True)
+    return Rule(name, sentence, check, needs_dialog=True, before_write="confirmed")
 
 
 def _not_agreed(trajectory: Trajectory, call: MadeCall, needs: Needs | None) -> str | None:
@@ -251,7 +251,7 @@ def stated_details(sentence: str, *, needs: Needs, name: str = "stated-details")
                 if not any(mentions(said, value) or (_is_id(value) and mentions(of_user, value)) for value in values):
                     yield trajectory.breach(call, f"{what} was not named to the user before")
 
-    return Rule(name, sentence, check, needs_dialog=True)
+    return Rule(name, sentence, check, needs_dialog=True, before_write="stated")
 
 
 def _is_id(value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from ..errors import ConfigurationError, hides_frames
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
+
+#: What a policy demands before a change: a record is read, the customer verified, or the change stated or confirmed.
+Demand: TypeAlias = Literal["read", "verified", "stated", "confirmed"]
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
@@ -35,10 +38,12 @@ class Rule:
         of_reference: Whether it is checked on reference actions, with the user's scenario as what the user has said. An
             absolute rule is; others are about how an agent comes to its calls, and a reference need not have reads.
         editions: Other editions of the policy that state the rule: for each, the fingerprints of the sentences that do
-            (``pytest_tau.policy.fingerprint``). In data with another policy, the rule is checked on reference actions
-            only if the policy has all sentences of one of these.
+            (``pytest_tau.policy.fingerprint``). In data with another policy, the rule is checked on reference actions,
+            and looked at for what a trial that passed omitted, only if the policy has all sentences of one of these.
         bounded: Whether the check surely ends and waits for nothing, such as one that only loops over the turns and
             calls. Any other check is run in another thread, with a limit of time.
+        before_write: What the rule demands before a call that changes something: ``read``, ``verified``, ``stated`` or
+            ``confirmed``; None for any other rule. A trial that passes without it was right for the wrong reason.
 
     Raises:
         ConfigurationError: The name has another form, the sentence is empty, or ``check`` cannot be called.
@@ -52,6 +57,7 @@ class Rule:
     bounded: bool = False
     editions: tuple[tuple[str, ...], ...] = ()
     of_reference: bool = False
+    before_write: Demand | None = None
 
     def __post_init__(self) -> None:
         name: Any = self.name
@@ -61,6 +67,11 @@ class Rule:
             raise ConfigurationError(f"rule {name!r}: expected the sentence of the policy, got {self.sentence!r}")
         if not callable(self.check):
             raise ConfigurationError(f"rule {name!r}: expected check(trajectory), got {self.check!r}")
+        if self.before_write not in (None, *get_args(Demand)):
+            known = ", ".join(get_args(Demand))
+            raise ConfigurationError(
+                f"rule {name!r}: before_write: expected {known} or None, got {self.before_write!r}"
+            )
 
 
 def bounded(rules: Iterable[Rule]) -> list[Rule]:

@@ -26,7 +26,7 @@ SERVICE = {
     "skips-confirmation": {"confirmation"},
     "leaks": {"own-records"},
     "transfers-too-soon": {"transfer-notice"},
-    "wrong-item": {"stated-details", "stated-version", "read-before-write"},
+    "wrong-item": {"stated-details", "seen-version", "stated-version", "read-before-write"},
     "forgets-last-write": {"done-claims"},
 }
 MEANT: dict[str, dict[str, set[str]]] = {

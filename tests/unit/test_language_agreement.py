@@ -14,6 +14,7 @@ YES = [
     "Please refuel the full 2.0 GB ($4.00 total).",
     "Please continue with it.",
     "No problem, go ahead.",
+    "Fine, just do the return with the original payment method then.",
     "Don't worry about the fee. Yes, book it.",
     "Return items 12 and 13 to the original card, please. Cancel both orders.",
 ]

@@ -80,6 +80,7 @@ DOCUMENT_RULES = [
         "The documents of the knowledge base decide what you may do, and under which conditions.",
         _documents_first,
         needs_dialog=True,
+        before_write="read",
     ),
     Rule(
         "unlocked-tools",

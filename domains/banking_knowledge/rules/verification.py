@@ -125,12 +125,14 @@ VERIFICATION_RULES = [
         "these: date of birth, phone number, email address, postal address.",
         _identification,
         needs_dialog=True,
+        before_write="verified",
     ),
     Rule(
         "verification-log",
         "Once they match, call log_verification, one time in a conversation, with the values of the record and with "
         "the time as get_current_time gives it",
         _verification_log,
+        before_write="verified",
     ),
     Rule("own-records", "Speak about a customer's records only with that customer", _own_records),
 ]

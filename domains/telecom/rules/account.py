@@ -168,6 +168,7 @@ ACCOUNT_RULES = [
         "read-before-write",
         "Where this policy sets a condition, verify it yourself before you call.",
         _read_before_write,
+        before_write="read",
     ),
     Rule(
         "overdue-bills-only",
@@ -179,6 +180,7 @@ ACCOUNT_RULES = [
         "Confirm that the status is `Overdue`, and tell the customer the bill and its amount.",
         _bill_stated,
         needs_dialog=True,
+        before_write="stated",
     ),
     Rule("verified-payment", "Call it paid only when its status is `Paid`.", _verified_payment, needs_dialog=True),
     Rule("unpaid-bills", "Once all of them are `Paid`, call `resume_line`.", _unpaid_bills),
@@ -193,8 +195,16 @@ ACCOUNT_RULES = [
         "Ask how many GB the customer wants; do not choose for them.",
         _chosen_amount,
         needs_dialog=True,
+        before_write="confirmed",
     ),
     Rule("refuel-limit", "A line may get at most 2 GB in total", _refuel_limit),
-    Rule("confirmation", "State the price (GB × price per GB) and get a yes.", _confirmation, needs_dialog=True),
+    Rule(
+        "confirmation",
+        "State the price (GB × price per GB) and get a yes.",
+        _confirmation,
+        needs_dialog=True,
+        before_write="confirmed",
+        editions=(("0b4867f72e92",),),
+    ),
     Rule("no-suspension", "Never call `suspend_line` as a troubleshooting step.", _no_suspension, absolute=True),
 ]

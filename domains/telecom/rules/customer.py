@@ -164,6 +164,8 @@ CUSTOMER_RULES = [
         _IDENTIFY,
         _identification,
         needs_dialog=True,
+        before_write="verified",
+        editions=(("6ee0d4dd723f",),),
     ),
     Rule("own-records", _IDENTIFY, _own_records),
     Rule(

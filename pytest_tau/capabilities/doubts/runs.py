@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ...diagnosis import annotate_failure
-from ...environment import canonical
 from ...errors import ConfigurationError, TauError
 from ...evaluation import evaluate
-from ...files import digest
 from ...lint import lint_domain
-from ...regrade.recognition import recognise_domain, worked_alone
-from ...regrade.replay_diff import call_on_other_data
+from ...regrade.recognition import worked_alone
+from ...regrade.stored import StoredTrials
 from ...runs.manifest import agent_name
 from . import capability
 from .ends import end_of
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
     from ...environment import Domain
     from ...models import Simulation, Task
     from ...regrade.recognition import DomainSource
+    from ...regrade.stored import PlacedTrial
     from ...runs.reader import Run, StoredTrial
     from .ends import EndFacts
     from .evidence import Doubt
@@ -42,20 +40,19 @@ class StoredEvidence:
     Attributes:
         evidence: What the trials say.
         tasks: The tasks that trials were about, each with its domain.
-        problems: Why a simulation is not counted, with the number of such simulations.
         left_out: How many trials say nothing about their tasks, by the reason.
     """
 
     def __init__(self, domains: DomainSource, domain: str | None, bundled: frozenset[str]) -> None:
-        self._domains, self._domain, self._bundled = domains, domain, bundled
+        self._trials = StoredTrials(domains, domain, bundled)
         self.evidence = Evidence()
         self.tasks: dict[TaskKey, tuple[Task, Domain]] = {}
-        self.problems: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
-        #: The key of each task object; in most files, all simulations of a task share it.
-        self._keys: dict[int, tuple[Task, TaskKey]] = {}
-        #: The runs and domains of which a simulation was played again on the bundled data.
-        self._checked: set[tuple[str, str]] = set()
+
+    @property
+    def problems(self) -> Counter[str]:
+        """Why a simulation is not counted, with the number of such simulations."""
+        return self._trials.problems
 
     def read(self, run: Run) -> None:
         """Add the simulations of a run.
@@ -64,11 +61,8 @@ class StoredEvidence:
             ConfigurationError: The run has no conversations, or was made on other data than its domain has.
             OSError: A file cannot be opened.
         """
-        run.recognise = partial(recognise_domain, domains=self._domains)
-        for trial in run.trials():
-            self.add(run, trial, self._domain or trial.domain)
-        for problem in run.problems:
-            self.problems[f"{run.name}: {problem}"] += 1
+        for placed in self._trials.of(run):
+            self._count(run, placed)
 
     def add(self, run: Run, trial: StoredTrial, name: str) -> None:
         """Add a simulation of a run.
@@ -81,20 +75,9 @@ class StoredEvidence:
         Raises:
             ConfigurationError: The run was made on other data than the domain has, or there is no such domain.
         """
-        if trial.simulation.outcome == "error":
-            self.left_out["no verdict"] += 1
-            return
-        domain = self._load(name)
-        try:
-            task = self._task(trial, domain)
-            if name in self._bundled and not trial.test and (run.shown, name) not in self._checked:
-                self._checked.add((run.shown, name))
-                _check_data(run, trial.simulation, task, domain)
-            self._add(trial.simulation, task, domain, agent_name(run.info, ()) or run.name)
-        except ConfigurationError:
-            raise
-        except (TauError, RecursionError) as error:
-            self.problems[f"{run.name}: {str(error).splitlines()[0]}"] += 1
+        placed = self._trials.place(run, trial, name)
+        if placed is not None:
+            self._count(run, placed)
 
     def findings(self, doubt: Doubt) -> list[str]:
         """Return the errors and warnings of ``tau lint`` about a task in doubt."""
@@ -106,31 +89,21 @@ class StoredEvidence:
             if finding.task_id == task.id and finding.severity in ("error", "warning")
         ]
 
-    def _load(self, name: str) -> Domain:
-        if not name:
-            raise ConfigurationError(
-                "the file names no domain and its calls do not identify one; add --domain NAME "
-                f"(known: {', '.join(self._domains.names())})"
-            )
-        return self._domains.load(name)
+    def _count(self, run: Run, placed: PlacedTrial) -> None:
+        try:
+            if placed.simulation.outcome == "error":
+                self.left_out["no verdict"] += 1
+            else:
+                self._add(placed, agent_name(run.info, ()) or run.name)
+        except ConfigurationError:
+            raise
+        except (TauError, RecursionError) as error:
+            self._trials.note(run, error)
 
-    def _task(self, trial: StoredTrial, domain: Domain) -> Task:
-        """Return the task of a trial: one object for all equal tasks, whose reference state is then made once."""
-        task = trial.task
-        if task is None:
-            task = next((each for each in domain.tasks(split=None) if each.id == trial.simulation.task_id), None)
-        if task is None:
-            raise TauError(f"{domain.name} has no task {trial.simulation.task_id!r}, and the file has none either")
-        known = self._keys.get(id(task))
-        if known is None:
-            content = task.model_dump(mode="json", exclude={"id", "description"}, exclude_none=True)
-            key = TaskKey(domain.name, task.id, digest(canonical(content)))
-            self.tasks.setdefault(key, (task, domain))
-            known = self._keys[id(task)] = task, key
-        return self.tasks[known[1]][0]
-
-    def _add(self, simulation: Simulation, task: Task, domain: Domain, agent: str) -> None:
-        key = self._keys[id(task)][1]
+    def _add(self, placed: PlacedTrial, agent: str) -> None:
+        simulation, task, domain, content = placed
+        key = TaskKey(domain.name, task.id, content)
+        self.tasks.setdefault(key, (task, domain))
         verdict = simulation.reward_info
         passed, end = verdict is not None and verdict.passed, capability.read(simulation.facts)
         if not passed and end is None:
@@ -156,13 +129,3 @@ def _graded(simulation: Simulation, task: Task, domain: Domain) -> tuple[bool, E
     )
     annotate_failure(simulation, task, domain, solo=solo)
     return simulation.reward_info.passed, end_of(simulation, task, domain)
-
-
-def _check_data(run: Run, simulation: Simulation, task: Task, domain: Domain) -> None:
-    environment = domain.environment(task, solo=worked_alone(simulation, domain), replay_history=False)
-    call = call_on_other_data(simulation, environment)
-    if call is not None:
-        raise ConfigurationError(
-            f"{run.shown}: the run was not made on the bundled data of {domain.name}: add --data DIR, the data that it "
-            f"was made on ({simulation.id}: {call})"
-        )

@@ -1,0 +1,142 @@
+"""``tau near-misses``: the passed trials of stored runs that were right for the wrong reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...cli.options import add_options
+from ...cli.project import add_project_options, data_dir, project_of
+from ...cli.settings import RUN_HELP, Printer, print_json
+from ...files import digest
+from ...regrade.recognition import worked_alone
+from ...regrade.stored import StoredTrials
+from ...text import plural
+from . import capability
+from .omissions import omissions_of
+from .summary import NearMissFacts, in_words
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from ...regrade.stored import PlacedTrial
+
+#: Near misses that are shown.
+_SHOWN = 20
+
+
+class _NearMiss(NamedTuple):
+    domain: str
+    run: str
+    task_id: str
+    trial: int
+    facts: NearMissFacts
+
+    @property
+    def place(self) -> str:
+        return f"{self.run} {self.task_id} trial {self.trial}"
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "near-misses",
+        description="Show the passed trials that were right for the wrong reason: what had to be read, verified, "
+        "stated or confirmed before a change was not, or a value of a change is right although nothing had shown it. "
+        "Trials count as passed by their stored verdict.",
+        statuses={0: "the near misses were shown", 2: "the command cannot be used"},
+        examples=[
+            ("tau near-misses RUN", "a run"),
+            ("tau near-misses results/*.json --data path/to/data/tau2 --max 25", "25 of those in result files"),
+        ],
+    )
+    parser.add_argument("runs", nargs="+", metavar="RUN", help=RUN_HELP)
+    add_options(
+        parser.add_argument_group("selection"),
+        "domain",
+        help="the domain of the runs (default: the one that they name, or the one whose tools they call)",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--max",
+        type=int,
+        default=_SHOWN,
+        metavar="N",
+        help="the number of near misses shown, drawn in the same way each time; 0 for all (default: %(default)s)",
+    )
+    add_options(output, "json")
+    add_project_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status."""
+    from ...garbage import rare_collections
+    from ...runs.reader import open_run
+
+    project = project_of(args)
+    if args.domain is not None:
+        project.load(args.domain)  # an unknown name is an error at once
+    bundled = frozenset() if data_dir(args.data) else frozenset(project.names()) - {*project.own_names()}
+    trials, passed, near = StoredTrials(project, args.domain, bundled), Counter[str](), list[_NearMiss]()
+    with rare_collections():
+        for opened in (open_run(spec, Path()) for spec in args.runs):
+            for placed in trials.of(opened):
+                facts = _facts(placed)
+                passed[placed.domain.name] += facts is not None
+                if facts is not None and facts.omissions:
+                    task_id, trial = placed.task.id, placed.simulation.trial
+                    near.append(_NearMiss(placed.domain.name, opened.name, task_id, trial, facts))
+    if args.json:
+        print_json(_document(passed, near, trials))
+    else:
+        _show(passed, near, args.max, trials)
+    return 0
+
+
+def _facts(placed: PlacedTrial) -> NearMissFacts | None:
+    """Return the stored facts of a trial; those that are found now if it has none."""
+    simulation, task, domain, _ = placed
+    stored: NearMissFacts | None = capability.read(simulation.facts)
+    if stored is not None:
+        return stored
+    agent = (simulation.conditions or {}).get("agent")
+    omissions = omissions_of(simulation, task, domain, agent=agent, solo=worked_alone(simulation, domain))
+    return None if omissions is None else NearMissFacts.of(omissions)
+
+
+def _document(passed: Counter[str], near: Sequence[_NearMiss], trials: StoredTrials) -> dict[str, Any]:
+    names = [domain for domain, number in passed.items() if number]
+    return {
+        "domains": {
+            name: {"passed": passed[name], "near_misses": sum(each.domain == name for each in near)} for name in names
+        },
+        "near_misses": [
+            {"domain": each.domain, "run": each.run, "task_id": each.task_id, "trial": each.trial}
+            | each.facts.model_dump(mode="json", include={"omissions"})
+            for each in near
+        ],
+        "excluded": dict(trials.problems),
+    }
+
+
+def _show(passed: Counter[str], near: Sequence[_NearMiss], most: int, trials: StoredTrials) -> None:
+    printer = Printer()
+    drawn = sorted(near, key=lambda each: digest(each.place))[: most or None]
+    for each in (each for each in near if each in drawn):
+        printer.line(each.place)
+        for omission in each.facts.omissions:
+            printer.line(omission.line(), 2, 4)
+    if len(drawn) < len(near):
+        printer.line(f"and {len(near) - len(drawn)} more (--max 0 shows all)")
+    for domain, number in sorted(passed.items()):
+        if number:
+            own = [each.facts for each in near if each.domain == domain]
+            kinds = f": {in_words(own)}" if own else ""
+            share = f"{len(own)} of {plural(number, 'passed trial')} ({len(own) / number:.1%})"
+            printer.line(f"{domain}: {share} right for the wrong reason{kinds}")
+    printer.excluded(
+        [f"{problem} ({number} times)" if number > 1 else problem for problem, number in trials.problems.items()]
+    )
