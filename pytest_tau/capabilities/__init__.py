@@ -23,4 +23,5 @@ BUNDLED = (
     "labels",
     "coverage",
     "near_miss",
+    "mutants",
 )

@@ -1,0 +1,17 @@
+"""Mutants of an agent: small faults of which a good set of tasks notices each (``tau mutants``)."""
+
+from __future__ import annotations
+
+from ...capability import Capability, Command, deferred
+
+capability = Capability(
+    name="mutants",
+    commands=(
+        Command(
+            "mutants",
+            "look",
+            "make an agent faulty in many ways, and show the faults that no task notices",
+            deferred(f"{__name__}.command:add_parser"),
+        ),
+    ),
+)

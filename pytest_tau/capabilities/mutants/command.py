@@ -1,0 +1,224 @@
+"""``tau mutants``: how many faults of an agent the tasks of a domain notice, and which they do not."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...cli.options import add_options
+from ...cli.project import add_project_options, project_of
+from ...cli.settings import print_aside, print_json
+from ...errors import BudgetError, ConfigurationError
+from ...text import plural
+from .mutant import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...chat import LLM, Role
+    from ...environment import Domain
+    from ...models import Task
+    from .mutant import Mutant
+    from .trials import Trials
+    from .verdicts import Base, Judge, Verdict
+
+#: The trials of each task, and the tasks of each mutant, of an agent that varies.
+_TRIALS, _TASKS = 4, 10
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "mutants",
+        description="Make an agent faulty in many ways, one at a time, and show which faults no task of a domain "
+        "notices. Mutants lack a sentence of the policy or have another number or choice in it, lack a tool or have "
+        "two descriptions swapped, see old results or the first record only, or make a call with another argument, "
+        "twice or not at all. A mutant plays the tasks in which its fault has a consequence, the shortest first. It is "
+        "killed by one failed trial if the agent never varies, else by a significant loss.",
+        statuses={0: "the mutants were played", 1: "the score is below --fail-under", 2: "the command cannot be used"},
+        examples=[
+            ("tau mutants --tau-agent rules --tau-domain airline", "an agent that never varies"),
+            (
+                "tau mutants --tau-agent llm --agent-llm openai/gpt-4.1 --user-llm openai/gpt-4.1 --tau-domain retail "
+                "--kind sentence-dropped --budget 20 --cassettes mutants",
+                "a model, within a budget",
+            ),
+        ],
+    )
+    _add_selection(parser)
+    _add_trials(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument("--dry-run", action="store_true", help="show the plan, and call no model")
+    text = "exit with 1 if the share of killed mutants is below this number from 0 to 1"
+    output.add_argument("--fail-under", type=_share, metavar="SCORE", help=text)
+    add_options(output, "json")
+    output.add_argument("-v", "--verbose", action="store_true", help="show killed and equivalent mutants, too")
+    add_project_options(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("selection")
+    group.add_argument("--tau-agent", "--agent", required=True, metavar="SPEC", help="the agent, as in a test run")
+    group.add_argument("--tau-user", "--user", metavar="SPEC", help="the user (default: the one of a test run)")
+    group.add_argument("--tau-domain", "--domain", required=True, metavar="NAME", help="the domain")
+    add_options(group, "split")
+    text = "only these tasks, by id or glob; may be repeated"
+    group.add_argument("--task", action="append", default=[], metavar="GLOB", help=text)
+    text = f"only mutants of this kind; may be repeated: {', '.join(KINDS)}"
+    group.add_argument("--kind", action="append", choices=KINDS, default=[], metavar="KIND", help=text)
+    add_options(group, "agent-llm", "user-llm")
+
+
+def _add_trials(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("trials of an agent that varies")
+    text = f"the trials of each task (default: {_TRIALS})"
+    group.add_argument("--trials", type=_number, default=_TRIALS, metavar="K", help=text)
+    text = f"the most tasks that a mutant plays (default: {_TASKS})"
+    group.add_argument("--max-tasks", type=_number, default=_TASKS, metavar="N", help=text)
+    text = "USD that all trials may cost; mutants beyond it are undecided"
+    group.add_argument("--budget", type=_amount, metavar="USD", help=text)
+    text = "record model calls in this folder, and replay those that it has"
+    group.add_argument("--cassettes", type=Path, metavar="DIR", help=text)
+    add_options(group, "seed", help="the seed of the trials (default: 300)")
+
+
+def _number(value: str) -> int:
+    if not (value.isascii() and value.isdigit()) or int(value) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {value!r}")
+    return int(value)
+
+
+def _amount(value: str) -> float:
+    return _real(value, math.inf, "an amount above 0", above=True)
+
+
+def _share(value: str) -> float:
+    return _real(value, 1.0, "a number from 0 to 1")
+
+
+def _real(value: str, most: float, expected: str, *, above: bool = False) -> float:
+    try:
+        found = float(value)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found <= most or math.isinf(found) or (above and not found):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {value!r}")
+    return found
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status."""
+    from ...garbage import rare_collections
+    from .trials import Trials
+
+    domain = project_of(args).load(args.tau_domain)
+    tasks = _tasks(domain, args)
+    trials = Trials(
+        domain,
+        args.tau_agent,
+        args.tau_user,
+        seed=300 if args.seed is None else args.seed,
+        llms=_llms(args),
+        budget=args.budget,
+        cassettes=args.cassettes,
+    )
+    each = "1 trial" if trials.never_varies else plural(args.trials, "trial")
+    print_aside(f"plan: {plural(len(tasks), 'task')} of {domain.name}, {each} of each without a fault")
+    if args.dry_run and not trials.never_varies:
+        print_aside("the mutants follow from the calls of these trials; they are not played with --dry-run")
+        return 0
+    with rare_collections():
+        return _played(trials, tasks, args)
+
+
+def _played(trials: Trials, tasks: Sequence[Task], args: argparse.Namespace) -> int:
+    from .output import document, show
+    from .verdicts import Judge, Score, mutants_of, play_base
+
+    base = play_base(trials, tasks, args.trials)
+    if not base.tasks:
+        raise ConfigurationError(
+            f"agent {args.tau_agent!r} passes none of {plural(len(tasks), 'task')}, so that no fault can show: choose "
+            "tasks that it passes"
+        )
+    environment = trials.domain.environment()
+    mutants = mutants_of(base, environment.policy, environment.shared_tools("assistant"))
+    mutants = [mutant for mutant in mutants if not args.kind or mutant.kind in args.kind]
+    judge = Judge(trials, base, args.trials, args.max_tasks)
+    _print_plan(trials, base, judge, mutants, args)
+    if args.dry_run:
+        return 0
+    verdicts = _verdicts(judge, mutants)
+    score = Score.of(verdicts)
+    if args.json:
+        print_json(document(trials, base, verdicts, score))
+    else:
+        show(trials, base, verdicts, score, verbose=args.verbose)
+    return int(args.fail_under is not None and (score.rate is None or score.rate < args.fail_under))
+
+
+def _print_plan(trials: Trials, base: Base, judge: Judge, mutants: Sequence[Mutant], args: argparse.Namespace) -> None:
+    passed = f"{len(base.tasks)} of {plural(len(base.trials), 'task')} passed without a fault"
+    each = 1 if base.steady else args.trials
+    most = sum(len(judge.candidates(mutant)) for mutant in mutants) * each
+    print_aside(f"plan: {passed}; {plural(len(mutants), 'mutant')}, at most {most:,} trials")
+    if trials.spent:
+        mean = trials.spent / trials.played
+        print_aside(
+            f"cost so far ${trials.spent:.2f}, ${mean:.4f} a trial; the mutants at most about ${mean * most:.2f}"
+        )
+
+
+def _verdicts(judge: Judge, mutants: Sequence[Mutant]) -> list[Verdict]:
+    """Return the verdicts; the mutants for which the budget does not suffice are undecided."""
+    from .verdicts import Verdict
+
+    found: list[Verdict] = []
+    try:
+        for verdict in judge.verdicts(mutants):
+            found.append(verdict)  # noqa: PERF402 - those before the budget is spent are kept
+    except BudgetError as error:
+        found += [Verdict(mutant, "undecided", why=str(error)) for mutant in mutants[len(found) :]]
+    return found
+
+
+def _tasks(domain: Domain, args: argparse.Namespace) -> list[Task]:
+    """Return the tasks that can be played without a judge.
+
+    Raises:
+        ConfigurationError: There is none.
+    """
+    chosen = domain.tasks(None if args.split == "full" else args.split)
+    if args.task:
+        chosen = [task for task in chosen if any(fnmatchcase(task.id, glob) for glob in args.task)]
+    tasks = [task for task in chosen if not task.needs_judge]
+    if len(tasks) < len(chosen):
+        print_aside(f"without {plural(len(chosen) - len(tasks), 'task')} that need a judge")
+    if not tasks:
+        raise ConfigurationError(f"{domain.name}: no task of the split {args.split!r} is selected: see --task, --split")
+    return tasks
+
+
+def _llms(args: argparse.Namespace) -> dict[Role, LLM]:
+    """Return the models that options name.
+
+    Raises:
+        ConfigurationError: One cannot be called.
+    """
+    names: dict[Role, str | None] = {"agent": args.agent_llm, "user": args.user_llm}
+    if not any(names.values()):
+        return {}
+    from ...chat import LLM
+    from ...chat.call_arguments import with_defaults
+    from ...integrations.default_model import check_model, default_model
+
+    found: dict[Role, LLM] = {}
+    for role, name in names.items():
+        if name is not None:
+            check_model(name, {}, priced=args.budget is not None)
+            found[role] = LLM(name, default_model(), with_defaults(name, {}))
+    return found
