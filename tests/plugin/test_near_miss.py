@@ -42,7 +42,7 @@ def test_the_column_and_the_report_of_the_trial(project, monkeypatch, capsys):
     capsys.readouterr()
     assert main(["show", ".tau/runs/one"]) == 0
     assert "near misses: not confirmed (confirmation), message 18: cancel_pending_order(" in capsys.readouterr().out
-    assert main(["near-misses", ".tau/runs/one"]) == 0
+    assert main(["near-miss", ".tau/runs/one"]) == 0
     assert "one cancel-by-product trial 0" in capsys.readouterr().out
 
 
@@ -58,5 +58,5 @@ def test_without_the_option_nothing_is_stored_and_the_command_finds_it(project, 
     run.lacks("near misses ")
     run.line("gate near_miss <= 0.05: not decided: no trial passed, or --tau-near-misses is not given")
     monkeypatch.chdir(project.path)
-    assert main(["near-misses", ".tau/runs/one"]) == 0
+    assert main(["near-miss", ".tau/runs/one"]) == 0
     assert "retail: 1 of 1 passed trial (100.0%) right for the wrong reason" in capsys.readouterr().out

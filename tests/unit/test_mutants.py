@@ -159,7 +159,7 @@ def test_one_trial_decides_if_the_agent_never_varies() -> None:
     assert [verdict.trials for verdict in found] == [1, 0, 1, 1, 1, 0]
     assert found[4].tasks == ("task-0",)
     assert found[4].notice == "a task that cannot be done without get_users"
-    assert found[5].why == "the agent calls update_task_status in no task"
+    assert found[5].why == "update_task_status is not called in any task"
 
 
 def test_an_agent_that_varies_is_decided_by_a_significant_loss() -> None:
@@ -171,6 +171,18 @@ def test_an_agent_that_varies_is_decided_by_a_significant_loss() -> None:
     # Too few tasks prove nothing.
     (undecided,) = judged(Moody, omitted, number=2, trials=4)
     assert undecided.outcome == "survived"
+
+
+def test_an_agent_that_varies_plays_the_tasks_that_a_sentence_is_about() -> None:
+    played = Trials(load_domain("mock"), Moody, Please)
+    chosen = tasks(3)
+    scenario = chosen[1].user_scenario.model_copy(update={"persona": "Wants a refund of luggage fees."})
+    chosen[1] = chosen[1].model_copy(update={"user_scenario": scenario})
+    judge = Judge(played, play_base(played, chosen, 4), 4, most=2)
+    found = judge.candidates(Mutant("sentence-dropped", detail="Refund the fee for luggage within 5 days."))
+    assert [task.id for task in found] == ["task-1", "task-0"]
+    assert judge.candidates(Mutant("descriptions-swapped", "update_task_status", "transfer_to_human_agents")) == []
+    assert len(judge.candidates(Mutant("descriptions-swapped", "get_users", "update_task_status"))) == 2
 
 
 def test_mutants_follow_from_the_calls_of_the_agent() -> None:
@@ -243,36 +255,41 @@ def test_agents_that_cannot_be_made_faulty() -> None:
 
 
 def test_the_command_shows_survivors_and_the_score(tau: Tau) -> None:
-    shown = tau(
-        "mutants", "--tau-agent", "rules", "--tau-domain", "retail", "--task", "cancel-un*", "--kind", "tool-gone"
-    )
+    shown = tau("mutants", "retail", "--tau-agent", "rules", "--tau-task", "cancel-un*", "--mutant", "tool-gone")
     assert shown.status == 0
     assert shown.lines[0] == "mutants of rules on retail: 1 task"
     assert "plan: 1 of 1 task passed without a fault; 16 mutants" in shown.err
     assert shown.lines[-1].startswith("score 1.000 (95 % interval ")
-    rows = ("--task", "cancel-un*", "--kind", "result-first", "--kind", "tool-gone")
-    result = tau("mutants", "--tau-agent", "rules", "--tau-domain", "retail", *rows, "--json").json
+    rows = ("--tau-task", "cancel-un*", "--mutant", "result-first", "--mutant", "tool-gone")
+    result = tau("mutants", "retail", "--tau-agent", "rules", *rows, "--json").json
     assert (result["never_varies"], result["survived"], result["score"]) == (True, 0, 1.0)
     assert {mutant["outcome"] for mutant in result["mutants"]} == {"killed", "equivalent"}
 
 
 def test_the_command_fails_below_a_score_and_says_what_it_cannot_use(tau: Tau) -> None:
-    selected = ("mutants", "--tau-domain", "retail", "--task", "cancel-un*", "--kind", "descriptions-swapped")
+    selected = ("mutants", "retail", "--tau-task", "cancel-un*", "--mutant", "descriptions-swapped")
     # None of them is decided, so that no score is reached.
     failed = tau(*selected, "--tau-agent", "rules", "--fail-under", "0.5")
     assert (failed.status, failed.lines[-1]) == (1, "score: none, as no mutant was decided; 8 equivalent")
     assert tau(*selected, "--tau-agent", "rules", "--fail-under", "90").status == 2
+    assert "expected an amount in USD above 0" in tau(*selected, "--tau-agent", "rules", "--budget", "0").err
     none = tau(*selected, "--tau-agent", "noop")
     assert (none.status, "passes none of 1 task" in none.err) == (2, True)
     planned = tau(*selected, "--tau-agent", "rules", "--dry-run")
     assert (planned.status, planned.out) == (0, "")
-    assert "plan: 1 of 1 task passed without a fault; 8 mutants, at most 8 trials" in planned.err
+    assert "plan: 1 of 1 task passed without a fault; 8 mutants, at most 4 trials" in planned.err
+
+    # That of a model calls none, and needs no key.
+    model = tau(*selected, "--tau-agent", "llm", "--agent-llm", "openai/gpt-4.1", "--max-tasks", "5", "--dry-run")
+    assert (model.status, model.out) == (0, "")
+    assert "plan: 1 task of retail, 4 trials of each without a fault" in model.err
+    assert "those of its calls: 5 tasks x 4 trials each" in model.err
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("domain", ["airline", "retail", "telecom", "banking_knowledge"])
 def test_bundled_tasks_notice_nine_of_ten_faults_of_the_rules_agents(tau: Tau, domain: str) -> None:
-    result = tau("mutants", "--tau-agent", "rules", "--tau-domain", domain, "--json").json
+    result = tau("mutants", domain, "--tau-agent", "rules", "--json").json
     assert result["score"] >= 0.9
     survived = [mutant["text"] for mutant in result["mutants"] if mutant["outcome"] == "survived"]
     # The telecom agent says the sentence after a transfer: no task asks for it, but a rule of the policy does.

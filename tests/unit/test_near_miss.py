@@ -149,12 +149,12 @@ def test_the_command_looks_at_files_of_other_tools(tau: Tau, tmp_path: Path) -> 
     }
     file = tmp_path / "heron.json"
     file.write_text(json.dumps(document), encoding="utf-8")
-    shown = tau("near-misses", file)
+    shown = tau("near-miss", file)
     assert shown.status == 0
     assert shown.lines[0] == "heron by-hand trial 0"
     assert "retail: 1 of 1 passed trial (100.0%) right for the wrong reason:" in shown.out
-    found = tau("near-misses", file, "--json").json
+    found = tau("near-miss", file, "--json").json
     assert found["domains"] == {"retail": {"passed": 1, "near_misses": 1}}
     kinds = [omission["omitted"] for omission in found["near_misses"][0]["omissions"]]
     assert kinds == ["read", "stated", "confirmed"]
-    assert tau("near-misses", file, "--domain", "retial").status == 2
+    assert tau("near-miss", file, "--domain", "retial").status == 2

@@ -10,7 +10,7 @@ capability = Capability(
         Command(
             "mutants",
             "look",
-            "make an agent faulty in many ways, and show the faults that no task notices",
+            "show the faults of an agent that no task notices",
             deferred(f"{__name__}.command:add_parser"),
         ),
     ),

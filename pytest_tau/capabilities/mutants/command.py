@@ -13,6 +13,7 @@ from ...cli.project import add_project_options, project_of
 from ...cli.settings import print_aside, print_json
 from ...errors import BudgetError, ConfigurationError
 from ...text import plural
+from .given import given_mutants
 from .mutant import KINDS
 
 if TYPE_CHECKING:
@@ -40,14 +41,14 @@ def add_parser(commands: Any) -> None:
         "killed by one failed trial if the agent never varies, else by a significant loss.",
         statuses={0: "the mutants were played", 1: "the score is below --fail-under", 2: "the command cannot be used"},
         examples=[
-            ("tau mutants --tau-agent rules --tau-domain airline", "an agent that never varies"),
+            ("tau mutants airline --tau-agent rules", "an agent that never varies"),
             (
-                "tau mutants --tau-agent llm --agent-llm openai/gpt-4.1 --user-llm openai/gpt-4.1 --tau-domain retail "
-                "--kind sentence-dropped --budget 20 --cassettes mutants",
-                "a model, within a budget",
+                "tau mutants retail --tau-agent llm --agent-llm MODEL --budget 20",
+                "a model, for at most $20",
             ),
         ],
     )
+    parser.add_argument("domain", metavar="DOMAIN", help="the domain whose tasks are played")
     _add_selection(parser)
     _add_trials(parser)
     output = parser.add_argument_group("output")
@@ -62,25 +63,24 @@ def add_parser(commands: Any) -> None:
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("selection")
-    group.add_argument("--tau-agent", "--agent", required=True, metavar="SPEC", help="the agent, as in a test run")
-    group.add_argument("--tau-user", "--user", metavar="SPEC", help="the user (default: the one of a test run)")
-    group.add_argument("--tau-domain", "--domain", required=True, metavar="NAME", help="the domain")
+    group.add_argument("--tau-agent", required=True, metavar="SPEC", help="the agent, as in a test run")
+    group.add_argument("--tau-user", metavar="SPEC", help="the user (default: the one of a test run)")
     add_options(group, "split")
     text = "only these tasks, by id or glob; may be repeated"
-    group.add_argument("--task", action="append", default=[], metavar="GLOB", help=text)
+    group.add_argument("--tau-task", action="append", default=[], metavar="GLOB", help=text)
     text = f"only mutants of this kind; may be repeated: {', '.join(KINDS)}"
-    group.add_argument("--kind", action="append", choices=KINDS, default=[], metavar="KIND", help=text)
+    group.add_argument("--mutant", action="append", choices=KINDS, default=[], metavar="KIND", help=text)
     add_options(group, "agent-llm", "user-llm")
 
 
 def _add_trials(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("trials of an agent that varies")
     text = f"the trials of each task (default: {_TRIALS})"
-    group.add_argument("--trials", type=_number, default=_TRIALS, metavar="K", help=text)
+    group.add_argument("--trials", type=int, default=_TRIALS, metavar="K", help=text)
     text = f"the most tasks that a mutant plays (default: {_TASKS})"
     group.add_argument("--max-tasks", type=_number, default=_TASKS, metavar="N", help=text)
     text = "USD that all trials may cost; mutants beyond it are undecided"
-    group.add_argument("--budget", type=_amount, metavar="USD", help=text)
+    group.add_argument("--budget", type=float, metavar="USD", help=text)
     text = "record model calls in this folder, and replay those that it has"
     group.add_argument("--cassettes", type=Path, metavar="DIR", help=text)
     add_options(group, "seed", help="the seed of the trials (default: 300)")
@@ -92,21 +92,13 @@ def _number(value: str) -> int:
     return int(value)
 
 
-def _amount(value: str) -> float:
-    return _real(value, math.inf, "an amount above 0", above=True)
-
-
 def _share(value: str) -> float:
-    return _real(value, 1.0, "a number from 0 to 1")
-
-
-def _real(value: str, most: float, expected: str, *, above: bool = False) -> float:
     try:
         found = float(value)
     except ValueError:
         found = math.nan
-    if not 0 <= found <= most or math.isinf(found) or (above and not found):
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {value!r}")
+    if not 0 <= found <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, got {value!r}")
     return found
 
 
@@ -115,22 +107,32 @@ def run(args: argparse.Namespace) -> int:
     from ...garbage import rare_collections
     from .trials import Trials
 
-    domain = project_of(args).load(args.tau_domain)
+    if args.trials < 1:
+        raise ConfigurationError(f"--trials: expected a whole number from 1, got {args.trials}")
+    if args.budget is not None and not 0 < args.budget < math.inf:
+        raise ConfigurationError(f"--budget: expected an amount in USD above 0, got {args.budget:g}")
+    domain = project_of(args).load(args.domain)
     tasks = _tasks(domain, args)
     trials = Trials(
         domain,
         args.tau_agent,
         args.tau_user,
         seed=300 if args.seed is None else args.seed,
-        llms=_llms(args),
+        llms={} if args.dry_run else _llms(args),
         budget=args.budget,
         cassettes=args.cassettes,
     )
     each = "1 trial" if trials.never_varies else plural(args.trials, "trial")
     print_aside(f"plan: {plural(len(tasks), 'task')} of {domain.name}, {each} of each without a fault")
-    if args.dry_run and not trials.never_varies:
-        print_aside("the mutants follow from the calls of these trials; they are not played with --dry-run")
-        return 0
+    if not trials.never_varies:
+        environment = domain.environment()
+        given = sum(1 for _ in given_mutants(environment.policy, environment.shared_tools("assistant")))
+        most = f"{plural(args.max_tasks, 'task')} x {each}"
+        print_aside(
+            f"plan: then {given:,} mutants of the policy and of descriptions, and those of its calls: {most} each"
+        )
+        if args.dry_run:
+            return 0
     with rare_collections():
         return _played(trials, tasks, args)
 
@@ -147,7 +149,7 @@ def _played(trials: Trials, tasks: Sequence[Task], args: argparse.Namespace) -> 
         )
     environment = trials.domain.environment()
     mutants = mutants_of(base, environment.policy, environment.shared_tools("assistant"))
-    mutants = [mutant for mutant in mutants if not args.kind or mutant.kind in args.kind]
+    mutants = [mutant for mutant in mutants if not args.mutant or mutant.kind in args.mutant]
     judge = Judge(trials, base, args.trials, args.max_tasks)
     _print_plan(trials, base, judge, mutants, args)
     if args.dry_run:
@@ -193,13 +195,15 @@ def _tasks(domain: Domain, args: argparse.Namespace) -> list[Task]:
         ConfigurationError: There is none.
     """
     chosen = domain.tasks(None if args.split == "full" else args.split)
-    if args.task:
-        chosen = [task for task in chosen if any(fnmatchcase(task.id, glob) for glob in args.task)]
+    if args.tau_task:
+        chosen = [task for task in chosen if any(fnmatchcase(task.id, glob) for glob in args.tau_task)]
     tasks = [task for task in chosen if not task.needs_judge]
     if len(tasks) < len(chosen):
         print_aside(f"without {plural(len(chosen) - len(tasks), 'task')} that need a judge")
     if not tasks:
-        raise ConfigurationError(f"{domain.name}: no task of the split {args.split!r} is selected: see --task, --split")
+        raise ConfigurationError(
+            f"{domain.name}: no task of the split {args.split!r} is selected: see --tau-task, --split"
+        )
     return tasks
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ...analysis.paired import Pair, Paired, PassCount
 from ...analysis.statistics import wilson
+from ...references.wishes import words_of
 from .calls import changes_again, has_chance, pool_of
 from .given import given_mutants, is_given
 from .mutant import KINDS, Mutant
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 Outcome: TypeAlias = Literal["killed", "survived", "equivalent", "undecided"]
 #: The level of the test of an agent that varies.
 _LEVEL = 0.05
+#: Shorter words of a sentence say nothing about its tasks.
+_WORD = 4
 #: Tasks that came nearest to noticing a survivor.
 _NEAREST = 3
 
@@ -121,13 +124,34 @@ class Judge:
     """
 
     def __init__(self, trials: Trials, base: Base, number: int, most: int | None = None) -> None:
-        self._trials, self._base, self._number, self._most = trials, base, number, most
+        self._trials, self._base, self._number = trials, base, number
+        self._limit = None if base.steady else most
         trials.pool = pool_of([trial.calls for played in base.trials.values() for trial in played])
 
     def candidates(self, mutant: Mutant) -> list[Task]:
-        """Return the tasks that can notice a mutant, the cheapest first."""
-        found = [task for task in self._base.tasks if is_given(mutant) or self._has_chance(mutant, task)]
-        return found if self._base.steady else found[: self._most]
+        """Return the tasks that can notice a mutant, the shortest first.
+
+        Of a sentence, an agent that varies plays the tasks with most of its words, in the scenario and in the names of
+        the tools that it calls there.
+        """
+        if mutant.kind == "descriptions-swapped":
+            return [task for task in self._base.tasks if {mutant.tool, mutant.detail} & self._called(task)][
+                : self._limit
+            ]
+        if is_given(mutant):
+            return self._about(mutant.detail) if self._limit else self._base.tasks
+        return [task for task in self._base.tasks if self._has_chance(mutant, task)][: self._limit]
+
+    def _about(self, sentence: str) -> list[Task]:
+        words = {word for word in words_of(sentence) if len(word) >= _WORD}
+
+        def shared(task: Task) -> int:
+            return len(words & words_of(f"{task.user_scenario} {' '.join(sorted(self._called(task)))}"))
+
+        return sorted(self._base.tasks, key=lambda task: -shared(task))[: self._limit]
+
+    def _called(self, task: Task) -> set[str]:
+        return {made.call.name for trial in self._base.trials[task.id] for made in trial.calls}
 
     def _has_chance(self, mutant: Mutant, task: Task) -> bool:
         for trial in self._base.trials[task.id]:
@@ -147,7 +171,7 @@ class Judge:
         for mutant in mutants:
             tasks = self.candidates(mutant)
             if mutant in idle:
-                why = "with it, and others like it at once, the agent acts alike in every task"
+                why = "with this and others like it at once, the agent acts alike in every task"
                 yield Verdict(mutant, "equivalent", why=why)
             elif not tasks:
                 yield Verdict(mutant, "equivalent", why=self._why_no_chance(mutant))
@@ -155,11 +179,8 @@ class Judge:
                 yield self._steady(mutant, tasks) if self._base.steady else self._varying(mutant, tasks)
 
     def _why_no_chance(self, mutant: Mutant) -> str:
-        trials = [trial for task in self._base.tasks for trial in self._base.trials[task.id]]
-        called = any(made.call.name == mutant.tool for trial in trials for made in trial.calls)
-        if not called:
-            return f"the agent calls {mutant.tool} in no task"
-        return "it has no consequence in any conversation of the agent"
+        called = any(mutant.tool in self._called(task) for task in self._base.tasks)
+        return f"{'it has no consequence' if called else f'{mutant.tool} is not called'} in any task"
 
     def _without_effect(self, mutants: Sequence[Mutant]) -> set[Mutant]:
         """Return mutants that change no conversation, also all at once with others of their kind."""
@@ -224,7 +245,7 @@ def _count(trials: Sequence[Played]) -> PassCount:
 
 
 class Score(NamedTuple):
-    """The share of mutants that were killed, of those that are not equivalent.
+    """The share of killed mutants among all that are not equivalent.
 
     Attributes:
         killed: How many were killed.

@@ -10,7 +10,7 @@ from ...settings import declared, flag, option
 class NearMissSettings:
     """The settings.
 
-    Off by default: the line about broken rules names most of these trials, and ``tau near-misses`` finds them in stored
+    Off by default: the line about broken rules names most of these trials, and ``tau near-miss`` finds them in stored
     runs.
 
     Attributes:
@@ -48,9 +48,9 @@ capability = Capability(
     page=deferred(f"{__name__}.summary:page"),
     commands=(
         Command(
-            "near-misses",
+            "near-miss",
             "look",
-            "show the passed trials of runs that were right for the wrong reason",
+            "show passed trials that were right for the wrong reason",
             deferred(f"{__name__}.command:add_parser"),
         ),
     ),

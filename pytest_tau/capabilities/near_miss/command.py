@@ -1,4 +1,4 @@
-"""``tau near-misses``: the passed trials of stored runs that were right for the wrong reason."""
+"""``tau near-miss``: the passed trials of stored runs that were right for the wrong reason."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class _NearMiss(NamedTuple):
 def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "near-misses",
+        "near-miss",
         description="Show the passed trials that were right for the wrong reason: what had to be read, verified, "
         "stated or confirmed before a change was not, or a value of a change is right although nothing had shown it. "
         "Trials count as passed by their stored verdict.",
         statuses={0: "the near misses were shown", 2: "the command cannot be used"},
         examples=[
-            ("tau near-misses RUN", "a run"),
-            ("tau near-misses results/*.json --data path/to/data/tau2 --max 25", "25 of those in result files"),
+            ("tau near-miss RUN", "a run"),
+            ("tau near-miss results/*.json --data path/to/data/tau2 --max 25", "at most 25 in result files"),
         ],
     )
     parser.add_argument("runs", nargs="+", metavar="RUN", help=RUN_HELP)
