@@ -41,9 +41,9 @@ def add_parser(commands: Any) -> None:
         "killed by one failed trial if the agent never varies, else by a significant loss.",
         statuses={0: "the mutants were played", 1: "the score is below --fail-under", 2: "the command cannot be used"},
         examples=[
-            ("tau mutants airline --tau-agent rules", "an agent that never varies"),
+            ("tau mutants airline --agent rules", "an agent that never varies"),
             (
-                "tau mutants retail --tau-agent llm --agent-llm MODEL --budget 20",
+                "tau mutants retail --agent llm --agent-llm MODEL --budget 20",
                 "a model, for at most $20",
             ),
         ],
@@ -63,11 +63,11 @@ def add_parser(commands: Any) -> None:
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("selection")
-    group.add_argument("--tau-agent", required=True, metavar="SPEC", help="the agent, as in a test run")
-    group.add_argument("--tau-user", metavar="SPEC", help="the user (default: the one of a test run)")
+    group.add_argument("--agent", required=True, metavar="SPEC", help="the agent, as in a test run")
+    group.add_argument("--user", metavar="SPEC", help="the user (default: the one of a test run)")
     add_options(group, "split")
     text = "only these tasks, by id or glob; may be repeated"
-    group.add_argument("--tau-task", action="append", default=[], metavar="GLOB", help=text)
+    group.add_argument("--select", action="append", default=[], metavar="GLOB", help=text)
     text = f"only mutants of this kind; may be repeated: {', '.join(KINDS)}"
     group.add_argument("--mutant", action="append", choices=KINDS, default=[], metavar="KIND", help=text)
     add_options(group, "agent-llm", "user-llm")
@@ -115,8 +115,8 @@ def run(args: argparse.Namespace) -> int:
     tasks = _tasks(domain, args)
     trials = Trials(
         domain,
-        args.tau_agent,
-        args.tau_user,
+        args.agent,
+        args.user,
         seed=300 if args.seed is None else args.seed,
         llms={} if args.dry_run else _llms(args),
         budget=args.budget,
@@ -144,7 +144,7 @@ def _played(trials: Trials, tasks: Sequence[Task], args: argparse.Namespace) -> 
     base = play_base(trials, tasks, args.trials)
     if not base.tasks:
         raise ConfigurationError(
-            f"agent {args.tau_agent!r} passes none of {plural(len(tasks), 'task')}, so that no fault can show: choose "
+            f"agent {args.agent!r} passes none of {plural(len(tasks), 'task')}, so that no fault can show: choose "
             "tasks that it passes"
         )
     environment = trials.domain.environment()
@@ -195,14 +195,14 @@ def _tasks(domain: Domain, args: argparse.Namespace) -> list[Task]:
         ConfigurationError: There is none.
     """
     chosen = domain.tasks(None if args.split == "full" else args.split)
-    if args.tau_task:
-        chosen = [task for task in chosen if any(fnmatchcase(task.id, glob) for glob in args.tau_task)]
+    if args.select:
+        chosen = [task for task in chosen if any(fnmatchcase(task.id, glob) for glob in args.select)]
     tasks = [task for task in chosen if not task.needs_judge]
     if len(tasks) < len(chosen):
         print_aside(f"without {plural(len(chosen) - len(tasks), 'task')} that need a judge")
     if not tasks:
         raise ConfigurationError(
-            f"{domain.name}: no task of the split {args.split!r} is selected: see --tau-task, --split"
+            f"{domain.name}: no task of the split {args.split!r} is selected: see --select, --split"
         )
     return tasks
 
