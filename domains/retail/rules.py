@@ -90,7 +90,13 @@ def _named(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[str, list[A
 
 
 def _default_zip(trajectory: Trajectory, call: MadeCall) -> str | None:
-    """Return the zip code of the default address, if the profile was read before a call."""
+    """Return the zip code of the default address to which an order is to go, if the customer has spoken of it.
+
+    Which one it is was read before the call.
+    """
+    spoken = any(mentions(turn.text, "default") for turn in trajectory.user_texts(before=call))
+    if not spoken or "order_id" not in call.arguments:
+        return None
     profiles = (each.value for each in trajectory.before(call) if each.name == "get_user_details" and not each.failed)
     addresses = [profile.get("address") for profile in profiles if isinstance(profile, dict)]
     return next((str(address.get("zip")) for address in addresses if isinstance(address, dict)), None)

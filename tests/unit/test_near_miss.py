@@ -98,6 +98,17 @@ def test_a_result_of_the_same_message_comes_too_late() -> None:
     assert "known" in (omitted(talk) or ())
 
 
+@pytest.mark.parametrize(("wish", "expected"), [("my default address", []), ("my new flat", ["stated"])])
+def test_an_order_may_go_to_the_default_address_without_its_zip_code(wish: str, expected: list[str]) -> None:
+    order, user = pending()
+    talk = (
+        greeted(user).call("get_user_details", user_id=user.user_id).call("get_order_details", order_id=order.order_id)
+    )
+    talk.user(f"Send it to {wish} instead.").agreed(f"I will send {order.order_id} to {wish}.")
+    talk.call("modify_pending_order_address", order_id=order.order_id, **user.address.model_dump())
+    assert omitted(talk) == expected
+
+
 def test_a_refused_change_counts_for_nothing() -> None:
     order, user = pending()
     talk = greeted(user).call("cancel_pending_order", order_id=order.order_id, reason="a whim")
