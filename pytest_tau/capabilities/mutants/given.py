@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...policy.editions import sentences_of
+from ...policy.sentences import policy_sentences
+from ...references.choices import choices_in
 from .mutant import GIVEN, Mutant
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ...participants import ParticipantContext
 
 _NUMBER = re.compile(r"(?<![\w.#-])\d+(?![\w-])")
-#: Shorter sentences are headings and marks of lists.
+#: Sentences of fewer words are marks of lists and cells of tables.
 _WORDS = 3
 
 
@@ -38,8 +39,8 @@ def changed_context(context: ParticipantContext, mutants: Iterable[Mutant]) -> P
 def given_mutants(policy: str, tools: Sequence[Tool]) -> Iterator[Mutant]:
     """Yield the mutants of a policy and of the descriptions of tools: each sentence, and each pair of similar tools."""
     choices = _choices(tools)
-    for sentence in dict.fromkeys(sentences_of(policy)):
-        if len(sentence.split()) < _WORDS or sentence not in policy:
+    for sentence in dict.fromkeys(sentence.text for sentence in policy_sentences(policy)):
+        if len(sentence.split()) < _WORDS:
             continue
         yield Mutant("sentence-dropped", detail=sentence)
         if number := _NUMBER.search(sentence):
@@ -53,21 +54,17 @@ def given_mutants(policy: str, tools: Sequence[Tool]) -> Iterator[Mutant]:
 
 
 def _choices(tools: Sequence[Tool]) -> dict[str, str]:
-    """Return each value of a closed choice of a tool with the next one of that choice."""
+    """Return each text of a closed choice of a tool with the next one of that choice."""
     found: dict[str, str] = {}
-    for values in (values for tool in tools for values in _enums(tool.parameters)):
-        for value, other in zip(values, [*values[1:], values[0]], strict=True):
-            found.setdefault(value, other)
+    for tool in tools:
+        by_path: dict[str, list[str]] = {}
+        for path, value in choices_in(tool.parameters):
+            by_path.setdefault(path, []).extend([value] if isinstance(value, str) else [])
+        for values in by_path.values():
+            for value, other in zip(values, [*values[1:], *values[:1]], strict=True):
+                if value != other:
+                    found.setdefault(value, other)
     return found
-
-
-def _enums(schema: Any) -> Iterator[list[str]]:
-    if isinstance(schema, dict):
-        values = schema.get("enum")
-        if isinstance(values, list) and len(values) > 1 and all(isinstance(value, str) for value in values):
-            yield values
-    for part in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
-        yield from _enums(part)
 
 
 def _similar(tools: Sequence[Tool]) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import weakref
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -11,10 +10,10 @@ from pydantic import BaseModel, ConfigDict
 from ...language import spoken
 from ...models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ...plain import json
-from ...policy import check_policy, holds_in, load_rules
+from ...policy import check_policy
 from ...policy.check import SILENT
+from ...references.breachable import stated_rules
 from ...references.known import Known
-from ...references.rules import policy_texts
 from ...references.sides import tools_of
 from ...references.values import leaves_of
 from ...text import one_line
@@ -32,9 +31,6 @@ Omitted: TypeAlias = Literal["read", "verified", "stated", "confirmed", "known"]
 _AMOUNT = re.compile(r"\$\d[\d,.]*|\d[\d,.]* [a-z]+|\d[\d,]*\.\d+")
 #: Characters of a call and of the evidence.
 _CALL, _EVIDENCE = 120, 200
-
-#: The rules about what comes before a change that hold in the policy of a domain's data.
-_RULES: weakref.WeakKeyDictionary[Domain, list[Rule]] = weakref.WeakKeyDictionary()
 
 
 class Omission(BaseModel):
@@ -153,13 +149,8 @@ def _is_write(call: Any, writes: Any) -> bool:
 
 
 def rules_before_writes(domain: Domain) -> list[Rule]:
-    """Return the rules about what comes before a change, without those that the policy of other data does not state."""
-    if domain not in _RULES:
-        rules = [rule for rule in load_rules(domain.spec) if rule.before_write is not None]
-        policies = [] if domain.has_own_data else policy_texts(domain)
-        held = [rule for rule in rules if domain.has_own_data or any(holds_in(rule, policy) for policy in policies)]
-        _RULES[domain] = held
-    return _RULES[domain]
+    """Return the rules about what comes before a change, as far as the policy of the data states them."""
+    return [rule for rule in stated_rules(domain) if rule.before_write is not None]
 
 
 def _guesses(view: _View, writes: dict[int, list[Call]]) -> Iterator[Omission]:
