@@ -269,9 +269,9 @@ def test_the_command_shows_survivors_and_the_score(tau: Tau) -> None:
 def test_the_command_fails_below_a_score_and_says_what_it_cannot_use(tau: Tau) -> None:
     selected = ("mutants", "retail", "--select", "cancel-un*", "--mutant", "descriptions-swapped")
     # None of them is decided, so that no score is reached.
-    failed = tau(*selected, "--agent", "rules", "--fail-under", "0.5")
+    failed = tau(*selected, "--agent", "rules", "--min-score", "0.5")
     assert (failed.status, failed.lines[-1]) == (1, "score: none, as no mutant was decided; 8 equivalent")
-    assert tau(*selected, "--agent", "rules", "--fail-under", "90").status == 2
+    assert tau(*selected, "--agent", "rules", "--min-score", "90").status == 2
     assert "expected an amount in USD above 0" in tau(*selected, "--agent", "rules", "--budget", "0").err
     none = tau(*selected, "--agent", "noop")
     assert (none.status, "passes none of 1 task" in none.err) == (2, True)

@@ -39,7 +39,7 @@ def add_parser(commands: Any) -> None:
         "two descriptions swapped, see old results or the first record only, or make a call with another argument, "
         "twice or not at all. A mutant plays the tasks in which its fault has a consequence, the shortest first. It is "
         "killed by one failed trial if the agent never varies, else by a significant loss.",
-        statuses={0: "the mutants were played", 1: "the score is below --fail-under", 2: "the command cannot be used"},
+        statuses={0: "the mutants were played", 1: "the score is below --min-score", 2: "the command cannot be used"},
         examples=[
             ("tau mutants airline --agent rules", "an agent that never varies"),
             (
@@ -54,7 +54,7 @@ def add_parser(commands: Any) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--dry-run", action="store_true", help="show the plan, and call no model")
     text = "exit with 1 if the share of killed mutants is below this number from 0 to 1"
-    output.add_argument("--fail-under", type=_share, metavar="SCORE", help=text)
+    output.add_argument("--min-score", type=_share, metavar="SCORE", help=text)
     add_options(output, "json")
     output.add_argument("-v", "--verbose", action="store_true", help="show killed and equivalent mutants, too")
     add_project_options(parser)
@@ -160,7 +160,7 @@ def _played(trials: Trials, tasks: Sequence[Task], args: argparse.Namespace) -> 
         print_json(document(trials, base, verdicts, score))
     else:
         show(trials, base, verdicts, score, verbose=args.verbose)
-    return int(args.fail_under is not None and (score.rate is None or score.rate < args.fail_under))
+    return int(args.min_score is not None and (score.rate is None or score.rate < args.min_score))
 
 
 def _print_plan(trials: Trials, base: Base, judge: Judge, mutants: Sequence[Mutant], args: argparse.Namespace) -> None:
