@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 import traceback
 from dataclasses import replace
@@ -12,7 +13,7 @@ from _pytest._io import TerminalWriter
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     import pytest
@@ -255,3 +256,21 @@ def root_without(config: Any, without: list[str]) -> tuple[Path, Path | None]:
 def set_root(config: Any, folder: Path) -> None:
     """Set the root directory, before anything is loaded from it. It can go together with ``root_without``."""
     config._rootpath = folder  # noqa: SLF001
+
+
+def call_watched(hook: Any, arguments: dict[str, Any], watch: Callable[[Any, Any], Any]) -> Any:
+    """Call a hook as ``hook(**arguments)`` does, with each implementation that is no wrapper called by a function.
+
+    It can go once pluggy says which implementation has returned or raised what.
+
+    Args:
+        hook: The hook, of the configuration or of an item.
+        arguments: Its arguments.
+        watch: Makes the function, given the implementation and its own function.
+    """
+    watched = []
+    for one in hook.get_hookimpls():
+        watched.append(called := copy.copy(one))
+        if not (one.wrapper or one.hookwrapper):
+            called.function = watch(one, one.function)
+    return hook._hookexec(hook.name, watched, arguments, hook.spec.opts["firstresult"])  # noqa: SLF001

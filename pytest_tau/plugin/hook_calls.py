@@ -15,9 +15,10 @@ import pytest
 from ..errors import TauError, unknown_name
 from ..text import printable, relative_path, shorten
 from . import hookspecs
+from .compat import call_watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
@@ -50,34 +51,79 @@ class HookCall(NamedTuple):
         return f"{self.hook} ({self.place}) raised {describe(error)}{line}"
 
 
-def call_each(config: pytest.Config, hook: Any, /, **arguments: Any) -> Iterator[HookCall]:
-    """Call the implementations of a hook one by one, in the order in which pytest calls them.
+def call_each(
+    config: pytest.Config, hook: Any, /, checked: Callable[[HookCall], None] | None = None, **arguments: Any
+) -> list[HookCall]:
+    """Call a hook once, and return what its implementations have returned, in the order of their calls.
+
+    A result that a hook wrapper has put there is the wrapper's.
 
     Args:
         config: pytest's configuration.
         hook: The hook, of the configuration or of an item.
+        checked: Called with each implementation's call as soon as it has returned.
         arguments: Its arguments.
 
     Raises:
         pytest.UsageError: An implementation raised an exception, unless the hook is that of an item.
     """
-    manager = config.pluginmanager
-    everybody = {one.plugin for one in getattr(manager.hook, hook.name).get_hookimpls()}
-    own = hook.get_hookimpls()
-    wrappers = {one.plugin for one in own if one.wrapper or one.hookwrapper}
-    for one in reversed(own):
-        if one.plugin not in wrappers:
-            alone = manager.subset_hook_caller(hook.name, everybody - wrappers - {one.plugin})
-            call = HookCall(hook.name, _place(Path(config.invocation_params.dir), one.function), None)
+    calls: list[HookCall] = []
+    raised: list[tuple[BaseException, Any]] = []
+
+    def called(one: Any, result: Any) -> HookCall:
+        return HookCall(hook.name, _place(Path(config.invocation_params.dir), one.function), result)
+
+    def watch(one: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+        place = called(one, None)
+
+        def watched(*values: Any) -> Any:
             try:
-                found = alone(**arguments)
-            except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
-                if "item" in arguments or isinstance(error, pytest.UsageError):
-                    raise  # of an item, pytest reports the exception as that of the test
-                raise pytest.UsageError(call.raised(error)) from error
-            if not hook.spec.opts["firstresult"]:
-                found = found[0] if found else None
-            yield call._replace(result=found)
+                result = function(*values)
+            except BaseException as error:
+                raised.append((error, place))
+                raise
+            calls.append(place._replace(result=result))
+            if checked is not None:
+                checked(calls[-1])
+            return result
+
+        return watched
+
+    try:
+        found = call_watched(hook, arguments, watch)
+    except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
+        if "item" in arguments or isinstance(error, pytest.UsageError):
+            raise  # of an item, pytest reports the exception as that of the test
+        culprits = [place for other, place in raised if other is error]
+        culprits += [called(one, None) for one in _wrappers(hook) if _runs_in(one, error)]
+        raise pytest.UsageError((culprits or [HookCall(hook.name, "pluggy", None)])[0].raised(error)) from error
+    results = found if isinstance(found, list) and not hook.spec.opts["firstresult"] else [found]
+    return _attributed(calls, results, [called(one, None) for one in _wrappers(hook)])
+
+
+def _attributed(calls: list[HookCall], results: list[Any], wrappers: list[HookCall]) -> list[HookCall]:
+    """Return the calls that have the results of a hook, and before them those that have returned None."""
+    made = [call for call in calls if call.result is None]
+    left = [call for call in calls if call.result is not None]
+    for result in results:
+        own = next((call for call in left if call.result is result), None)
+        if own is not None:
+            left.remove(own)
+            made.append(own)
+        elif result is not None:
+            place = ", ".join(call.place for call in wrappers)
+            made.append(HookCall(calls[0].hook if calls else wrappers[0].hook, place, result))
+    return made
+
+
+def _wrappers(hook: Any) -> list[Any]:
+    return [one for one in hook.get_hookimpls() if one.wrapper or one.hookwrapper]
+
+
+def _runs_in(one: Any, error: BaseException) -> bool:
+    """Return whether an exception has passed through an implementation."""
+    code = getattr(inspect.unwrap(one.function), "__code__", None)
+    return any(frame.f_code is code for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 def call_listed(config: pytest.Config, hook: Any, kind: type, expected: str) -> Iterator[tuple[HookCall, Any]]:
@@ -247,13 +293,16 @@ def modify_tasks(config: pytest.Config, domain: Domain, tasks: list[Task]) -> No
     """
     from ..models import Task
 
-    for call in call_each(config, config.hook.pytest_tau_modify_tasks, config=config, domain=domain, tasks=tasks):
+    def check(call: HookCall) -> None:
         expected = "a change of the list tasks in place, such as tasks[:] = […]"
         if call.result is not None and call.result is not tasks:
             raise pytest.UsageError(call.mistake(f"{shown(call.result)} as the result, which is ignored", expected))
         for task in tasks:
             if not isinstance(task, Task):
                 raise pytest.UsageError(call.mistake(f"{shown(task)} in the list tasks", "a Task: Task(id=…, …)"))
+
+    hook = config.hook.pytest_tau_modify_tasks
+    call_each(config, hook, checked=check, config=config, domain=domain, tasks=tasks)
 
 
 def shown(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 
 import pytest
 
@@ -334,6 +335,55 @@ class TestMistakes:
         run.outcomes(failed=1)
         words = [line for line in run.text.splitlines() if line.startswith(("first", "second", "after"))]
         assert words == ["first 16", "second 15", "after noop"]
+
+    WRAPPED = """
+        import pytest
+
+        class Around:
+            @pytest.hookimpl(wrapper=True)
+            def pytest_tau_domains(self):
+                print("before")
+                found = yield
+                print("after", len(found))
+                {more}
+                return found
+
+        class Second:
+            def pytest_tau_domains(self):
+                {second}
+
+        def pytest_tau_domains():
+            return None
+
+        def pytest_configure(config):
+            config.pluginmanager.register(Around())
+            config.pluginmanager.register(Second())
+        """
+
+    def wrapped(self, project, *, more="pass", second="return []"):
+        text = textwrap.dedent(self.WRAPPED).format(more=more, second=second)
+        project.write("conftest.py", text)
+        lines = text.splitlines()
+        places = {name: 1 + lines.index(next(line for line in lines if name in line)) for name in ("Around", "Second")}
+        return project.run("--tau-domain", "mock", "--tau-task", "create-task", "--tau-agent", "noop", "-s"), places
+
+    def test_a_wrapper_runs_once_around_all_implementations(self, project):
+        run, _ = self.wrapped(project)
+        run.outcomes(failed=1)
+        assert run.text.count("before\n") == 1
+        assert run.text.count("after 1\n") == 1
+
+    def test_the_error_names_the_implementation_that_a_wrapper_is_around(self, project):
+        run, places = self.wrapped(project, second="return [1 / 0]")
+        assert f"pytest_tau_domains (conftest.py:{places['Second'] + 1}) raised ZeroDivisionError" in run.text
+        run, places = self.wrapped(project, second="return ['mock']")
+        assert f"pytest_tau_domains (conftest.py:{places['Second'] + 1}): got a list with 'mock'" in run.text
+
+    def test_the_error_names_a_wrapper_whose_fault_it_is(self, project):
+        run, places = self.wrapped(project, more="found[0][5]")
+        assert f"pytest_tau_domains (conftest.py:{places['Around'] + 1}) raised IndexError" in run.text
+        run, places = self.wrapped(project, more="found = [['mock']]")
+        assert f"pytest_tau_domains (conftest.py:{places['Around'] + 1}): got a list with 'mock'" in run.text
 
 
 class TestMisspelt:
