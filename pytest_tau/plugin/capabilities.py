@@ -6,6 +6,7 @@ Every run of pytest imports this module, which imports nothing heavy.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,8 @@ class RunCapabilities:
                 "conftest.py of the root directory, or to a plugin"
             )
         try:
-            provided = list(provide() or ())
+            wants = "config" in inspect.signature(provide).parameters
+            provided = list(provide(**{"config": self._manager.get_plugin("pytestconfig")} if wants else {}) or ())
         except TypeError as error:
             raise pytest.UsageError(f"{place}: pytest_tau_capabilities: {error}") from error
         for each in provided:

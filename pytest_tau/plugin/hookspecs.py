@@ -38,8 +38,11 @@ def pytest_tau_domains(config: pytest.Config) -> list[DomainSpec] | None:
 
 
 @pytest.hookspec
-def pytest_tau_capabilities() -> list[Capability] | None:
+def pytest_tau_capabilities(config: pytest.Config) -> list[Capability] | None:
     """Add capabilities; collect-all. Called once in each process, when the plugin is registered.
+
+    Args:
+        config: pytest's configuration; not every option is known yet.
 
     Returns:
         Capabilities, or None. The settings of each become options and ini keys. ``-p no:tau_NAME`` removes one.
