@@ -106,6 +106,11 @@ def printable(text: str) -> str:
     return _COMMAND.sub(lambda found: f"{found['blanks'] or ''}\\::" if found[0][-1] == ":" else "#\\", visible(text))
 
 
+def figure(value: float) -> str:
+    """Return a mean or a share with three decimals, a small one with two digits: ``0.425``, ``0.0014``, ``7e-05``."""
+    return f"{value:.2g}" if 0 < abs(value) < 0.01 else f"{value:.3f}"
+
+
 def money(amount: float) -> str:
     """Return an amount of USD: with cents from one dollar on, with four decimals or two digits below."""
     return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}" if amount >= 0.001 else f"${amount:.2g}"

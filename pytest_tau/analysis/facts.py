@@ -10,6 +10,7 @@ from ..capability import installed
 from ..capability.calls import lines_of, measured_by, recorded_in
 from ..capability.views import Compared
 from ..settings import as_text
+from ..text import figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,9 +49,9 @@ def fact_lines(
     for named in columns:
         if named.capability in {each.name for each in own}:
             continue
-        means = [_mean(named, side) for side in (before, after)]
-        if named.column.metric and None not in means:
-            lines.append(f"{named.column.name} {means[0]:.3f} -> {means[1]:.3f}")
+        first, second = (_mean(named, side) for side in (before, after))
+        if named.column.metric and first is not None and second is not None:
+            lines.append(f"{named.column.name} {figure(first)} -> {figure(second)}")
     return lines
 
 

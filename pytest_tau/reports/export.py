@@ -7,7 +7,8 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from ..analysis.columns import with_facts
+from ..analysis.columns import COLUMNS, with_facts
+from ..capability.calls import columns_in
 from ..models import writable
 from ..plain import json
 from ..runs.groups import Group
@@ -120,6 +121,8 @@ def as_json(value: Any) -> str:
 def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
     """Write a table with a row a simulation; returns how many.
 
+    A column of a capability that the run did not have is there if a simulation has a value of it.
+
     Text that a program for tables would take for a formula begins with an apostrophe.
 
     Args:
@@ -129,13 +132,15 @@ def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
     """
     table = csv.writer(file, lineterminator="\n")
     columns = [each for each in with_facts(run.fact_columns) if each.exported]
-    table.writerow(each.name for each in columns)
-    written = 0
+    rows = []
     for trial in _of(run, domain):
         record = make_record(trial.simulation, trial.task, trial.domain, trial.test)
-        table.writerow(_text(each.cell(record, trial.simulation)) for each in columns)
-        written += 1
-    return written
+        rows.append([_text(each.cell(record, trial.simulation)) for each in columns])
+    always = {each.name for each in COLUMNS} | {named.column.name for named in columns_in(run.info)}
+    shown = [place for place, each in enumerate(columns) if each.name in always or any(row[place] for row in rows)]
+    table.writerow(columns[place].name for place in shown)
+    table.writerows([row[place] for place in shown] for row in rows)
+    return len(rows)
 
 
 def _of(run: Run, domain: str | None) -> Iterator[StoredTrial]:

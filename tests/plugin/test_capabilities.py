@@ -257,6 +257,47 @@ def test_a_mistake_is_a_usage_error_that_names_the_file(project, returned, probl
     run.line("conftest.py: ", problem)
 
 
+def test_the_hook_may_take_the_configuration(project):
+    conftest = CONFTEST.replace("capabilities():", "capabilities(config):\n        assert config.pluginmanager")
+    project.write("conftest.py", conftest % "")
+    project.run("--tau-domain", "mock", "--tau-task", "create-task", "--junitxml", "j.xml").outcomes(passed=1)
+
+
+def test_small_numbers_keep_their_digits(project, capsys):
+    project.write(
+        "conftest.py",
+        """
+        import os
+        from pytest_tau import Capability, FactColumn, TrialStages
+
+        class Stages(TrialStages):
+            def graded(self, simulation):
+                return {"lag": float(os.environ["LAG"])}
+
+        def pytest_tau_capabilities():
+            columns = (FactColumn("lag", label="Lag", metric=True),)
+            return [Capability("lags", trial=lambda view: Stages(), columns=columns)]
+        """,
+    )
+    for name, lag in (("a", "0.00007"), ("b", "0.00009")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LAG", lag)
+            options = ("--tau-run-name", name, "--tau-gate", "lag<=0.00008", "--tau-html", "r.html")
+            run = project.run("--tau-domain", "mock", "--tau-task", "create-*", *options)
+    run.line("gate lag <= 8e-05: 9e-05", "missed")
+    page = (project.path / "r.html").read_text(encoding="utf-8")
+    assert "9e-05" in page
+    capsys.readouterr()
+    runs = [str(project.path / ".tau" / "runs" / name) for name in ("a", "b")]
+    assert main(["export", runs[0], "--format", "csv", "-o", str(project.path / "r.csv")]) == 0
+    rows = table(project.path / "r.csv")
+    assert {row["lag"] for row in rows} == {"7e-05"}
+    assert "progress" in rows[0]  # of a capability that was on
+    assert "review_status" not in rows[0]
+    assert main(["compare", *runs]) == 0
+    assert "lag 7e-05 -> 9e-05" in capsys.readouterr().out
+
+
 def test_a_capability_of_a_late_conftest_is_refused(project):
     project.write("inside/conftest.py", CONFTEST % "")
     project.write("inside/test_own.py", "def test_own(): pass")

@@ -6,11 +6,9 @@ import csv
 import io
 from collections import Counter
 
-from pytest_tau.analysis.columns import COLUMNS, with_facts
+from pytest_tau.analysis.columns import COLUMNS
 from pytest_tau.analysis.gates.metrics import METRICS
 from pytest_tau.analysis.summary import summarise
-from pytest_tau.capability import installed
-from pytest_tau.capability.calls import columns_of
 from pytest_tau.reports.export import write_csv
 from pytest_tau.reports.html.data import page_columns
 from pytest_tau.reports.text import format_stats
@@ -37,9 +35,7 @@ def test_each_is_where_it_says(tmp_path):
     (tmp_path / "simulations.jsonl").write_text("", encoding="utf-8")
     table = io.StringIO()
     write_csv(Run(tmp_path), table)
-    assert next(csv.reader([table.getvalue()])) == [
-        each.name for each in with_facts(columns_of(installed())) if each.exported
-    ]
+    assert next(csv.reader([table.getvalue()])) == [each.name for each in COLUMNS if each.exported]
     assert set(METRICS) == {"errors", *(each.metric.name for each in COLUMNS if each.metric)}
     shown = [each.page for each in COLUMNS if each.page and each.page.kind != "data"]
     assert {each["label"] for each in page_columns(COLUMNS, [])} == {page.label for page in shown}

@@ -14,9 +14,8 @@ import pytest
 
 import pytest_tau
 from pytest_tau import Capability, ExportFormat
-from pytest_tau.analysis.columns import with_facts
+from pytest_tau.analysis.columns import COLUMNS
 from pytest_tau.capability import installed
-from pytest_tau.capability.calls import columns_of
 from pytest_tau.files import digest
 from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task
 from pytest_tau.reports.export import write_jsonl
@@ -416,7 +415,7 @@ def test_a_table_has_a_row_a_simulation(tau: Tau, tmp_path: Path) -> None:
     keep(tmp_path / "run", [failed, lost])
     ran = tau("export", "run", "--format", "csv")
     first, second = csv.DictReader(io.StringIO(ran.out))
-    assert list(first) == [each.name for each in with_facts(columns_of(installed())) if each.exported]
+    assert list(first) == [each.name for each in COLUMNS if each.exported]
     assert {name: value for name, value in first.items() if value} == {
         "domain": "mock",
         "task_id": "a",

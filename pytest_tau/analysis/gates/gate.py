@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ConfigurationError
 from ...runs.groups import split_variants
-from ...text import one_line, plural, shorten
+from ...text import figure, one_line, plural, shorten
 from .metrics import count_clusters, metric_named
 
 if TYPE_CHECKING:
@@ -157,9 +157,8 @@ class Gate:
     def _reach(self, tasks: Sequence[TaskTrials], *, met: bool) -> str:
         reach = self.metric.reach(tasks)
         low = (self.operator in (">=", ">")) is met
-        return (
-            f"{f'at least {reach.low:.3f}' if low else f'at most {reach.high:.3f}'} whatever the remaining trials give"
-        )
+        end = f"at least {figure(reach.low)}" if low else f"at most {figure(reach.high)}"
+        return f"{end} whatever the remaining trials give"
 
 
 def _basis(tasks: Sequence[TaskTrials]) -> str:
@@ -201,12 +200,15 @@ class Verdict(NamedTuple):
         if self.value is None:
             return f"{name}: {end}: {self.why}{basis}"
         interval = self.interval
+        between = interval.format() if interval else ""
+        if interval and 0 < abs(self.value) < 0.01:
+            between = f"{figure(interval.low)} to {figure(interval.high)}"
         over = f" over {plural(self.clusters, 'cluster')}" if self.clusters else ""
-        reach = f" (95 % interval{over} {interval.format()})" if interval else ""
+        reach = f" (95 % interval{over} {between})" if interval else ""
         if not interval and self.clusters == 1:
             reach = " (no interval: its tasks are one cluster)"
         if self.why:
             end += f", {self.why}"
         elif interval and interval.low < self.gate.bound < interval.high:
             end += f", but {self.gate.bound:g} lies within the interval"
-        return f"{name}: {self.value:.3f}{reach}: {end}{basis}"
+        return f"{name}: {figure(self.value)}{reach}: {end}{basis}"

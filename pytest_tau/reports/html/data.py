@@ -165,7 +165,7 @@ class _Tables:
             return [self._text(text) for text in record.failed_checks]
         value = column.value(record)
         if kind == "seconds":
-            return round(value or 0, 2) or None
+            return round(value, 2) if value and value >= 1 else float(f"{value or 0:.2g}") or None
         if kind == "text":
             return value or None
         return round(value, 6) if kind in ("score", "money") and value is not None else value

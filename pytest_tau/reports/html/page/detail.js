@@ -64,7 +64,7 @@ function heading(trial) {
 }
 
 const AMOUNTS = {
-  number: (value, { unit, label }) => (unit ? counted(value, unit) : `${label.toLowerCase()} ${thousands(value)}`),
+  number: (value, { unit, label }) => (unit ? counted(value, unit) : `${label.toLowerCase()} ${value < 1 ? figure(value) : thousands(value)}`),
   money,
   seconds: (value) => (value ? seconds(value) : ""),
 };

@@ -30,6 +30,9 @@ const rate = (value) =>
     .replace(/^1\.000$/, "1")
     .replace(/^0\.000$/, "0");
 
+// A number that is no rate: three decimals, and two digits of one below 0.01.
+const figure = (value) => String(Math.abs(value) < 0.01 ? +value.toPrecision(2) : +value.toFixed(3));
+
 function money(value) {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "$0";
@@ -41,7 +44,7 @@ const roundMoney = (value) => "$" + String(+value.toPrecision(6));
 
 function seconds(value) {
   if (!value) return "–";
-  if (value < 0.05) return "< 0.1 s";
+  if (value < 0.05) return `${+value.toPrecision(2)} s`;
   if (value < 10) return `${value.toFixed(1)} s`;
   const whole = Math.round(value);
   return whole < 100 ? `${whole} s` : `${Math.floor(whole / 60)} m ${whole % 60} s`;

@@ -55,7 +55,7 @@ const KINDS = {
   number: ({ name, parts }) => ({
     sort: (trial) => trial.now[name] ?? -1,
     show: (trial) =>
-      both(trial, (row) => (row[name] === null ? "–" : +row[name].toFixed(3) + (COMPARED ? "" : partsOf(row, parts)))),
+      both(trial, (row) => (row[name] === null ? "–" : figure(row[name]) + (COMPARED ? "" : partsOf(row, parts)))),
     figure: true,
   }),
   money: ({ name }) => ({
