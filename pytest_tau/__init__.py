@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation, evaluate
     from .integrations.mcp import mcp_domain
     from .models import RewardInfo, Simulation, Task
-    from .orchestrator import Limits
+    from .orchestrator import Ending, Limits
     from .participants.own_loop import AgentTrial, own_loop
     from .runner import SimulationSettings, asimulate, simulate
     from .settings import option
@@ -26,6 +26,7 @@ _HOMES = {
     "Capability": "capability",
     "Domain": "environment",
     "DomainSpec": "environment",
+    "Ending": "orchestrator",
     "Environment": "environment",
     "Episode": "episodes",
     "Evaluation": "evaluation",
@@ -64,6 +65,7 @@ __all__ = [
     "Command",
     "Domain",
     "DomainSpec",
+    "Ending",
     "Environment",
     "Episode",
     "Evaluation",

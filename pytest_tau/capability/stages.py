@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..background import in_thread
 from ..errors import CapabilityError, ConfigurationError, TaskFormatError, TauError
-from ..models import ToolMessage
+from ..models import CAPABILITY_LIMIT, ToolMessage
 from ..stalls import within
 from . import PROBLEM, bundled
 from .containing import is_contained, problem_of
@@ -70,6 +70,7 @@ class StageCalls:
         self.message: list[Callable[[Message], None]] = []
         self.call: list[Callable[[ToolCall], Awaitable[ToolMessage | None]]] = []
         self.result: list[Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]] = []
+        self.limit: list[Callable[[type], Any]] = []
         self.converse: Callable[[Any], Awaitable[Any]] | None = None
 
     def make(self, active: Iterable[ActiveCapability], view: Callable[..., TrialView]) -> None:
@@ -86,6 +87,7 @@ class StageCalls:
         self.message = [self._observer(*each) for each in self._overriding("message")]
         self.call = [self._replacer(*each) for each in self._overriding("call")]
         self.result = [self._alterer(*each) for each in self._overriding("result")]
+        self.limit = [self._limiter(*each) for each in self._overriding("limit")]
         leading = [self._leader(member, method) for member, _, method in self._overriding("converse")]
         self.converse = next(iter(leading), None)
 
@@ -128,6 +130,29 @@ class StageCalls:
                 self._note(member.capability, stage, error)
 
         return observe
+
+    def _limiter(self, member: _Member, stage: str, method: Callable[..., Any]) -> Callable[[type], Any]:
+        capability = member.capability
+
+        def limit(kind: type) -> Any:
+            if capability.name in self._problems:
+                return None
+            try:
+                with self._naming(capability, stage):
+                    ending = _checked(method(), kind)
+                if ending is None:
+                    return None
+                if ending.reason != CAPABILITY_LIMIT or not isinstance(ending.error, str):
+                    expected = f"expected Ending({CAPABILITY_LIMIT!r}, error=TEXT)"
+                    raise ValueError(f"{expected}, got {ending.reason!r} and {ending.error!r}")  # noqa: TRY301
+                return ending._replace(error=f"{capability.label}: {ending.error}", stop_token=None, kind=None)
+            except TauError:
+                raise
+            except BaseException as error:  # noqa: BLE001 - code of others
+                self._note(capability, stage, error)
+                return None
+
+        return limit
 
     def _replacer(
         self, member: _Member, stage: str, method: Callable[..., Any]

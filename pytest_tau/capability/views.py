@@ -159,6 +159,17 @@ class TrialStages:
     def message(self, message: Message) -> None:
         """Observe a message that was added to the trajectory."""
 
+    def limit(self) -> Any:
+        """Return how the conversation ends if a limit of the capability is reached; None to let it go on.
+
+        Called after each message of a side that has made no calls, and after the results of calls. A limit of the run
+        and a stop take precedence.
+
+        Returns:
+            A ``pytest_tau.Ending("capability_limit", error="11 calls, the limit is 10")``. It has no other reason, and
+            says what the limit is. The trial then fails, as one that is cut off by ``--tau-max-steps``.
+        """
+
     def graded(self, simulation: Simulation) -> Any:
         """Return the facts of a trial whose verdict is known: an object of ``Capability.facts``; None for none.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import is_interrupt
 from ..evaluation.outside import OUTSIDE
-from ..models import STOPS, AssistantMessage, UserMessage
+from ..models import CAPABILITY_LIMIT, STOPS, AssistantMessage, UserMessage
 from ..run_settings import DomainSettings, Limits, PromptingSettings
 from ..settings import options_of
 from . import agent_rules, error_rules, task_rules, undecided_rules, undone_rules, user_evidence, user_rules
@@ -175,6 +175,13 @@ def _too_many_failures(facts: Facts) -> Attribution | None:
     shown = last[0].result.content if last and last[0].result else None
     shown = first_line(shown or facts.error)
     return Attribution(party, cut_off("too_many_errors"), last[0].message_idx if last else None, shown)
+
+
+def _capability_limit(facts: Facts) -> Attribution | None:
+    """Apply if a capability's limit was reached: what it counts, and of which side, only the capability knows."""
+    reason = facts.simulation.termination_reason
+    limited = reason == CAPABILITY_LIMIT
+    return Attribution("undecided", cut_off(reason), None, first_line(facts.error)) if limited else None
 
 
 def _unfinished(facts: Facts) -> Attribution | None:
@@ -388,6 +395,7 @@ RULES = (
     Rule("a tool had shown what the agent did not say, or said wrong", agent_rules.said_other),
     Rule("the user offered help, as the agent does", user_rules.spoke_as_agent),
     Rule("a write of the reference was not made that breaks such a rule", requires_forbidden),
+    Rule("cut off: a limit of a capability", _capability_limit),
     Rule("cut off: by another limit than that of steps, or the agent did the same again and again", _unfinished),
     Rule("the final state is wrong, and nothing above shows why", undecided_rules.state_undecided),
     Rule("anything else: a phrase was not said, a call was not made, a statement is not true", undecided_rules.unmet),

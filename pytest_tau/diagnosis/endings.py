@@ -12,6 +12,7 @@ _ENDED: dict[TerminationReason, str] = {
     "agent_stop": "ended by the agent",
     "max_steps": "cut off: too many steps",
     "too_many_errors": "cut off: too many failed calls",
+    "capability_limit": "cut off: a limit of a capability",
     "timeout": "cut off: out of time",
     "agent_error": "ended by a fault of the agent",
     "user_error": "ended by a fault of the user",
@@ -20,6 +21,7 @@ _ENDED: dict[TerminationReason, str] = {
 _CUT_OFF: dict[TerminationReason, str] = {
     "max_steps": "it did not finish within the limit of steps",
     "too_many_errors": "too many of its calls failed",
+    "capability_limit": "a limit of a capability was reached",
     "timeout": "it took too long",
     "context_window_exceeded": "it exceeded the context window of its model",
 }

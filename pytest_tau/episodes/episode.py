@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, EpisodeError, ParticipantError, TauError
-from ..models import FAULTS, LIMITS, ConversationEnded, Simulation, clone, simulation_id
+from ..models import CAPABILITY_LIMIT, FAULTS, LIMITS, ConversationEnded, Simulation, clone, simulation_id
 from ..orchestrator import Limits
 from ..participants import ParticipantSource, load_source
 from ..participants.actions import ActionReader
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..participants import ParticipantContext, Side
 
 #: Reasons by which an episode is cut off, and neither side has ended it.
-_CUT_OFF = LIMITS | {"timeout", "context_window_exceeded"}
+_CUT_OFF = LIMITS | {CAPABILITY_LIMIT, "timeout", "context_window_exceeded"}
 _OTHER: dict[Side, Side] = {"agent": "user", "user": "agent"}
 
 

@@ -29,6 +29,7 @@ from .rewards import (
 )
 from .script import Answer, Goal, Request, Spoken, UserScript
 from .simulations import (
+    CAPABILITY_LIMIT,
     DUPLEX,
     DUPLEX_MODE,
     ERROR_KIND,
@@ -67,6 +68,7 @@ from .tasks import (
 )
 
 __all__ = [
+    "CAPABILITY_LIMIT",
     "DUPLEX",
     "DUPLEX_MODE",
     "ERROR_KIND",

@@ -22,6 +22,7 @@ TerminationReason: TypeAlias = Literal[
     "max_steps",
     "timeout",
     "too_many_errors",
+    "capability_limit",
     "agent_error",
     "user_error",
     "infrastructure_error",
@@ -33,6 +34,8 @@ TerminationReason: TypeAlias = Literal[
 STOPS: frozenset[str] = frozenset({"user_stop", "agent_stop"})
 #: Reasons that cut a conversation off after a step.
 LIMITS: frozenset[str] = frozenset({"max_steps", "too_many_errors"})
+#: The conversation was ended by the stage ``limit`` of a capability, which the error names.
+CAPABILITY_LIMIT: TerminationReason = "capability_limit"
 #: Reasons without a verdict on the agent: the user, a provider or the harness failed.
 FAULTS: frozenset[str] = frozenset({"user_error", "infrastructure_error", "unexpected_error"})
 

@@ -250,7 +250,7 @@ class Conversation:
                 to, message = await self._step(to, message)
                 limit = self.limit() if to is not None else None
                 # A limit wins over a stop on the same step; the clock does not.
-                if ending := limit or self.stop(message):
+                if ending := limit or self.stop(message) or (self.cut_off() if to is not None else None):
                     return ending
                 if to is not None and self._is_out_of_time():
                     return self._timeout_ending()
@@ -454,6 +454,11 @@ class Conversation:
             beyond = " (not checked before the result of a tool call)" if self._steps > limits.max_steps else ""
             return Ending("max_steps", error=f"{self._steps} steps, the limit is {limits.max_steps}{beyond}")
         return None
+
+    def cut_off(self) -> Ending | None:
+        """Return the ending by a limit of a capability, of the first one that is reached; None if none is."""
+        endings = (limit(Ending) for limit in (self._setup.stages.limit if self._setup.stages else ()))
+        return next((ending for ending in endings if ending is not None), None)
 
     def record(self, message: Message) -> None:
         """Add a message to the trajectory."""

@@ -14,6 +14,7 @@ from ..analysis.metrics import pass_hat_k
 from ..models import any_review
 from ..plain import json
 from .export import LOST, is_lost
+from .tau2_fields import tau2_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +78,7 @@ def _add(counts: _Counts, simulation: Simulation, *, lost: bool, tool_kind: Tool
     counts.tasks[simulation.task_id].append(bool(info and info.passed))
     if simulation.agent_cost is not None:
         counts.costs.append(simulation.agent_cost)
-    reason = simulation.termination_reason
+    reason = tau2_reason(simulation.termination_reason)
     counts.endings["error" if reason in _ERRORS else reason] += 1
     counts.databases[info.db_check.db_match if info and info.db_check else None] += 1
     for check in (info.action_checks if info else None) or []:

@@ -21,7 +21,7 @@ from ..runs.groups import find_variants
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX
 from ..runs.results.entries import OWN
 from .export import LOST, as_json, is_lost
-from .tau2_fields import EPOCH, complete_info, complete_task, index_entry, times_of
+from .tau2_fields import EPOCH, complete_info, complete_task, index_entry, tau2_reason, times_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -168,15 +168,18 @@ def tau2_simulation(trial: StoredTrial, *, lost: bool = False, trim: bool = Fals
     verdict = tau2_reward(simulation.reward_info, simulation.task_id) if simulation.reward_info else None
     times, unknown = times_of(simulation)
     own = _own(trial) | ({"unknown": unknown} if unknown else {})
+    reason = tau2_reason(simulation.termination_reason)
     if lost:
-        own |= {"termination_reason": simulation.termination_reason, "reward_info": verdict}
+        own |= {"reward_info": verdict}
+    if lost or reason != simulation.termination_reason:
+        own |= {"termination_reason": simulation.termination_reason}
     safe_id = file_name_of(simulation.id)  # which is the name of a file as well
     own |= {"id": simulation.id} if safe_id != simulation.id else {}
     found = {
         "id": safe_id,
         "task_id": simulation.task_id,
         **times,
-        "termination_reason": LOST if lost else simulation.termination_reason,
+        "termination_reason": LOST if lost else reason,
         "agent_cost": simulation.agent_cost,
         "user_cost": simulation.user_cost,
         "reward_info": None if lost else verdict,

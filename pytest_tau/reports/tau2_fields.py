@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from ..chat.requests import without_secrets
 from ..errors import TauError
 from ..files import digest
+from ..models import CAPABILITY_LIMIT
 from ..runs.results.entries import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..models import Simulation
+    from ..models import Simulation, TerminationReason
     from ..regrade.recognition import DomainSource
     from ..runs.reader import Run
     from .export import DomainContent
@@ -32,6 +33,11 @@ UNKNOWN = "unknown"
 #: Limits of a conversation, by the kind of file; the default first. Source: τ-bench and τ²-bench, run defaults.
 _LIMITS = {"τ-bench": (30, 10)}
 _USUAL_LIMITS = (200, 10)
+
+
+def tau2_reason(reason: TerminationReason) -> TerminationReason:
+    """Return how a conversation ended, for τ²-bench, which knows no limit of a capability."""
+    return "max_steps" if reason == CAPABILITY_LIMIT else reason
 
 
 def complete_info(info: dict[str, Any], trials: int, kind: str = "") -> dict[str, Any]:

@@ -257,6 +257,74 @@ def test_a_mistake_is_a_usage_error_that_names_the_file(project, returned, probl
     run.line("conftest.py: ", problem)
 
 
+class TestLimit:
+    """The stage ``limit`` ends a conversation: ``call_limit`` of the examples."""
+
+    OPTIONS = ("--tau-domain", "mock", "--tau-task", "create-*", "--tau-run-name", "r", "-v")
+
+    @pytest.fixture
+    def limited(self, project, monkeypatch):
+        for file in EXAMPLES.glob("*.py"):
+            shutil.copy(file, project.path)
+        monkeypatch.syspath_prepend(project.path)
+        agent = "def agent(messages, tools):\n    return {'tool_calls': [{'function': {'name': 'get_users'}}]}\n"
+        project.write("own.py", agent)
+        return lambda *options: project.run(*self.OPTIONS, *options)
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_it_fails_the_trial_and_is_shown(self, limited, project, capsys, workers):
+        run = limited("--tau-agent", "own.py:agent", "--tau-most-calls", "3", *workers)
+        run.outcomes(failed=2)
+        run.line("cut off: a limit of a capability after")
+        run.line("undecided", "a limit of a capability was reached")
+        run.line("call limit: 3 tool calls, the limit is 3")
+        run.line("ended by", "capability_limit (2)")
+        capsys.readouterr()
+        folder = project.path / ".tau" / "runs" / "r"
+        for name, ending in (("csv", "capability_limit"), ("tau2", "max_steps"), ("jsonl", "capability_limit")):
+            file = project.path / f"r.{name}"
+            assert main(["export", str(folder), "--format", name, "-o", str(file)]) == 0
+            assert ending in file.read_text(encoding="utf-8")
+        (first, _) = json.loads((project.path / "r.tau2").read_text(encoding="utf-8"))["simulations"]
+        assert first["termination_reason"] == "max_steps"
+        assert first["info"]["pytest_tau"]["termination_reason"] == "capability_limit"
+        assert main(["export", str(project.path / "r.tau2"), "--format", "csv", "-o", str(project.path / "b.csv")]) == 0
+        assert {row["termination_reason"] for row in table(project.path / "b.csv")} == {"capability_limit"}
+
+    def test_a_conversation_within_it_is_not_ended(self, limited):
+        limited("--tau-most-calls", "3").outcomes(passed=2)
+        limited("--tau-most-calls", "1", "--tau-agent", "noop", "--tau-run-name", "s").outcomes(failed=2)
+
+    @pytest.mark.parametrize(
+        ("returned", "problem"),
+        [
+            (
+                "Ending('user_stop')",
+                "limit: ValueError: expected Ending('capability_limit', error=TEXT), got 'user_stop'",
+            ),
+            ("'over'", "limit: TypeError: expected a Ending, got str"),
+            ("1 / 0", "limit: ZeroDivisionError"),
+        ],
+    )
+    def test_another_value_is_a_problem_and_ends_nothing(self, project, returned, problem):
+        project.write(
+            "conftest.py",
+            f"""
+            from pytest_tau import Capability, Ending, TrialStages
+
+            class Stages(TrialStages):
+                def limit(self):
+                    return {returned}
+
+            def pytest_tau_capabilities():
+                return [Capability("own", trial=lambda view: Stages())]
+            """,
+        )
+        run = project.run(*self.OPTIONS)
+        run.outcomes(passed=2)
+        run.line(problem)
+
+
 def test_the_hook_may_take_the_configuration(project):
     conftest = CONFTEST.replace("capabilities():", "capabilities(config):\n        assert config.pluginmanager")
     project.write("conftest.py", conftest % "")

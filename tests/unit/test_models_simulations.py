@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 
-from pytest_tau.models import FAULTS, STOPS, ModelUsage, RewardInfo, Simulation, TerminationReason, ToolMessage, clone
+from pytest_tau.models import (
+    CAPABILITY_LIMIT,
+    FAULTS,
+    STOPS,
+    ModelUsage,
+    RewardInfo,
+    Simulation,
+    TerminationReason,
+    ToolMessage,
+    clone,
+)
 
 from .tiny import STOP, agent, call, user
 
@@ -18,8 +28,8 @@ def simulation(reward: float | None = None, reason: TerminationReason = "user_st
 REASONS = typing.get_args(TerminationReason)
 
 
-def test_reasons_are_the_reference_s() -> None:
-    assert set(REASONS) == {
+def test_reasons_are_the_reference_s_but_for_the_limit_of_a_capability() -> None:
+    assert set(REASONS) - {CAPABILITY_LIMIT} == {
         "user_stop",
         "agent_stop",
         "max_steps",

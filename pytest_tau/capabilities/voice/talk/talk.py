@@ -90,7 +90,7 @@ class Talk:
                     return user.ending
                 said = await agent.tick(heard._replace(tick=tick))
                 heard = user.arrived
-                if ending := self._conversation.limit() or agent.ending:
+                if ending := self._conversation.limit() or agent.ending or self._conversation.cut_off():
                     await agent.drop_stream()
                     return ending
             return Ending("max_steps", error=f"no end after {self._settings.seconds:g} s of talk")

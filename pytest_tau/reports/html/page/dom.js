@@ -64,6 +64,7 @@ const REASONS = {
   agent_stop: "agent stopped",
   max_steps: "too many steps",
   too_many_errors: "too many errors",
+  capability_limit: "limit of a capability",
   timeout: "out of time",
   agent_error: "agent's fault",
   user_error: "user's fault",
