@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .capability import Capability, Command, ExportFormat, FactColumn
+    from .capability.runs import RunHandle, run_of
     from .capability.views import FinishedRun, PageBlock, PageItem, Ruling, TaskBlock, TaskPages, TrialStages, TrialView
     from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment, domain_of, sqlite
@@ -39,6 +40,7 @@ _HOMES = {
     "PageItem": "capability.views",
     "RewardInfo": "models",
     "Ruling": "capability.views",
+    "RunHandle": "capability.runs",
     "Simulation": "models",
     "SimulationSettings": "runner",
     "Task": "models",
@@ -55,6 +57,7 @@ _HOMES = {
     "mcp_domain": "integrations.mcp",
     "option": "settings",
     "own_loop": "participants.own_loop",
+    "run_of": "capability.runs",
     "simulate": "runner",
     "sqlite": "environment",
 }
@@ -77,6 +80,7 @@ __all__ = [
     "PageItem",
     "RewardInfo",
     "Ruling",
+    "RunHandle",
     "Simulation",
     "SimulationSettings",
     "Task",
@@ -93,6 +97,7 @@ __all__ = [
     "mcp_domain",
     "option",
     "own_loop",
+    "run_of",
     "simulate",
     "sqlite",
 ]

@@ -4,7 +4,10 @@ import addresses
 import call_limit
 import competitors
 import first_answer
+import known_failures
+
+MODULES = (addresses, call_limit, competitors, first_answer, known_failures)
 
 
 def pytest_tau_capabilities():
-    return [addresses.capability, call_limit.capability, competitors.capability, first_answer.capability]
+    return [module.capability for module in MODULES]

@@ -306,11 +306,12 @@ class FinishedRun:
     Attributes:
         settings: The settings of the capability; None if it has none.
         trials: All trials, each with the facts of the capability; None for a trial without facts.
+        handle: The run, a ``pytest_tau.RunHandle``.
         lines: The lines that were added, and whether each fails the run.
     """
 
-    def __init__(self, settings: Any, trials: Sequence[Measured]) -> None:
-        self.settings, self.trials = settings, trials
+    def __init__(self, settings: Any, trials: Sequence[Measured], handle: Any = None) -> None:
+        self.settings, self.trials, self.handle = settings, trials, handle
         self.lines: list[tuple[str, bool]] = []
 
     def add(self, line: str) -> None:

@@ -140,7 +140,7 @@ def _begin(config: pytest.Config) -> None:
     """Register the parts of the plugin, unless they are registered; check the settings of a run that names a domain."""
     if _has_begun(config):
         return
-    from .context import run_state
+    from .context import run_handle, run_state
     from .person import check_terminal
     from .store.manifest import ManifestEnd
     from .wire import is_worker
@@ -149,6 +149,7 @@ def _begin(config: pytest.Config) -> None:
     check_terminal(config)
     _exempt_loopback(config)
     run_state.register(config)
+    run_handle.register(config)
     _register_if_given(config, "report.dry_run", "dry_run")
     _register(config, "collect.part", "distributed", "run.setup", "run.interruptions", "collect.collectors")
     _register(config, "report.trial_reports", "report.exit_status", "report.terminal", "report.equal_errors")

@@ -259,7 +259,7 @@ def set_root(config: Any, folder: Path) -> None:
 
 
 def call_watched(hook: Any, arguments: dict[str, Any], watch: Callable[[Any, Any], Any]) -> Any:
-    """Call a hook as ``hook(**arguments)`` does, with each implementation that is no wrapper called by a function.
+    """Call a hook as ``hook(**arguments)`` does, with each implementation but wrappers called by a function.
 
     It can go once pluggy says which implementation has returned or raised what.
 

@@ -27,6 +27,24 @@ ROOTS = {
 #: ground floor are in no folder; among them, only circles are forbidden.
 ROOMS = ("distributed", "collect", "report", "run", "context", "store", "")
 
+#: What each capability still imports of the plugin. Others use ``pytest_tau.capability.runs``.
+OF_PLUGIN = {
+    "attacks": {"hook_calls", "items", "options", "seams"},
+    "changed": {"context.run_state", "items", "options", "seams", "store.manifest", "wire"},
+    "fork": {"context.run_state", "items", "options", "seams", "wire"},
+    "queue": {"compat", "context.run_state", "options", "seams", "store.publish", "wire"},
+    "reviews": {"context.run_context", "context.run_state", "items", "options", "rerun_command", "run.models"},
+    "snapshots": {"context.run_state", "failure_repr", "items", "options", "rerun_command", "run.setup"},
+    "stopping": {
+        *("capabilities", "context.run_state", "items", "options", "report.terminal", "report.trial_reports", "seams"),
+        *("store.manifest", "wire"),
+    },
+    "traces": {"context.run_state", "options", "store.lock", "wire"},
+    "voice": {"options"},
+}
+#: The modules of the commands that capabilities still import.
+OF_COMMANDS = {"options", "project", "regrade", "settings"}
+
 #: Modules that may use private parts of a library: the one that collects them.
 COMPATIBILITY = {
     "_pytest": {"pytest_tau/plugin/compat.py"},
@@ -138,6 +156,25 @@ def test_only_capabilities_with_hooks_import_the_plugin() -> None:
         if other.startswith("pytest_tau.plugin") and not name.startswith(users)
     ]
     assert not against, "\n".join(against)
+
+
+def imported_by_capabilities(package: str) -> dict[str, set[str]]:
+    """Return the modules of a package that capabilities import, without the name of the package, by capability."""
+    found: dict[str, set[str]] = {}
+    for name, others in graph().items():
+        inside = {other.removeprefix(f"{package}.") for other in others if other.startswith(f"{package}.")}
+        if name.startswith("pytest_tau.capabilities.") and inside:
+            found.setdefault(name.split(".")[2], set()).update(inside)
+    return found
+
+
+def test_a_capability_imports_of_the_plugin_what_the_table_has() -> None:
+    """A row only gets shorter: what a capability needs of a run is in ``pytest_tau.capability.runs``."""
+    assert imported_by_capabilities("pytest_tau.plugin") == OF_PLUGIN
+
+
+def test_capabilities_import_of_the_commands_what_the_table_has() -> None:
+    assert set().union(*imported_by_capabilities("pytest_tau.cli").values()) == OF_COMMANDS
 
 
 @pytest.mark.parametrize("library", COMPATIBILITY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import csv
 import gzip
@@ -323,6 +324,83 @@ class TestLimit:
         run = project.run(*self.OPTIONS)
         run.outcomes(passed=2)
         run.line(problem)
+
+
+class TestKnownFailures:
+    """``known_failures`` of the examples does what ``--tau-quarantine`` does, with public names only."""
+
+    FILE = """
+        [[known]]
+        task = "create-task"
+        reason = "the policy is wrong"
+
+        [[known]]
+        task = "create-with-*"
+        reason = "an old one"
+        until = 2020-02-29
+
+        [[known]]
+        task = "create-tusk"
+        reason = "misspelt"
+        """
+
+    @pytest.fixture
+    def known(self, project, monkeypatch):
+        for file in EXAMPLES.glob("*.py"):
+            shutil.copy(file, project.path)
+        monkeypatch.syspath_prepend(project.path)
+
+        def run(*options, file=self.FILE):
+            project.write("known.toml", file)
+            named = ("--tau-run-name", "r", "--tau-known-failures", "known.toml")
+            return project.run("--tau-domain", "mock", "--tau-task", "create-*", *named, *options)
+
+        return run
+
+    def test_it_imports_only_public_names(self):
+        tree = ast.parse((EXAMPLES / "known_failures.py").read_text(encoding="utf-8"))
+        modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert {module for module in modules if module.startswith("pytest_tau")} == {"pytest_tau"}
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_a_known_failure_is_expected(self, known, workers):
+        run = known("--tau-agent", "noop", *workers)
+        run.outcomes(failed=1, xfailed=1)
+        run.line("tau: known failures: 'create-with-*' is expected no longer than 2020-02-29")
+        run.line("tau: known failures: 'create-tusk' names no task of this run")
+        run.lacks("passes now")
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_what_passes_is_named_with_its_command_and_noted(self, known, project, workers):
+        run = known(*workers)
+        run.outcomes(passed=1, xpassed=1)
+        run.line("tau: known failures: create-task passes now: pytest 'mock::create-task[trial-0]'")
+        info = json.loads((project.path / ".tau/runs/r/run.json").read_text(encoding="utf-8"))
+        notes = {"passing": ["create-task"], "unmatched": ["create-tusk"]}
+        assert info["capabilities"]["known_failures"]["notes"] == notes
+
+    def test_a_mistake_in_the_file_is_a_usage_error(self, known):
+        run = known(file="[[known]]\ntask = 5\n")
+        run.usage_error("--tau-known-failures: ", "known.toml: entry 1: task: expected a str, got 5")
+
+
+def test_a_run_without_trials_has_no_handle(project):
+    project.write(
+        "conftest.py",
+        """
+        from pytest_tau import TauError, run_of
+
+        def pytest_configure(config):
+            try:
+                run_of(config)
+            except TauError as error:
+                print("refused:", error)
+        """,
+    )
+    project.write("test_plain.py", "def test_plain(): pass")
+    run = project.run("-s")
+    run.outcomes(passed=1)
+    run.line("refused: the run has no trials")
 
 
 def test_the_hook_may_take_the_configuration(project):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...plugin.items import spec_of
+from ...capability.runs import run_of
 
 if TYPE_CHECKING:
     from . import PlainClientSettings
@@ -32,11 +32,11 @@ class PlainClients:
             os.environ.update(dict.fromkeys(self._keys, _NO_KEY))
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Begin if an item has an agent that may call a model."""
         from ...participants import calls_no_model
 
-        specs = (spec_of(item) for item in items)
+        specs = map(run_of(config).task_of, items)
         if any(spec is not None and not calls_no_model(spec.config.agent_spec) for spec in specs):
             from .patches import Patches
 

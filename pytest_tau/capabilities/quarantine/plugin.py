@@ -20,21 +20,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
+from ...capability.runs import run_of
 from ...documents import read_toml
-from ...plugin.context.run_state import require_context
-from ...plugin.items import spec_of
-from ...plugin.options import OptionValues
-from ...plugin.seams import SummaryLine
-from ...plugin.wire import give_output, output_of
 from ...text import listed, one_line, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
+    from ...capability.runs import RunHandle, RunTask
     from ...environment import Domain
-    from ...plugin.items import TaskSpec
-    from ...runs.record import TrialRecord
     from . import QuarantineSettings
 
 _TABLE = "quarantine"
@@ -86,10 +81,11 @@ def make_quarantine(config: pytest.Config, settings: QuarantineSettings) -> Quar
         pytest.UsageError: The file cannot be read or has a bad entry; the text has the file, the entry and the field.
     """
     assert settings.quarantine is not None, "the capability is on"
+    run = run_of(config)
     try:
-        return Quarantine(read_entries(settings.quarantine))
+        return Quarantine(run, read_entries(settings.quarantine))
     except ValueError as error:
-        label = OptionValues(config).label("quarantine")
+        label = run.label("quarantine")
         raise pytest.UsageError(f"{label}: {settings.quarantine}: {error}") from error
 
 
@@ -139,28 +135,27 @@ def _day(where: str, value: Any) -> date | None:
 class Quarantine:
     """Marks the items in quarantine, and reports what became of them."""
 
-    def __init__(self, entries: list[Entry]) -> None:
+    def __init__(self, run: RunHandle, entries: list[Entry]) -> None:
+        self._run = run
         today = datetime.now().astimezone().date()
         self._current = [entry for entry in entries if not entry.expired(today)]
         self._expired = [entry for entry in entries if entry.expired(today)]
         #: The entries that match no task, by number, with the ids that are spelt alike.
         self._unmatched: dict[int, list[str]] = {}
         self._entries = {entry.number: entry for entry in entries}
-        #: The numbers of trials that passed and did not, by domain and task.
-        self._outcomes: dict[tuple[str, str], Counter[bool]] = {}
 
     # Before -k and others deselect: an entry is unmatched if it names no task of the run's domains.
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Mark the items in quarantine as expected to fail."""
-        specs = {item: spec for item in items if (spec := spec_of(item)) is not None}
+        specs = {item: spec for item in items if (spec := self._run.task_of(item)) is not None}
         for item, spec in specs.items():
             if (entry := self._entry(spec.domain.name, spec.task.id)) is not None:
                 # Explicitly not strict, whatever the ini key ``xfail_strict`` says.
                 item.add_marker(pytest.mark.xfail(reason=f"quarantine: {printable(entry.why)}", strict=False))
         if specs:
-            self._unmatched = _unmatched(config, self._entries.values(), specs.values())
-            give_output(config, capabilities={"quarantine": self._unmatched})
+            self._unmatched = _unmatched(self._run.known_ids, self._entries.values(), specs.values())
+            self._run.give("quarantine", self._unmatched)
 
     def _entry(self, domain: str, task_id: str) -> Entry | None:
         return next((entry for entry in self._current if entry.names(domain, task_id)), None)
@@ -168,26 +163,25 @@ class Quarantine:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take the unmatched entries from a worker; every worker finds the same ones."""
-        self._unmatched = output_of(node).get("capabilities", {}).get("quarantine") or self._unmatched
+        self._unmatched = self._run.given_by(node, "quarantine") or self._unmatched
 
-    def pytest_tau_trial_reported(self, record: TrialRecord) -> None:
-        """Count the outcome of a trial in quarantine."""
-        if self._entry(record.domain, record.task_id) is not None:
-            self._outcomes.setdefault((record.domain, record.task_id), Counter())[record.passed] += 1
-
-    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
-        """Return the tasks that may leave the quarantine, and the expired and unmatched entries."""
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Report the tasks that may leave the quarantine, and the expired and unmatched entries."""
         for line in self.lines():
-            yield SummaryLine(f"tau: quarantine: {line}", {"yellow": True})
+            self._run.line(f"quarantine: {line}", yellow=True)
 
     def lines(self) -> list[str]:
         """Return the texts of these lines."""
         from ...errors import suggestion
 
+        #: The numbers of trials that passed and did not, by domain and task.
+        outcomes: dict[tuple[str, str], Counter[bool]] = {}
+        for record in self._run.records:
+            if self._entry(record.domain, record.task_id) is not None:
+                outcomes.setdefault((record.domain, record.task_id), Counter())[record.passed] += 1
         passing = [
-            f"{domain}::{one_line(task, _LONGEST)}"
-            for (domain, task), passed in self._outcomes.items()
-            if not passed[False]
+            f"{domain}::{one_line(task, _LONGEST)}" for (domain, task), passed in outcomes.items() if not passed[False]
         ]
         lines = []
         if passing:
@@ -208,7 +202,7 @@ class _Id(NamedTuple):
     id: str
 
 
-def _unmatched(config: pytest.Config, entries: Iterable[Entry], specs: Iterable[TaskSpec]) -> dict[int, list[str]]:
+def _unmatched(known_ids: Collection[str], entries: Iterable[Entry], specs: Iterable[RunTask]) -> dict[int, list[str]]:
     """Return the entries that name no task of the run's domains, with the ids that are spelt alike."""
     from ...errors import similar_names
     from ...runner import unmatched
@@ -216,7 +210,7 @@ def _unmatched(config: pytest.Config, entries: Iterable[Entry], specs: Iterable[
     domains = {spec.domain.name: spec.domain for spec in specs}
     known = {name: _ids_of(domain) for name, domain in domains.items()}
     # Also tasks of files, and tasks that are not selected.
-    everywhere = set(require_context(config).known_ids)
+    everywhere = set(known_ids)
     found: dict[int, list[str]] = {}
     for entry in entries:
         if entry.domain is not None and entry.domain not in domains:

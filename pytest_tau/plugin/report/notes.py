@@ -94,6 +94,7 @@ class CapabilitiesEnd:
             return
         from ...capability.calls import problem_lines
         from ...capability.containing import is_contained, problem_of
+        from ...capability.runs import run_of
         from ...capability.views import FinishedRun, Measured
 
         if self._config.get_verbosity() < 0:
@@ -102,7 +103,8 @@ class CapabilitiesEnd:
         for capability, settings, _ in active:
             if capability.finished is None:
                 continue
-            run = FinishedRun(settings, [Measured(record, capability.read(record.facts)) for record in records])
+            trials = [Measured(record, capability.read(record.facts)) for record in records]
+            run = FinishedRun(settings, trials, run_of(self._config))
             try:
                 capability.finished(run)
             except BaseException as error:

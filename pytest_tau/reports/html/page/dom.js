@@ -30,7 +30,7 @@ const rate = (value) =>
     .replace(/^1\.000$/, "1")
     .replace(/^0\.000$/, "0");
 
-// A number that is no rate: three decimals, and two digits of one below 0.01.
+// Any number but a rate: three decimals, and two digits of one below 0.01.
 const figure = (value) => String(Math.abs(value) < 0.01 ? +value.toPrecision(2) : +value.toFixed(3));
 
 function money(value) {
