@@ -145,11 +145,12 @@ class DialogAgent(ABC):
 
     Args:
         tools: What it can call; unused, since dialogs name their tools.
-        policy: The policy that the dialog was made from; unused.
+        policy: The policy that it goes by, as far as the dialog reads it.
     """
 
     def __init__(self, tools: Sequence[Tool] = (), policy: str = "") -> None:
-        del tools, policy
+        del tools
+        self.policy = policy
         self._dialog: Talk[None] | None = None
         self._calls = 0
 

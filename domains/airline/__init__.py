@@ -10,11 +10,12 @@ from pytest_tau.environment import DomainSpec
 
 from .models import AirlineDB
 from .tools import AirlineTools
+from .values import VALUES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from pytest_tau.environment import Difficulty
+    from pytest_tau.environment import Difficulty, Domain
     from pytest_tau.models import Task
 
 
@@ -26,6 +27,12 @@ def _generate(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
     yield from AirlineSampler(database, difficulty).tasks(count, seed)
 
 
+def _make_tasks(edition: Domain) -> Mapping[str, Task | str]:
+    from .tasks.generator import tasks_by_id
+
+    return tasks_by_id(cast("AirlineDB", edition.environment().agent_db), edition.spec.values)
+
+
 domain = DomainSpec(
     name="airline",
     folder=Path(__file__).parent,
@@ -35,5 +42,7 @@ domain = DomainSpec(
     agents={"rules": "pytest_tau_domains.airline.agent.rules_agent:RulesAgent"},
     generate=_generate,
     rules="pytest_tau_domains.airline.rules:RULES",
+    values=VALUES,
+    make_tasks=_make_tasks,
     ways_round="pytest_tau_domains.airline.ways_round:WAYS_ROUND",
 )

@@ -5,13 +5,14 @@ Source: τ²-bench v1.0.1, also for what is not checked and for what a refused c
 
 from collections.abc import Iterable
 
-from pytest_tau.environment import ToolError
+from pytest_tau.environment import ToolError, Values
 
 from .models import AirlineDB, Available, Cabin, Certificate, FlightInfo, GiftCard, Leg, Payment, Reservation, User
-from .pricing import BAG_PRICE, INSURANCE_PRICE
 
 
-def book(db: AirlineDB, reservation: Reservation, flights: Iterable[FlightInfo], nonfree_baggages: int) -> None:
+def book(
+    db: AirlineDB, reservation: Reservation, flights: Iterable[FlightInfo], nonfree_baggages: int, values: Values
+) -> None:
     """Give a new reservation its flights, take the payment and the seats, and store it.
 
     Args:
@@ -19,6 +20,7 @@ def book(db: AirlineDB, reservation: Reservation, flights: Iterable[FlightInfo],
         reservation: Complete but for its flights; its payment history says what is paid with what.
         flights: The flights in order.
         nonfree_baggages: The bags to pay for, as the caller wrote them.
+        values: The values of the policy.
 
     Raises:
         ToolError: A flight cannot be booked, or the payment does not fit. Nothing is changed.
@@ -28,8 +30,8 @@ def book(db: AirlineDB, reservation: Reservation, flights: Iterable[FlightInfo],
     reservation.flights = [new_leg(db, flight, reservation.cabin, seats) for flight in flights]
     total = sum(leg.price * seats for leg in reservation.flights)
     if reservation.insurance == "yes":
-        total += INSURANCE_PRICE * seats
-    total += BAG_PRICE * nonfree_baggages
+        total += values["insurance_fee"] * seats
+    total += values["extra_bag_fee"] * nonfree_baggages
     _check_payments(db.user(user_id), payments, total)
     _settle(db.users[user_id], payments)
     for leg in reservation.flights:

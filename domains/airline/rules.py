@@ -26,11 +26,12 @@ from pytest_tau.policy import (
 )
 
 from .dates import MOMENT
-from .pricing import free_bags
+from .values import VALUES, free_bags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pytest_tau.environment import Environment, Values
     from pytest_tau.policy import Breach, MadeCall, Trajectory
 
     from .models import AirlineDB, Cabin, Reservation, User
@@ -52,8 +53,6 @@ _WRITES = (
     "update_reservation_passengers",
 )
 _FLOWN = {"flying", "landed"}
-_HOURS_TO_CANCEL = 24
-_MOST_PASSENGERS = 5
 #: Words for the reasons that the insurance covers: health and weather.
 _COVERED = re.compile(
     r"\b(?:health|medical|ill|illness|sick\w*|unwell|ailing|disease|infect\w+|covid|flu|fever|injur\w+|hurt|broke\w*|"
@@ -62,8 +61,8 @@ _COVERED = re.compile(
     r"weather|storm\w*|snow\w*|hurricane|tornado|flood\w*|blizzard|typhoon|icy|fog\w*)\b",
     re.IGNORECASE,
 )
-#: The most payment methods of each kind in one booking.
-_MOST_METHODS = {"certificate": 1, "credit_card": 1, "gift_card": 3}
+#: The values that say how many payment methods of a kind one booking has at most.
+_MOST_METHODS = {"certificate": "max_certificates", "gift_card": "max_gift_cards"}
 
 
 def _found(call: MadeCall) -> str | None:
@@ -141,7 +140,7 @@ def _condition(
     name: str,
     sentence: str,
     tools: str | tuple[str, ...],
-    problem: Callable[[MadeCall, AirlineDB], str | None],
+    problem: Callable[[MadeCall, Environment], str | None],
     *edition: str,
 ) -> Rule:
     """Return the rule that tools are only called under a condition of the policy.
@@ -160,7 +159,7 @@ def _condition(
             if state is None:
                 continue
             try:
-                why = problem(call, cast("AirlineDB", state.agent_db))
+                why = problem(call, state)
             except ToolError:  # the call was made on other data
                 continue
             if why:
@@ -169,8 +168,12 @@ def _condition(
     return Rule(name, sentence, check, absolute=True, editions=(edition,))
 
 
-def _reservation(call: MadeCall, db: AirlineDB) -> Reservation:
-    return db.reservation(str(call.arguments.get("reservation_id")))
+def _db(state: Environment) -> AirlineDB:
+    return cast("AirlineDB", state.agent_db)
+
+
+def _reservation(call: MadeCall, state: Environment) -> Reservation:
+    return _db(state).reservation(str(call.arguments.get("reservation_id")))
 
 
 def statuses(reservation: Reservation, db: AirlineDB) -> list[str]:
@@ -178,18 +181,19 @@ def statuses(reservation: Reservation, db: AirlineDB) -> list[str]:
     return [db.day(leg.flight_number, leg.date).status for leg in reservation.flights]
 
 
-def _not_to_cancel(call: MadeCall, db: AirlineDB) -> str | None:
-    reservation = _reservation(call, db)
+def _not_to_cancel(call: MadeCall, state: Environment) -> str | None:
+    reservation = _reservation(call, state)
     # Whether the insurance covers the reason, only what the user says can tell.
-    if may_be_cancelled(reservation, db) or reservation.insurance == "yes":
+    if may_be_cancelled(reservation, _db(state), state.values) or reservation.insurance == "yes":
         return None
-    return "booked more than 24 hours ago, no flight cancelled, not in business, no insurance"
+    hours = state.values["hours_to_cancel"]
+    return f"booked more than {hours} hours ago, no flight cancelled, not in business, no insurance"
 
 
-def may_be_cancelled(reservation: Reservation, db: AirlineDB) -> bool:
+def may_be_cancelled(reservation: Reservation, db: AirlineDB, values: Values = VALUES) -> bool:
     """Return whether a reservation can be cancelled for any reason."""
     age = MOMENT - dt.datetime.fromisoformat(reservation.created_at)
-    fresh = age <= dt.timedelta(hours=_HOURS_TO_CANCEL)
+    fresh = age <= dt.timedelta(hours=values["hours_to_cancel"])
     return fresh or "cancelled" in statuses(reservation, db) or reservation.cabin == "business"
 
 
@@ -199,24 +203,23 @@ def _not_covered(trajectory: Trajectory) -> Iterator[Breach]:
         state = trajectory.shared_state_before(call)
         if state is None:
             continue
-        db = cast("AirlineDB", state.agent_db)
         said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
         try:
-            reservation = _reservation(call, db)
+            reservation = _reservation(call, state)
         except ToolError:  # the call was made on other data
             continue
-        insured = reservation.insurance == "yes" and not may_be_cancelled(reservation, db)
+        insured = reservation.insurance == "yes" and not may_be_cancelled(reservation, _db(state), state.values)
         if insured and said and not _COVERED.search(said):
             yield trajectory.breach(call, "only the insurance would allow it, and the user names no such reason")
 
 
-def _flown(call: MadeCall, db: AirlineDB) -> str | None:
-    found = _FLOWN & set(statuses(_reservation(call, db), db))
+def _flown(call: MadeCall, state: Environment) -> str | None:
+    found = _FLOWN & set(statuses(_reservation(call, state), _db(state)))
     return f"a flight of the reservation is {found.pop()}" if found else None
 
 
-def _changes_basic_economy(call: MadeCall, db: AirlineDB) -> str | None:
-    reservation, arguments = _reservation(call, db), call.arguments
+def _changes_basic_economy(call: MadeCall, state: Environment) -> str | None:
+    reservation, arguments = _reservation(call, state), call.arguments
     if reservation.cabin != "basic_economy" or arguments.get("cabin") != "basic_economy":
         return None
     before = {(leg.flight_number, leg.date) for leg in reservation.flights}
@@ -229,11 +232,11 @@ def _flights(call: MadeCall) -> set[tuple[Any, Any]]:
     return {(leg.get("flight_number"), leg.get("date")) for leg in legs if isinstance(leg, dict)}
 
 
-def _changes_route(call: MadeCall, db: AirlineDB) -> str | None:
-    reservation = _reservation(call, db)
+def _changes_route(call: MadeCall, state: Environment) -> str | None:
+    reservation = _reservation(call, state)
     flights = call.arguments.get("flights")
     flown = [leg for leg in flights if isinstance(leg, dict)] if isinstance(flights, list) else []
-    legs = [db.flight(str(leg.get("flight_number"))) for leg in flown]
+    legs = [_db(state).flight(str(leg.get("flight_number"))) for leg in flown]
     if not legs:
         return None
     ends = reservation.origin if reservation.flight_type == "round_trip" else reservation.destination
@@ -243,52 +246,57 @@ def _changes_route(call: MadeCall, db: AirlineDB) -> str | None:
     return None if reservation.destination in stops else f"does not fly to {reservation.destination}"
 
 
-def _takes_bags_away(call: MadeCall, db: AirlineDB) -> str | None:
-    before, after = _reservation(call, db).total_baggages, call.arguments.get("total_baggages")
+def _takes_bags_away(call: MadeCall, state: Environment) -> str | None:
+    before, after = _reservation(call, state).total_baggages, call.arguments.get("total_baggages")
     return f"{after} bags instead of {before}" if isinstance(after, int) and after < before else None
 
 
-def _wrong_bag_count(call: MadeCall, db: AirlineDB) -> str | None:
+def _wrong_bag_count(call: MadeCall, state: Environment) -> str | None:
     total, paid = call.arguments.get("total_baggages"), call.arguments.get("nonfree_baggages")
     if not isinstance(total, int) or not isinstance(paid, int):
         return None
-    wanted = max(0, total - _free_bags(call, db))
+    wanted = max(0, total - _free_bags(call, state))
     if "reservation_id" in call.arguments:
         # Bags that were paid before stay paid, although they would be free today.
-        wanted = max(wanted, min(total, _reservation(call, db).nonfree_baggages))
+        wanted = max(wanted, min(total, _reservation(call, state).nonfree_baggages))
     return f"{paid} bags to be paid, {wanted} of {total} are" if paid != wanted else None
 
 
-def _free_bags(call: MadeCall, db: AirlineDB) -> int:
+def _free_bags(call: MadeCall, state: Environment) -> int:
     """Return how many bags are free in the reservation of a call, which it changes or makes."""
+    db = _db(state)
     if "reservation_id" in call.arguments:
-        reservation = _reservation(call, db)
+        reservation = _reservation(call, state)
         user, cabin, people = db.user(reservation.user_id), reservation.cabin, len(reservation.passengers)
     else:
         user, cabin = db.user(str(call.arguments.get("user_id"))), cast("Cabin", call.arguments.get("cabin"))
         people = len(cast("list[Any]", call.arguments.get("passengers") or ()))
-    return free_bags(user.membership, cabin) * people
+    return free_bags(state.values, user.membership, cabin) * people
 
 
-def _too_many(call: MadeCall, db: AirlineDB) -> str | None:
+def _too_many(call: MadeCall, state: Environment) -> str | None:
     people, paid = call.arguments.get("passengers"), call.arguments.get("payment_methods")
-    if isinstance(people, list) and len(people) > _MOST_PASSENGERS:
+    if isinstance(people, list) and len(people) > state.values["max_passengers"]:
         return f"{len(people)} passengers"
-    methods = db.user(str(call.arguments.get("user_id"))).payment_methods
+    methods = _db(state).user(str(call.arguments.get("user_id"))).payment_methods
     ids = [each.get("payment_id") for each in paid if isinstance(each, dict)] if isinstance(paid, list) else []
     kinds = Counter(methods[each].source for each in ids if each in methods)
-    over = [kind for kind, number in kinds.items() if number > _MOST_METHODS[kind]]
+    over = [
+        kind
+        for kind, number in kinds.items()
+        if number > (state.values[_MOST_METHODS[kind]] if kind in _MOST_METHODS else 1)
+    ]
     return f"{kinds[over[0]]} payment methods of the kind {over[0]}" if over else None
 
 
 # Compensation: a change may have taken the disrupted flight out of the reservation, so its first state counts too
 
-#: The certificate for each passenger, by the status of a flight.
-_PER_PASSENGER = {"cancelled": 100, "delayed": 50}
+#: The value that says what the certificate for each passenger is worth, by the status of a flight.
+_PER_PASSENGER = {"cancelled": "certificate_for_cancelled", "delayed": "certificate_for_delayed"}
 
 
-def _disrupted(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[Reservation, str, User]]:
-    """Yield the reservations for which the user may be compensated, with the status of a flight.
+def _disrupted(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[Reservation, int, User]]:
+    """Yield the reservations for which the user may be compensated, with the amount for each passenger.
 
     One with a delayed flight counts if the user had it changed or cancelled before.
     """
@@ -301,7 +309,7 @@ def _disrupted(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[Reserva
             for status in _PER_PASSENGER:
                 counts = status == "cancelled" or _was_changed(reservation, trajectory, call)
                 if counts and status in statuses(reservation, db):
-                    yield reservation, status, user
+                    yield reservation, state.values[_PER_PASSENGER[status]], user
 
 
 def _was_changed(reservation: Reservation, trajectory: Trajectory, call: MadeCall) -> bool:
@@ -329,8 +337,8 @@ def _amounts(trajectory: Trajectory) -> Iterator[Breach]:
     """Yield certificates of another amount than those for the disrupted flights."""
     for call, found in _certificates(trajectory):
         amounts = {
-            _PER_PASSENGER[status] * len(reservation.passengers)
-            for reservation, status, user in found
+            each * len(reservation.passengers)
+            for reservation, each, user in found
             if _may_be_compensated(reservation, user)
         }
         amount = call.arguments.get("amount")
@@ -339,7 +347,7 @@ def _amounts(trajectory: Trajectory) -> Iterator[Breach]:
             yield trajectory.breach(call, f"${amount} instead of {wanted}")
 
 
-def _certificates(trajectory: Trajectory) -> Iterator[tuple[MadeCall, list[tuple[Reservation, str, User]]]]:
+def _certificates(trajectory: Trajectory) -> Iterator[tuple[MadeCall, list[tuple[Reservation, int, User]]]]:
     for call in trajectory.of_tool("send_certificate"):
         try:
             yield call, list(_disrupted(call, trajectory))
@@ -423,7 +431,7 @@ _RULES = [
     ),
     _condition(
         "bags-paid",
-        "Each bag beyond that costs $50.",
+        "Each bag beyond that costs ${extra_bag_fee}.",
         ("update_reservation_baggages", "book_reservation"),
         _wrong_bag_count,
         *("f0cc0c67b469", "7a4a8350c6b5", "cdf0b654a54c"),
@@ -432,7 +440,8 @@ _RULES = [
     ),
     _condition(
         "booking-limits",
-        "at most one travel certificate, one credit card and three gift cards in a reservation.",
+        "at most {max_certificates:word} travel certificate, one credit card and "
+        "{max_gift_cards:word} gift cards in a reservation.",
         "book_reservation",
         _too_many,
         *("e3c4d3886def", "2d371c9f2412"),

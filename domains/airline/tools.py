@@ -1,6 +1,6 @@
 """The agent's tools of the airline domain."""
 
-from typing import Any, Final
+from typing import Any
 
 from pytest_tau.environment import ToolError, Toolkit, calculator, tool
 
@@ -21,20 +21,19 @@ from .models import (
     User,
     as_records,
 )
-from .pricing import BAG_PRICE
 from .search import AIRPORTS, direct_flights, onestop_flights
-
-# The reference has so many ids to give, and then gives no more.
-_RESERVATION_IDS: Final = ("HATHAT", "HATHAU", "HATHAV")
-_CERTIFICATE_IDS: Final = ("certificate_3221322", "certificate_3221323", "certificate_3221324")
+from .values import VALUES
 
 
 class AirlineTools(Toolkit[AirlineDB]):
     """Flights, users and reservations of an airline. Source: the reference's airline domain.
 
     Arguments come unchecked from a model. Where a record made of them, or Python itself, refuses them, that error
-    is the tool's; where nothing does, they are stored as they are.
+    is the tool's; where nothing does, they are stored as they are. The reference has so many ids to give as its values
+    name, and then gives no more.
     """
+
+    tau_values = VALUES
 
     @tool("write")
     def book_reservation(  # noqa: PLR0913, PLR0917 - a tool's parameters are its schema
@@ -54,7 +53,7 @@ class AirlineTools(Toolkit[AirlineDB]):
         """Book flights for a user, take the payment and return the new reservation.
 
         Checked are the flights' status and free seats, the balances, and that the payments add up to the price: fares
-        of all passengers, $50 for each bag that is not free, $30 a passenger for insurance. Nothing else is checked.
+        of all passengers, ${extra_bag_fee} for each bag that is not free, ${insurance_fee} a passenger for insurance. Nothing else is checked.
 
         Args:
             user_id: Who books and pays, such as liam_garcia_1042.
@@ -68,7 +67,7 @@ class AirlineTools(Toolkit[AirlineDB]):
             total_baggages: How many checked bags there are, free or not.
             nonfree_baggages: How many of them exceed the free allowance.
             insurance: Whether travel insurance is bought.
-        """
+        """  # noqa: E501 - the placeholders are longer than the figures
         wanted = as_records(FlightInfo, flights)
         people = as_records(Passenger, passengers)
         payments = as_records(Payment, payment_methods)
@@ -88,7 +87,7 @@ class AirlineTools(Toolkit[AirlineDB]):
             nonfree_baggages=nonfree_baggages,
             insurance=insurance,
         )
-        book(self.db, reservation, wanted, nonfree_baggages)
+        book(self.db, reservation, wanted, nonfree_baggages, self.tau_values)
         return reservation
 
     @tool("generic")
@@ -170,7 +169,8 @@ class AirlineTools(Toolkit[AirlineDB]):
             amount: What it is worth, in dollars.
         """
         methods = self.db.user(user_id).payment_methods
-        new_id = next((new_id for new_id in _CERTIFICATE_IDS if new_id not in methods), None)
+        ids = (f"certificate_{number}" for number in self.tau_values["certificate_numbers"])
+        new_id = next((new_id for new_id in ids if new_id not in methods), None)
         if new_id is None:
             raise ToolError("Too many certificates")
         certificate = Certificate(source="certificate", id=new_id, amount=amount)
@@ -190,7 +190,7 @@ class AirlineTools(Toolkit[AirlineDB]):
     def update_reservation_baggages(
         self, reservation_id: str, total_baggages: int, nonfree_baggages: int, payment_id: str
     ) -> Reservation:
-        """Set a reservation's numbers of bags and charge $50 for each one more that is not free.
+        """Set a reservation's numbers of bags and charge ${extra_bag_fee} for each one more that is not free.
 
         The allowance is not looked at, and fewer bags are not refunded.
 
@@ -202,7 +202,7 @@ class AirlineTools(Toolkit[AirlineDB]):
         """
         reservation = self.db.reservation(reservation_id)
         self.db.user(reservation.user_id)
-        price = BAG_PRICE * max(0, nonfree_baggages - reservation.nonfree_baggages)
+        price = self.tau_values["extra_bag_fee"] * max(0, nonfree_baggages - reservation.nonfree_baggages)
         reservation = self._charged(reservation_id, payment_id, price)
         reservation.total_baggages, reservation.nonfree_baggages = total_baggages, nonfree_baggages
         return reservation
@@ -264,9 +264,9 @@ class AirlineTools(Toolkit[AirlineDB]):
         return self.db.day(flight_number, date).status
 
     def _new_reservation_id(self) -> str:
-        for reservation_id in _RESERVATION_IDS:
+        for reservation_id in self.tau_values["reservation_ids"]:
             if reservation_id not in self.db.reservations:
-                return reservation_id
+                return str(reservation_id)
         raise ToolError("Too many reservations")
 
     def _charged(self, reservation_id: str, payment_id: str, total: int) -> Reservation:

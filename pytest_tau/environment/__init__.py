@@ -23,6 +23,7 @@ from .validation import (
     check_task,
     on_other_domain,
 )
+from .values import Values, declare_values, number_word, read_values
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -45,6 +46,7 @@ __all__ = [
     "ToolError",
     "ToolInfo",
     "Toolkit",
+    "Values",
     "canonical",
     "check_comparable",
     "check_domain",
@@ -53,8 +55,11 @@ __all__ = [
     "check_reference",
     "check_repeatable",
     "check_task",
+    "declare_values",
     "domain_of",
+    "number_word",
     "on_other_domain",
+    "read_values",
     "same_result",
     "sqlite",
     "tool",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -19,6 +19,7 @@ from .initial_state import InitialStates, apply_initial_state
 from .records import digest
 from .retrieval import Retrieval
 from .toolkit import argument_names, shared_name
+from .values import Values, filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -103,6 +104,11 @@ class DomainSpec:
         rules_count: Whether the rules are a factor of the reward, the component ``POLICY``: 1 if all were kept.
         ways_round: Ways round a refusal that the policy leaves: :class:`pytest_tau.policy.WayRound` objects, or
             ``module:attribute`` of a list of them.
+        values: The numbers and closed choices that its policy states, read with ``read_values``. Placeholders in the
+            policy, the docstrings of tools, the sentences of rules and the tasks name them, such as
+            ``{extra_bag_fee * 2}``.
+        make_tasks: Makes the tasks anew in a domain with other values: by id each task, or why it cannot be made. By
+            default, the tasks of the files are filled.
     """
 
     name: str
@@ -125,6 +131,14 @@ class DomainSpec:
     rules: Sequence[Any] | str = ()
     rules_count: bool = False
     ways_round: Sequence[Any] | str = ()
+    values: Values = field(default_factory=Values)
+    make_tasks: Callable[[Domain], Mapping[str, Task | str]] | None = None
+
+    def with_values(self, values: Values) -> DomainSpec:
+        """Return the declaration with other values, which its toolkits have, too."""
+        user = self.user_tools
+        tools = self.agent_tools.with_values(values)
+        return replace(self, values=values, agent_tools=tools, user_tools=user and user.with_values(values))
 
     @property
     def tool_names(self) -> frozenset[str]:
@@ -161,8 +175,8 @@ class Domain:
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
         self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
         self._of_tasks: InWorld[dict[bytes, dict[str, Any]]] = InWorld(dict)
-        self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder)
-        self._policies = DomainPolicies(spec.name, folder, spec.policies, spec.policy_text)
+        self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder, self._carried_over)
+        self._policies = DomainPolicies(spec.name, folder, spec.policies, self._policy_text)
         self._initial_states = InWorld(InitialStates)
         #: The tasks whose reference actions were checked, by identity: they are looked up before each trial.
         self.checked_references: InWorld[dict[int, Task]] = InWorld(dict)
@@ -185,6 +199,25 @@ class Domain:
             TaskFormatError: A task file does not follow the format.
         """
         return self._tasks.of_split(split)
+
+    @property
+    def not_carried_over(self) -> Mapping[str, str]:
+        """The tasks that the domain lacks because of its values, by id: why."""
+        return self._tasks.not_carried_over
+
+    def _carried_over(self, tasks: Sequence[Task]) -> Mapping[str, Task | str]:
+        """Return the tasks of the files by id as they are with the domain's values, or why they cannot be."""
+        values = self.spec.values
+        if not values or not self.has_own_data:
+            return {task.id: task for task in tasks}
+        if values.changed and self.spec.make_tasks is not None:
+            return self.spec.make_tasks(self)
+        return {task.id: filled(task, values) for task in tasks}
+
+    def _policy_text(self, texts: list[str]) -> str:
+        if self.spec.values and self.has_own_data:
+            texts = [self.spec.values.fill(text, f"policy of domain {self.name!r}") for text in texts]
+        return self.spec.policy_text(texts)
 
     def base_tasks(self) -> Mapping[str, Task]:
         """Return the tasks of the split ``base`` by id, for reading only.

@@ -18,7 +18,7 @@ from ..models.task_files import DEFAULT_SPLIT, SPLITS, is_every_task, unknown_sp
 from .records import content_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from ..models import Task
@@ -43,10 +43,17 @@ class DomainTasks:
         name: The domain's name.
         other_name: Another name that the files may give the domain; None for none.
         place: The folder of the task files, or the only one.
+        carry_over: Returns the tasks of the files by id as they are with the domain's values, or why they cannot be.
     """
 
-    def __init__(self, name: str, other_name: str | None, place: Path) -> None:
-        self._name, self._other_name, self._place = name, other_name, place
+    def __init__(
+        self,
+        name: str,
+        other_name: str | None,
+        place: Path,
+        carry_over: Callable[[Sequence[Task]], Mapping[str, Task | str]],
+    ) -> None:
+        self._name, self._other_name, self._place, self._carry_over = name, other_name, place, carry_over
         self._files: dict[str, Path] = {}
         self._by_split: dict[str, dict[str, Task]] = {}
 
@@ -77,7 +84,7 @@ class DomainTasks:
                 raise ConfigurationError(unknown_split(split, self.splits, f"domain {self._name!r}", self._folder))
             wanted = {task.id for task in self._tasks} if every else set(self.splits[split])
             found = {task.id: task for task in self._tasks if task.id in wanted}
-            missing = wanted.difference(found)
+            missing = wanted.difference(found, self.not_carried_over)
             if missing:
                 problem = f"names a task that does not exist: {min(missing)!r}"
                 raise TaskFormatError(problem, file=self._folder / SPLITS, field=split)
@@ -97,8 +104,22 @@ class DomainTasks:
     def _folder(self) -> Path:
         return self._place.parent if self._place.is_file() else self._place
 
-    @functools.cached_property
+    @property
     def _tasks(self) -> list[Task]:
+        return self._by_values[0]
+
+    @property
+    def not_carried_over(self) -> dict[str, str]:
+        """The tasks of the files that cannot be as they are with the domain's values, by id: why."""
+        return self._by_values[1]
+
+    @functools.cached_property
+    def _by_values(self) -> tuple[list[Task], dict[str, str]]:
+        made = self._carry_over(self._in_files())
+        tasks = [task for task in made.values() if not isinstance(task, str)]
+        return tasks, {name: why for name, why in made.items() if isinstance(why, str)}
+
+    def _in_files(self) -> list[Task]:
         files = _task_files(self._place)
         if not files:
             raise ConfigurationError(f"no task files of domain {self._name!r} in {self._place}")

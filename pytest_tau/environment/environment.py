@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .database import Database
     from .retrieval import RetrievalToolkit
     from .toolkit import Tool, ToolInfo, Toolkit, ToolTexts
+    from .values import Values
 
 T = TypeVar("T")
 
@@ -68,6 +69,11 @@ class Environment:
         """The agent-side state."""
         db: Database = self._agent.db
         return db
+
+    @property
+    def values(self) -> Values:
+        """The values of the domain."""
+        return self._agent.tau_values
 
     @property
     def toolkits(self) -> list[Toolkit[Any]]:

@@ -12,6 +12,7 @@ from ..models import clone
 from ..text import relative_path
 from .database import Database
 from .schemas import check_docstring, describe
+from .values import Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -178,6 +179,8 @@ class Toolkit(Generic[D]):
     """
 
     tool_infos: ClassVar[dict[str, ToolInfo]] = {}
+    #: The values of the domain; placeholders in docstrings of tools name them.
+    tau_values: ClassVar[Values] = Values()
     #: Functions by names that no attribute could have, such as ``db`` or ``get-order``.
     tau_named: ClassVar[Mapping[str, Callable[..., Any]]] = {}
 
@@ -236,7 +239,15 @@ class Toolkit(Generic[D]):
     def _described(cls, *, hidden: bool) -> dict[str, Tool]:
         infos = {name: info for name, info in cls.tool_infos.items() if info.hidden == hidden}
         described = {name: describe(cls.tau_named.get(name) or getattr(cls, name)) for name in infos}
+        if cls.tau_values:
+            described = {name: tuple(cls.tau_values.fill_all([*texts], name)) for name, texts in described.items()}
         return {name: Tool(name, *described[name], info.kind, info.mutates) for name, info in infos.items()}
+
+    @classmethod
+    @functools.cache
+    def with_values(cls, values: Values) -> type[Toolkit[D]]:
+        """Return the toolkit with other values of its domain."""
+        return type(cls.__name__, (cls,), {"tau_values": values, "__module__": cls.__module__, "__doc__": cls.__doc__})
 
     @classmethod
     def function(cls, name: str) -> Callable[..., Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import queue
 import threading
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..environment import Domain, DomainSpec, Environment
     from ..environment.toolkit import ToolInfo
+    from ..environment.values import Values
     from ..models import Message, Simulation, Task
 
 
@@ -83,8 +85,9 @@ def _is_breach(each: object, trajectory: Trajectory) -> bool:
     return isinstance(each, Breach) and type(each.turn_number) is int and 1 <= each.turn_number <= len(trajectory.turns)
 
 
-#: Loaded rules, by the identity of their declaration, which is kept so that no other object gets it.
-_LOADED: dict[int, tuple[Any, tuple[Rule, ...]]] = {}
+#: Loaded rules, by the values in their sentences and the identity of their declaration, which is kept so that no other
+#: object gets it.
+_LOADED: dict[tuple[int, Values], tuple[Any, tuple[Rule, ...]]] = {}
 #: The agent that only makes the reference calls.
 SILENT = "gold"
 #: Characters of evidence that are kept.
@@ -110,6 +113,9 @@ def _load(spec: DomainSpec) -> tuple[Rule, ...]:
     for each in declared:
         value = _imported(each, spec.name) if isinstance(each, str) else each
         found += [value] if isinstance(value, Rule) else _several(value, each, spec.name)
+    if spec.values:
+        where = f"domain {spec.name!r}: rule"
+        found = [replace(rule, sentence=spec.values.fill(rule.sentence, f"{where} {rule.name}")) for rule in found]
     names = [rule.name for rule in found]
     for name in names:
         if names.count(name) > 1:

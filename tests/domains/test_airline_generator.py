@@ -15,7 +15,7 @@ from pytest_tau.models import GREETING, REWARD_TYPES
 from pytest_tau_domains.airline import domain as spec
 from pytest_tau_domains.airline.dates import MOMENT, TODAY
 from pytest_tau_domains.airline.models import Available, CreditCard
-from pytest_tau_domains.airline.pricing import free_bags
+from pytest_tau_domains.airline.values import VALUES, free_bags
 from pytest_tau_domains.airline.search import AIRPORTS
 from pytest_tau_domains.airline.tasks.data.people import travellers
 from pytest_tau_domains.airline.tasks.data.timetable import DAYS
@@ -163,7 +163,7 @@ def test_reservations_are_paid_for() -> None:
         for payment in booked.payment_history:
             # A certificate is gone once it has been spent.
             assert payment.payment_id in trip.user.payment_methods or payment.payment_id.startswith("certificate_")
-        free = free_bags(trip.user.membership, trip.cabin) * trip.people
+        free = free_bags(VALUES, trip.user.membership, trip.cabin) * trip.people
         assert booked.nonfree_baggages == max(0, booked.total_baggages - free)
 
 
@@ -264,7 +264,7 @@ def test_reference_follows_what_the_policy_says_in_figures(task: Task) -> None:
             assert may_be_cancelled(trip)
         if action.name == "update_reservation_baggages":
             booked = cast("AirlineDB", environment.agent_db).reservation(arguments["reservation_id"])
-            free = free_bags(DB.user(booked.user_id).membership, booked.cabin) * len(booked.passengers)
+            free = free_bags(VALUES, DB.user(booked.user_id).membership, booked.cabin) * len(booked.passengers)
             assert arguments["total_baggages"] > booked.total_baggages
             assert arguments["nonfree_baggages"] == max(0, arguments["total_baggages"] - free)
         if action.name == "update_reservation_flights":
@@ -284,7 +284,7 @@ def check_booking(arguments: dict[str, Any]) -> None:
     assert sources["certificate"] <= 1
     assert sources["credit_card"] <= 1
     assert sources["gift_card"] <= 3
-    free = free_bags(user.membership, arguments["cabin"]) * people
+    free = free_bags(VALUES, user.membership, arguments["cabin"]) * people
     assert arguments["nonfree_baggages"] == max(0, arguments["total_baggages"] - free)
 
 

@@ -16,6 +16,8 @@ from .parsing import is_no
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_tau.environment import Values
+
     from ..._kit.dialog import Talk
 
 T = TypeVar("T")
@@ -48,12 +50,14 @@ class Session(dialog.Session[Plan]):
     """The state of a conversation: what has been read and done.
 
     Attributes:
+        values: The values of the policy that it goes by.
         is_request: Returns whether a text is a request of its own.
         reservation_id: The reservation that was mentioned last.
         before: Reservations as they were first read, by id.
         answered: The changes that a request led to, by its kind, its words and the reservation mentioned last.
     """
 
+    values: Values
     is_request: Callable[[str], object]
     reservation_id: str = ""
     before: dict[str, Reservation] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from pytest_tau.errors import TaskFormatError
 from ..._kit.combine import Call
 from ..._kit.transfer import TRANSFER
 from ..models import CreditCard, User
-from ..pricing import BAG_PRICE, INSURANCE_PRICE, free_bags
+from ..values import free_bags
 from .world import Offer, as_passenger
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Calls:
 
     def __init__(self, task_id: str, environment: Environment, user: User) -> None:
         self._id, self._user, self._environment = task_id, user, environment
+        self._values = environment.values
         self.made: list[Call] = []
 
     def make(self, line: str, texts: Texts) -> None:
@@ -126,7 +127,7 @@ class Calls:
     def add_bags(self, trip: Trip, more: int, method: PaymentMethod, cabin: Cabin | None = None) -> int:
         """Add so many bags, and return what that costs; the cabin is that of by now, where it has been changed."""
         booked = trip.reservation
-        free = free_bags(trip.user.membership, cabin or trip.cabin) * trip.people
+        free = free_bags(self._values, trip.user.membership, cabin or trip.cabin) * trip.people
         total = booked.total_baggages + more
         nonfree = max(booked.nonfree_baggages, total - free)
         self._call(
@@ -136,7 +137,8 @@ class Calls:
             nonfree_baggages=nonfree,
             payment_id=method.id,
         )
-        return BAG_PRICE * (nonfree - booked.nonfree_baggages)
+        fee: int = self._values["extra_bag_fee"]
+        return fee * (nonfree - booked.nonfree_baggages)
 
     def change_passengers(self, trip: Trip, *people: Passenger) -> None:
         """Replace the passengers."""
@@ -162,10 +164,9 @@ class Calls:
         cabin, insured = cast("Cabin", parts["cabin"]), bool(parts["insured"])
         (bags,) = texts.look_up([parts["bags"] or "0"])
         people = [as_passenger(one) if isinstance(one, User) else one for one in passengers]
-        nonfree = max(0, bags - free_bags(self._user.membership, cabin) * len(people))
-        total: int = (
-            len(people) * (sum(offer.price for offer in offers) + INSURANCE_PRICE * insured) + BAG_PRICE * nonfree
-        )
+        nonfree = max(0, bags - free_bags(self._values, self._user.membership, cabin) * len(people))
+        extra: int = self._values["insurance_fee"] * insured * len(people) + self._values["extra_bag_fee"] * nonfree
+        total: int = len(people) * sum(offer.price for offer in offers) + extra
         origin, destination = offers[0].ends
         self._call(
             "book_reservation",

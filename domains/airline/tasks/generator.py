@@ -11,8 +11,11 @@ import json
 import random
 from typing import TYPE_CHECKING, Any
 
+from pytest_tau.errors import ConfigurationError, TaskFormatError
+
 from ..._kit.cli import DEFAULT_SEED, task_files, train_and_test, write_bundled_files
 from ..models import AirlineDB
+from ..values import VALUES
 from .builder import build_task
 from .data.bookings import Booker
 from .data.people import users
@@ -24,7 +27,10 @@ from .world import World
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_tau.environment import Values
     from pytest_tau.models.tasks import Task
+
+    from .builder import Scenario
 
 USERS = 60
 #: One task of each sort, the quick check of an agent.
@@ -67,13 +73,29 @@ def tasks(db: AirlineDB) -> list[Task]:
         ConfigurationError: Nothing in the database fits a scenario.
         TaskFormatError: A task fails its verification.
     """
-    world = World(db)
-    made = []
+    world = World(db, VALUES)
+    return [_task(scenario, world) for scenario in SCENARIOS]
+
+
+def tasks_by_id(db: AirlineDB, values: Values) -> dict[str, Task | str]:
+    """Return the task of each scenario with other values of the policy, or why there is none."""
+    world = World(db, values)
+    made: dict[str, Task | str] = {}
     for scenario in SCENARIOS:
-        task = build_task(scenario.draft(world, environment_of(db)))
-        verify(task, db)
-        made.append(task)
+        try:
+            made[scenario.task_id] = _task(scenario, world)
+        except ConfigurationError as error:
+            made[scenario.task_id] = str(error)
+        except TaskFormatError as error:
+            made[scenario.task_id] = error.problem
     return made
+
+
+def _task(scenario: Scenario, world: World) -> Task:
+    """Return the verified task of a scenario."""
+    task = build_task(scenario.draft(world, environment_of(world.db, world.values)))
+    verify(task, world.db, values=world.values)
+    return task
 
 
 def splits(task_ids: Sequence[str]) -> dict[str, list[str]]:

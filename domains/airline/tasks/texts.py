@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_tau.environment import number_word
+
 from ..formatting import CITIES, full_name
 from ..models import Certificate, CreditCard, GiftCard, Leg, Passenger
 from .trips import Trip, describe_method
@@ -31,6 +33,9 @@ FORMS: dict[tuple[type, str], Callable[[Any], str]] = {
     (str, "lower"): str.lower,
     (int, ""): str,
     (int, "abs"): lambda amount: str(abs(amount)),
+    (int, "word"): number_word,
+    (int, "capital"): lambda number: number_word(number).capitalize(),
+    (int, "ordinal"): {2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth"}.__getitem__,
     **{(kind, form): write for kind in (CreditCard, GiftCard, Certificate) for form, write in _METHOD_FORMS.items()},
 }
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..dates import MOMENT
 from ..formatting import CITIES
 from ..models import Available
-from ..pricing import free_bags
+from ..values import VALUES, free_bags
 from ..wallet import Wallet
 
 if TYPE_CHECKING:
+    from pytest_tau.environment import Values
+
     from ..models import AirlineDB, Cabin, Leg, PaymentMethod, Reservation, User
 
 #: Flights as the tools take them.
@@ -31,6 +33,7 @@ class Trip:
     db: AirlineDB
     reservation: Reservation
     user: User
+    values: Values = VALUES
 
     @property
     def id(self) -> str:
@@ -58,13 +61,18 @@ class Trip:
         return (MOMENT - dt.datetime.fromisoformat(self.reservation.created_at)).total_seconds() / 3600
 
     @property
+    def told_apart(self) -> bool:
+        """Return whether it is recent enough to be cancelled either by its own values or by the bundled ones."""
+        return bool((self.hours < self.values["hours_to_cancel"]) != (self.hours < VALUES["hours_to_cancel"]))
+
+    @property
     def booked_days_ago(self) -> bool:
-        """Return whether it was booked more than two days ago."""
-        return self.hours > 48
+        """Return whether it was booked long ago."""
+        return bool(self.hours > 2 * self.values["hours_to_cancel"])
 
     @property
     def coming(self) -> bool:
-        """Return whether it is upcoming and was booked more than two days ago."""
+        """Return whether it is upcoming and was booked long ago."""
         return self.upcoming and self.booked_days_ago
 
     @property
@@ -75,7 +83,7 @@ class Trip:
     @property
     def cancellable(self) -> bool:
         """Return whether it may be cancelled for any reason if it is upcoming."""
-        return self.hours < 24 or self.cabin == "business"
+        return self.cabin == "business" or bool(self.hours < self.values["hours_to_cancel"])
 
     @property
     def cabin(self) -> Cabin:
@@ -105,7 +113,7 @@ class Trip:
     @property
     def free_bags(self) -> int:
         """Return how many bags are free in all."""
-        return free_bags(self.user.membership, self.cabin) * self.people
+        return free_bags(self.values, self.user.membership, self.cabin) * self.people
 
     @property
     def spare_bags(self) -> int:

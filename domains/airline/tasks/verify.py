@@ -10,20 +10,23 @@ from pytest_tau.environment import Environment
 from ..._kit.verify import check_effects, check_knowledge, require
 from ..formatting import CITIES
 from ..tools import AirlineTools
+from ..values import VALUES
 
 if TYPE_CHECKING:
+    from pytest_tau.environment import Values
     from pytest_tau.models.tasks import Task
 
     from ..models import AirlineDB
 
 
-def verify(task: Task, db: AirlineDB, greeting: str = "") -> None:
+def verify(task: Task, db: AirlineDB, greeting: str = "", values: Values = VALUES) -> None:
     """Check that the task asks for something, that every writing action counts, and that the agent can know it all.
 
     Args:
         task: What to check.
         db: The database that it starts from.
         greeting: What the agent says anyway.
+        values: The values of the policy.
 
     Raises:
         TaskFormatError: What is wrong.
@@ -33,13 +36,13 @@ def verify(task: Task, db: AirlineDB, greeting: str = "") -> None:
     for phrase in task.criteria.communicate_info or []:
         require(len(phrase) >= 3 and "," not in phrase, task, f"too short to tell, or with a comma: {phrase!r}")
         require(not any(phrase.casefold() in text for text in texts), task, f"the user says {phrase!r}")
-    check_effects(task, lambda: environment_of(db))
-    check_knowledge(task, environment_of(db), {"instructions": str(task.user_scenario)}, _is_known, _fold)
+    check_effects(task, lambda: environment_of(db, values))
+    check_knowledge(task, environment_of(db, values), {"instructions": str(task.user_scenario)}, _is_known, _fold)
 
 
-def environment_of(db: AirlineDB) -> Environment:
+def environment_of(db: AirlineDB, values: Values = VALUES) -> Environment:
     """Return an environment over a copy of the database."""
-    return Environment(domain_name="airline", policy="", agent=AirlineTools(db.fork()))
+    return Environment(domain_name="airline", policy="", agent=AirlineTools.with_values(values)(db.fork()))
 
 
 def spoken_by(task: Task) -> str:

@@ -11,11 +11,14 @@ from pytest_tau.errors import ConfigurationError
 from ..dates import TODAY, add_days
 from ..models import Available, Passenger
 from ..search import AIRPORTS, onestop_flights
+from ..values import VALUES
 from .data.timetable import DAYS
 from .trips import Trip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_tau.environment import Values
 
     from ..models import AirlineDB, Cabin, Flight, User
     from .trips import FlightList
@@ -52,11 +55,11 @@ class Offer(NamedTuple):
 
 
 class World:
-    """The database, and how often scenarios have used its trips and users."""
+    """The database, the values of the policy, and how often scenarios have used trips and users."""
 
-    def __init__(self, db: AirlineDB) -> None:
-        self.db = db
-        self._trips = [Trip(db, trip, db.user(trip.user_id)) for trip in db.reservations.scan()]
+    def __init__(self, db: AirlineDB, values: Values = VALUES) -> None:
+        self.db, self.values = db, values
+        self._trips = [Trip(db, trip, db.user(trip.user_id), values) for trip in db.reservations.scan()]
         self._users = list(db.users.scan())
         self._flights: dict[tuple[str, str], list[Flight]] = {}
         for flight in db.flights.scan():
@@ -83,7 +86,11 @@ class World:
         fitting = [one for one in among if where(one)]
         if not fitting:
             raise ConfigurationError(_NOTHING)
-        found = min(fitting, key=lambda one: [self._used[one_id] for one_id in ids(one)])
+        # Whom other values treat differently, a scenario with these values is about first.
+        found = min(
+            fitting,
+            key=lambda one: [not getattr(one, "told_apart", False), *(self._used[one_id] for one_id in ids(one))],
+        )
         self._used.update(ids(found))
         return found
 

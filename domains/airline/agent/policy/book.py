@@ -9,7 +9,7 @@ from ...._kit.dialog import Declined, Do
 from ...._kit.formatting import join_words
 from ...._kit.parsing import is_yes
 from ...formatting import full_name
-from ...pricing import BAG_PRICE, INSURANCE_PRICE, free_bags
+from ...values import free_bags
 from .. import parsing
 from ..session import Plan
 from .flights import Journey, SearchCriteria, accepts_stop, find_preferred, parse_preference
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from ...models import Cabin, Passenger
     from ..session import Session
 
-MAX_PASSENGERS = 5
+#: How often another day or cabin is asked for.
+_SEARCHES = 5
 _CABIN = "Which cabin would you like: basic economy, economy or business?"
 _FLIGHT = "Which flight would you like: the cheapest, or the one that departs first?"
 _BAGS = "How many checked bags will there be?"
-_INSURANCE = f"Insurance costs ${INSURANCE_PRICE} for each of you. Do you want travel insurance?"
+_INSURANCE = "Insurance costs ${} for each of you. Do you want travel insurance?"
 _LIMIT = re.compile(r"\b(?:spend|pay|limit is|budget (?:is|of)) \$?(\d+)(?: dollars)?\b")
 _BACK = re.compile(r"\bback on\b|\band back\b|\bround trip\b|\breturning\b")
 
@@ -62,17 +63,19 @@ class Itinerary(NamedTuple):
 def book(session: Session, text: str) -> Talk[list[Plan]]:
     """Find out all that a booking needs, and sum it up."""
     user = yield from session.user()
+    values = session.values
     trip = yield from _ask_for_trip(session, text)
     (cabin,) = yield from session.find(_CABIN, _parse_cabin, _if_names_cabin(text))
+    most = values["max_passengers"]
     people = yield from session.find(
-        "Who are the passengers?", lambda answer: _check_party(parsing.passengers(answer, user), answer)
+        "Who are the passengers?", lambda answer: _check_party(parsing.passengers(answer, user), answer, most)
     )
     itinerary = yield from _find_itinerary(session, text, trip, Itinerary(cabin, people, ()))
     bags = yield from session.find(_BAGS, parsing.bag_count)
-    insured = yield from session.find(_INSURANCE, _parse_insurance)
-    free = free_bags(user.membership, itinerary.cabin) * len(people)
+    insured = yield from session.find(_INSURANCE.format(values["insurance_fee"]), _parse_insurance)
+    free = free_bags(values, user.membership, itinerary.cabin) * len(people)
     nonfree = max(0, bags - free)
-    total = itinerary.fares + BAG_PRICE * nonfree + INSURANCE_PRICE * len(people) * insured
+    total = itinerary.fares + values["extra_bag_fee"] * nonfree + values["insurance_fee"] * len(people) * insured
     flights_text = join_words([journey.describe(itinerary.cabin) for journey in itinerary.journeys])
     payments = yield from ask_for_payments(
         session, total, f"I have found {flights_text} each; the total price is ${total}."
@@ -140,9 +143,9 @@ def _parse_cabin(text: str) -> list[Cabin] | None:
     return found[:1] or None
 
 
-def _check_party(people: list[Passenger], text: str) -> list[Passenger] | None:
-    if len(people) > MAX_PASSENGERS or (parsing.people_count(text) or 0) > MAX_PASSENGERS:
-        raise Declined(f"a reservation has {MAX_PASSENGERS} passengers at most")
+def _check_party(people: list[Passenger], text: str, most: int) -> list[Passenger] | None:
+    if len(people) > most or (parsing.people_count(text) or 0) > most:
+        raise Declined(f"a reservation has {most} passengers at most")
     return people or None
 
 
@@ -161,7 +164,7 @@ def _find_itinerary(session: Session, text: str, trip: TripRequest, itinerary: I
     )
     limit = _LIMIT.search(text)
     problem = ""
-    for _ in range(MAX_PASSENGERS):
+    for _ in range(_SEARCHES):
         try:
             return (yield from _search(session, preference, trip, itinerary, int(limit[1]) if limit else None))
         except Declined as declined:

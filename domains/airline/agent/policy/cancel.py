@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 FLOWN: Final = {"flying", "landed"}
 _ONE_TICKET = re.compile(r"\bone (?:ticket|seat|person|passenger)\b|\b(?:his|her|their) ticket\b")
 _ONE_WAY = re.compile(r"\bonly (?:the|my) (?:flight|way)\b|\bonly (?:flight )?HAT\d+")
-_HOURS_TO_CANCEL = 24
-#: In USD, for each passenger.
-_FOR_CANCELLED, _FOR_DELAYED = 100, 50
 
 
 def cancel(session: Session, text: str) -> Talk[list[Plan]]:
@@ -43,7 +40,7 @@ def cancel(session: Session, text: str) -> Talk[list[Plan]]:
         if problem:
             problems.append(f"reservation {reservation.reservation_id} cannot be cancelled: {problem}")
         else:
-            plans.append(_cancellation(reservation))
+            plans.append(_cancellation(reservation, session.values["refund_days"]))
         session.reservation_id = reservation.reservation_id
     if not plans:
         raise Declined("; ".join(problems))
@@ -71,22 +68,23 @@ def _objection(session: Session, reservation: Reservation, reason: str) -> Talk[
         return "a flight of it has been flown"
     hours = (MOMENT - dt.datetime.fromisoformat(reservation.created_at)).total_seconds() / 3600
     covered = reservation.insurance == "yes" and parsing.is_covered(reason)
-    if hours <= _HOURS_TO_CANCEL or "cancelled" in statuses or reservation.cabin == "business" or covered:
+    most = session.values["hours_to_cancel"]
+    if hours <= most or "cancelled" in statuses or reservation.cabin == "business" or covered:
         return ""
     return (
-        "it was booked more than 24 hours ago, the airline has cancelled no flight of it, it is not in business, and "
-        "there is no insurance that covers the reason"
+        f"it was booked more than {most} hours ago, the airline has cancelled no flight of it, it is not in "
+        "business, and there is no insurance that covers the reason"
     )
 
 
-def _cancellation(reservation: Reservation) -> Plan:
+def _cancellation(reservation: Reservation, days: str) -> Plan:
     refund = sum(payment.amount for payment in reservation.payment_history)
     name = reservation.reservation_id
     return Plan(
         f"I will cancel the whole reservation {name}, with a refund of ${refund} to the original payment methods.",
         Do("cancel_reservation", {"reservation_id": name}),
-        f"Reservation {name} has been cancelled. ${refund} will be refunded to the original payment methods within 5 "
-        "to 7 business days.",
+        f"Reservation {name} has been cancelled. ${refund} will be refunded to the original payment methods within "
+        f"{days} business days.",
         refund,
         name,
     )
@@ -103,13 +101,13 @@ def compensate(session: Session, text: str) -> Talk[list[Plan]]:
         )
     changed = any(plan.reservation_id == reservation.reservation_id for plan in session.done)
     if "cancelled" in statuses:
-        each, why = _FOR_CANCELLED, "the cancelled flight"
+        each, why = session.values["certificate_for_cancelled"], "the cancelled flight"
     elif "delayed" not in statuses:
         raise Declined(f"no flight of reservation {reservation.reservation_id} is cancelled or delayed")
     elif not changed:
         raise Declined("for a delay there is compensation only once the reservation has been changed or cancelled")
     else:
-        each, why = _FOR_DELAYED, "the delayed flight"
+        each, why = session.values["certificate_for_delayed"], "the delayed flight"
     amount, count = each * len(reservation.passengers), len(reservation.passengers)
     what = f"a certificate of ${amount} for {why}: ${each} for each of the {count} in reservation"
     return [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...._kit.dialog import Declined, Do
 from ...formatting import full_name
-from ...pricing import BAG_PRICE, free_bags
+from ...values import free_bags
 from .. import parsing
 from ..session import Plan
 from .payment import ask_for_card, first_card
@@ -23,9 +23,9 @@ def add_bags(session: Session, text: str) -> Talk[list[Plan]]:
     user = yield from session.user()
     more = yield from session.find("How many checked bags should be added?", parsing.bag_count, text)
     total = reservation.total_baggages + more
-    free = free_bags(user.membership, reservation.cabin) * len(reservation.passengers)
+    free = free_bags(session.values, user.membership, reservation.cabin) * len(reservation.passengers)
     nonfree = max(reservation.nonfree_baggages, total - free)
-    price = BAG_PRICE * (nonfree - reservation.nonfree_baggages)
+    price = session.values["extra_bag_fee"] * (nonfree - reservation.nonfree_baggages)
     name = reservation.reservation_id
     statement = (
         f"With {user.membership} membership and in {reservation.cabin.replace('_', ' ')}, {free} bags are free in "

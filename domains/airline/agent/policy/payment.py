@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_tau.environment import number_word
+
 from ...._kit.dialog import Declined
 from ...models import Certificate, CreditCard, GiftCard
 from ...wallet import Wallet
 from .. import parsing
 
 if TYPE_CHECKING:
+    from pytest_tau.environment import Values
+
     from ...._kit.dialog import Talk
     from ...models import PaymentMethod, User
     from ..session import Session
 
 WHICH_METHOD: Final = "Which payment method would you like to use?"
-_MOST_GIFT_CARDS = 3
 _ID = re.compile(r"\b(?:credit_card|gift_card|certificate)_\d+\b")
 _KIND = re.compile(r"\b(visa|mastercard)\b|\b(gift cards?)\b|\b(certificates?)\b|\b(credit cards?)\b", re.IGNORECASE)
 _FOREIGN = re.compile(r"\bnew (?:credit )?card\b|\bnot in (?:my|the|your) profile\b")
@@ -73,19 +76,20 @@ def ask_for_payments(session: Session, total: int, statement: str) -> Talk[list[
         found = methods_in(text, user)
         if not found:
             return None
-        _check_numbers(text, found)
+        _check_numbers(text, found, session.values)
         return _shares(found, total)
 
     return (yield from session.find(f"{statement} {WHICH_METHOD}", read))
 
 
-def _check_numbers(text: str, found: list[PaymentMethod]) -> None:
+def _check_numbers(text: str, found: list[PaymentMethod], values: Values) -> None:
     if _SPLIT.search(text) or sum(isinstance(method, CreditCard) for method in found) > 1:
         raise Declined("a reservation is paid with one credit card at most")
-    if sum(isinstance(method, Certificate) for method in found) > 1:
-        raise Declined("a reservation is paid with one certificate at most")
-    if sum(isinstance(method, GiftCard) for method in found) > _MOST_GIFT_CARDS:
-        raise Declined("a reservation is paid with three gift cards at most")
+    kinds = ((Certificate, "certificate", "max_certificates"), (GiftCard, "gift card", "max_gift_cards"))
+    for kind, name, value in kinds:
+        most = values[value]
+        if sum(isinstance(method, kind) for method in found) > most:
+            raise Declined(f"a reservation is paid with {number_word(most)} {name}{'s' * (most > 1)} at most")
 
 
 def _shares(found: list[PaymentMethod], total: int) -> list[dict[str, Any]]:

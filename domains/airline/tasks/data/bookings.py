@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from ...dates import MOMENT, TODAY
-from ...pricing import BAG_PRICE, INSURANCE_PRICE, free_bags
+from ...values import VALUES, free_bags
 from .people import travellers
 from .timetable import usual_prices
 
@@ -176,10 +176,10 @@ class Booker:
     def _reservation(self, reservation_id: str, kind: ReservationKind, user: dict[str, Any]) -> dict[str, Any]:
         out, back = self._ways(kind)
         legs = [self._leg(number, date, kind) for number, date in [*out, *back]]
-        bags = self._rng.randint(0, (free_bags(user["membership"], kind.cabin) + 1) * kind.people)
-        paid_bags = max(0, bags - free_bags(user["membership"], kind.cabin) * kind.people)
+        bags = self._rng.randint(0, (free_bags(VALUES, user["membership"], kind.cabin) + 1) * kind.people)
+        paid_bags = max(0, bags - free_bags(VALUES, user["membership"], kind.cabin) * kind.people)
         fares = sum(leg["price"] for leg in legs) * kind.people
-        total = fares + INSURANCE_PRICE * kind.people * kind.insured + BAG_PRICE * paid_bags
+        total = fares + VALUES["insurance_fee"] * kind.people * kind.insured + VALUES["extra_bag_fee"] * paid_bags
         payments = list(self._payments(user, total))
         if kind.cancelled:
             payments += [{**payment, "amount": -payment["amount"]} for payment in payments]

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...dates import TODAY
-from ...pricing import free_bags
+from ...values import free_bags
 from ...wallet import Wallet
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ _COMPARISON = re.compile(r"([<>!]=?) (.+)")
 
 #: What conditions for a trip are about; other names are those of its user, or attributes of trips.
 _OF_TRIP: dict[str, Callable[[Trip], Any]] = {
-    "fresh": lambda t: t.upcoming and t.hours < 22,
+    "fresh": lambda t: t.upcoming and t.hours < t.values["hours_to_cancel"] - 2,
     "old": lambda t: t.booked_days_ago,
-    "yesterday": lambda t: t.upcoming and 24 < t.hours < 48,
+    "yesterday": lambda t: t.upcoming and t.values["hours_to_cancel"] < t.hours < 2 * t.values["hours_to_cancel"],
     "stops": lambda t: not t.one_way and not t.round_trip,
     "status": lambda t: ", ".join(t.statuses),
     "first_status": lambda t: t.statuses[0],
@@ -38,9 +38,9 @@ _OF_TRIP: dict[str, Callable[[Trip], Any]] = {
     "was_called_off": lambda t: t.statuses == ["cancelled", "available"] and t.legs[0].date <= TODAY,
     "bags": lambda t: t.reservation.total_baggages,
     "paid_bags": lambda t: t.reservation.nonfree_baggages,
-    "spare_bags_of_gold": lambda t: free_bags("gold", t.cabin) * t.people - t.reservation.total_baggages,
+    "spare_bags_of_gold": lambda t: free_bags(t.values, "gold", t.cabin) * t.people - t.reservation.total_baggages,
     "spare_bags_in_business": lambda t: (
-        free_bags(t.user.membership, "business") * t.people - t.reservation.total_baggages
+        free_bags(t.values, t.user.membership, "business") * t.people - t.reservation.total_baggages
     ),
     # Changes of the cabin, in USD; 0 where that cannot be done.
     "to_business": lambda t: t.upgrade("business") or 0,

@@ -49,12 +49,12 @@ def make_finder(
     if find:
         search = SEARCHES[find]
     elif trip:
-        search = _search_trip(trip, OFFERS[offer] if offer else None)
+        search = _search_trip(task_id, trip, OFFERS[offer] if offer else None)
     else:
-        search = _search_flight(user or {}, **(flight or {}))
+        search = _search_flight(task_id, user or {}, **(flight or {}))
 
     def found(world: World) -> Things:
-        things = search(world)
+        things = {**world.values.by_first_name, **search(world)}
         for name, path in (let or {}).items():
             things[name], _first = string.Formatter().get_field(path, (), things)
         for name, value in FURTHER.get(task_id, {}).items():
@@ -64,12 +64,10 @@ def make_finder(
     return found
 
 
-def _search_trip(trip: Conditions, offer: Callable[[World, Trip], Any] | None) -> Finder:
-    def fits(world: World, one: Trip) -> object:
-        return meets_trip(one, trip) and (offer is None or offer(world, one))
-
+def _search_trip(task_id: str, trip: Conditions, offer: Callable[[World, Trip], Any] | None) -> Finder:
     def search(world: World) -> Things:
-        found = world.trip(where=lambda one: fits(world, one))
+        wanted = world.values.fill_all(dict(trip), task_id)
+        found = world.trip(where=lambda one: meets_trip(one, wanted) and (offer is None or offer(world, one)))
         things = {"trip": found, "user": found.user, "card": found.wallet.card, "trips": world.trips(found.user)}
         return {**things, "offer": require_found(offer(world, found))} if offer else things
 
@@ -77,12 +75,13 @@ def _search_trip(trip: Conditions, offer: Callable[[World, Trip], Any] | None) -
 
 
 def _search_flight(
-    user: Conditions, *, kind: str = "cheapest", skip: int = 0, choices: int = 2, **arguments: Any
+    task_id: str, user: Conditions, *, kind: str = "cheapest", skip: int = 0, choices: int = 2, **arguments: Any
 ) -> Finder:
     def search(world: World) -> Things:
-        found = world.user(where=lambda one: meets_user(one, user))
+        wanted, seats = (world.values.fill_all(dict(each), task_id) for each in (user, arguments))
+        found = world.user(where=lambda one: meets_user(one, wanted))
         wallet = Wallet(found)
-        offer = world.pick_offer(lambda *way: FLIGHTS[kind](world, found, way, **arguments), skip=skip, choices=choices)
+        offer = world.pick_offer(lambda *way: FLIGHTS[kind](world, found, way, **seats), skip=skip, choices=choices)
         things = {"user": found, "wallet": wallet, "card": wallet.card, "offer": offer, "world": world}
         return {**things, "companion": found.saved_passengers[0]} if found.saved_passengers else things
 
@@ -96,6 +95,18 @@ def _changed(person: Passenger, **changes: str) -> Passenger:
     return person.model_copy(update=changes)
 
 
+#: What a user calls the gift cards that may be used, by their number.
+_GIFT_CARDS = {
+    1: ("the one with the highest balance", "the gift card with the highest balance"),
+    2: (
+        "the two with the highest balances, the higher one first",
+        "the two gift cards with the highest balances, the higher one first",
+    ),
+    3: (
+        "the three with the highest balances, the highest first and the lowest of the three last",
+        "the three gift cards with the highest balances, the highest first",
+    ),
+}
 #: By scenario: each is made of what was found, and of those before it.
 FURTHER: dict[str, dict[str, Callable[[Any], Any]]] = {
     "cancel-refused-gold": {"corrected": lambda c: _changed(c.companion, dob=add_days(c.companion.dob, -9))},
@@ -122,7 +133,12 @@ FURTHER: dict[str, dict[str, Callable[[Any], Any]]] = {
     "passenger-renamed": {"renamed": lambda c: _changed(c.third, first_name=f"{c.third.first_name} Jo")},
     "add-passenger-refused": {"other": lambda c: c.user.saved_passengers[c.trip.people - 1]},
     "book-round-trip-business": {"second": lambda c: back(c.world, c.offer, 3, "business", 2)},
-    "book-six-refused": {"rest": lambda c: c.user.saved_passengers[:-1]},
+    "book-six-refused": {
+        "left_out": lambda c: c.user.saved_passengers[c.max_passengers - 1],
+        "rest": lambda c: c.user.saved_passengers[: c.max_passengers - 1],
+        "party": lambda c: c.max_passengers + 1,
+    },
+    "book-two-certificates-refused": {"largest": lambda c: c.wallet.certificates[: c.max_certificates]},
     "book-cheapest-day": {
         "before": lambda c: add_days(c.offer.dates[0], -1),
         "after": lambda c: add_days(c.offer.dates[0], 1),
@@ -130,6 +146,10 @@ FURTHER: dict[str, dict[str, Callable[[Any], Any]]] = {
     "book-sold-out": {"full": lambda c: add_days(c.offer.dates[0], -1)},
     "book-mixed-cabins-refused": {"second": lambda c: back(c.world, c.offer, 2, "economy", 1)},
     "book-within-budget": {"limit": lambda c: limit(c.offer)},
-    "book-gift-cards-refused": {"largest": lambda c: c.wallet.gift_cards[:3]},
+    "book-gift-cards-refused": {
+        "largest": lambda c: c.wallet.gift_cards[: c.max_gift_cards],
+        "all": lambda c: c.max_gift_cards + 1,
+        "some": lambda c: _GIFT_CARDS[c.max_gift_cards],
+    },
     "several-changes": {"renamed": lambda c: _changed(c.second, last_name="Oakhurst")},
 }
