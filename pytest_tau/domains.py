@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .errors import ConfigurationError, unknown_name
 
 if TYPE_CHECKING:
-    from .environment import Domain
+    from .environment import Domain, DomainSpec
 
 #: Distributions announce a domain under this entry point group: ``name = "module:domain_spec"``.
 ENTRY_POINT_GROUP = "pytest_tau.domains"
@@ -36,9 +36,18 @@ def load_domain(name: str, data_dir: Path | str | None = None) -> Domain:
 
 @functools.cache
 def _load(name: str, data_dir: Path | None) -> Domain:
+    return domain_spec(name).load(data_dir)
+
+
+def domain_spec(name: str) -> DomainSpec:
+    """Return the declaration of an installed domain.
+
+    Raises:
+        ConfigurationError: No such domain.
+    """
     for entry in entry_points(group=ENTRY_POINT_GROUP):
         if entry.name == name:
-            domain: Domain = entry.load().load(data_dir)
-            return domain
+            spec: DomainSpec = entry.load()
+            return spec
     problem = unknown_name("domain", name, domain_names())
     raise ConfigurationError(f"{problem}; for a domain that is not installed, call load() of its DomainSpec")

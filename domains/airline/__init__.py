@@ -13,7 +13,7 @@ from .tools import AirlineTools
 from .values import VALUES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_tau.environment import Difficulty, Domain
     from pytest_tau.models import Task
@@ -27,7 +27,7 @@ def _generate(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
     yield from AirlineSampler(database, difficulty).tasks(count, seed)
 
 
-def _make_tasks(edition: Domain) -> Mapping[str, Task | str]:
+def _make_tasks(edition: Domain, _tasks: Sequence[Task]) -> Mapping[str, Task | str]:
     from .tasks.generator import tasks_by_id
 
     return tasks_by_id(cast("AirlineDB", edition.environment().agent_db), edition.spec.values)

@@ -24,4 +24,5 @@ BUNDLED = (
     "coverage",
     "near_miss",
     "mutants",
+    "editions",
 )

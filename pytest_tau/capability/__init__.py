@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from ..environment import DomainSpec
     from ..models import Message, Simulation
     from ..settings import Option
     from .views import (
@@ -122,6 +123,8 @@ class Capability:
         title: What reports call it; by default its name.
         attempts: Returns the most attempts of a trial, given the settings; by default one.
         check: Raises a ``ValueError`` for settings that do not fit a run. Called once, after collection.
+        domain: Returns the declaration that a run has instead of that of a domain, given that, the settings and the
+            folder of ``--tau-data``. Raises a ``ConfigurationError`` if there is none.
         trial: Makes the stages of a trial.
         hooks: Makes an object with hooks of pytest, given pytest's configuration and the settings; it is registered as
             ``tau_NAME``; None for none. Raises a ``pytest.UsageError`` for settings that cannot be used.
@@ -154,6 +157,7 @@ class Capability:
     title: str = ""
     attempts: Callable[[Any], int] | None = None
     check: Callable[[Any, RunView], None] | None = None
+    domain: Callable[[DomainSpec, Any, Path | None], DomainSpec] | None = None
     trial: Callable[[TrialView], TrialStages] | None = None
     hooks: Callable[[Any, Any], object | None] | None = None
     fixtures: Callable[[], object] | None = None

@@ -107,8 +107,8 @@ class DomainSpec:
         values: The numbers and closed choices that its policy states, read with ``read_values``. Placeholders in the
             policy, the docstrings of tools, the sentences of rules and the tasks name them, such as
             ``{extra_bag_fee * 2}``.
-        make_tasks: Makes the tasks anew in a domain with other values: by id each task, or why it cannot be made. By
-            default, the tasks of the files are filled.
+        make_tasks: Makes the tasks of the files anew in a domain with other values: by id each task, or why there is
+            none. By default, their placeholders are filled.
     """
 
     name: str
@@ -132,7 +132,7 @@ class DomainSpec:
     rules_count: bool = False
     ways_round: Sequence[Any] | str = ()
     values: Values = field(default_factory=Values)
-    make_tasks: Callable[[Domain], Mapping[str, Task | str]] | None = None
+    make_tasks: Callable[[Domain, Sequence[Task]], Mapping[str, Task | str]] | None = None
 
     def with_values(self, values: Values) -> DomainSpec:
         """Return the declaration with other values, which its toolkits have, too."""
@@ -205,14 +205,30 @@ class Domain:
         """The tasks that the domain lacks because of its values, by id: why."""
         return self._tasks.not_carried_over
 
+    def with_own_values(self, tasks: Sequence[Task], file: Path) -> list[Task]:
+        """Return the tasks of a file as they are with the domain's values.
+
+        Raises:
+            TaskFormatError: A placeholder names a value that is not declared, or cannot be calculated.
+        """
+        values = self.spec.values
+        own = {task.id: task for task in self.tasks(None)} if values.changed and file in self._tasks.paths else {}
+        if own:
+            return [own[task.id] for task in tasks if task.id in own]
+        return [filled(task, values) for task in tasks] if values and self.has_own_data else list(tasks)
+
     def _carried_over(self, tasks: Sequence[Task]) -> Mapping[str, Task | str]:
         """Return the tasks of the files by id as they are with the domain's values, or why they cannot be."""
         values = self.spec.values
         if not values or not self.has_own_data:
             return {task.id: task for task in tasks}
         if values.changed and self.spec.make_tasks is not None:
-            return self.spec.make_tasks(self)
+            return self.spec.make_tasks(self, tasks)
         return {task.id: filled(task, values) for task in tasks}
+
+    def policy_sources(self) -> list[str]:
+        """Return the texts of the files of the default policy, with their placeholders."""
+        return self._policies.sources(None, solo=False)
 
     def _policy_text(self, texts: list[str]) -> str:
         if self.spec.values and self.has_own_data:

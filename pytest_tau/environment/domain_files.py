@@ -109,6 +109,12 @@ class DomainTasks:
         return self._by_values[0]
 
     @property
+    def paths(self) -> set[Path]:
+        """The files that the tasks were read from."""
+        _ = self._tasks
+        return set(self._files.values())
+
+    @property
     def not_carried_over(self) -> dict[str, str]:
         """The tasks of the files that cannot be as they are with the domain's values, by id: why."""
         return self._by_values[1]
@@ -285,10 +291,17 @@ class DomainPolicies:
         """
         key = (variant, solo)
         if key not in self._texts:
-            files = self.files(variant)
-            texts = [self._read(self._folder / file) for file in (files.solo if solo else files.normal)]
-            self._texts[key] = RULE_MARK.sub("", self._join(texts))
+            self._texts[key] = RULE_MARK.sub("", self._join(self.sources(variant, solo=solo)))
         return self._texts[key]
+
+    def sources(self, variant: str | None, *, solo: bool) -> list[str]:
+        """Return the texts of the files of a variant; None for the default.
+
+        Raises:
+            ConfigurationError: No such variant, or a file cannot be read; names the domain and the file.
+        """
+        files = self.files(variant)
+        return [self._read(self._folder / file) for file in (files.solo if solo else files.normal)]
 
     def _read(self, file: Path) -> str:
         try:

@@ -13,7 +13,7 @@ from ..documents import DocumentError, read_toml
 from ..errors import ConfigurationError, TaskFormatError, hides_frames, unknown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
     from ..models import Task
@@ -34,6 +34,8 @@ _OPERATORS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
 }
+#: The parts of a task whose values have any type.
+_OF_ANY_TYPE: Final = ("arguments", "initialization_data")
 _LARGEST: Final = 10**12
 
 
@@ -101,7 +103,7 @@ class Values:
         return nested
 
     def with_changes(self, changes: Mapping[str, object], source: str = "") -> Values:
-        """Return these values with others in place of some.
+        """Return these values with some changed.
 
         Args:
             changes: New values by name.
@@ -124,7 +126,7 @@ class Values:
         return Values(self.declared, kept)
 
     def fill(self, text: str, where: str) -> str:
-        """Return a text with values in the place of its placeholders.
+        """Return a text with values instead of its placeholders.
 
         Braces around anything but names, keys and arithmetic are left as they are.
 
@@ -133,18 +135,31 @@ class Values:
         """
         return _PLACEHOLDER.sub(lambda found: self._shown(found, where), text) if "{" in text else text
 
-    def fill_all(self, document: Any, where: str) -> Any:
-        """Return a JSON document with filled texts; a text that is one placeholder becomes the value itself."""
+    def fill_all(self, document: Any, where: str, numbers: Collection[str] | None = None) -> Any:
+        """Return a JSON document with filled texts.
+
+        Args:
+            document: The document.
+            where: Where it is, for errors.
+            numbers: The keys below which a text that is one placeholder becomes the value itself; None for everywhere.
+
+        Raises:
+            ConfigurationError: A placeholder names a value that is not declared, or cannot be calculated.
+        """
         if isinstance(document, str):
-            only = _PLACEHOLDER.fullmatch(document)
+            only = _PLACEHOLDER.fullmatch(document) if numbers is None else None
             if only is not None and only[2] is None and (tree := _parsed(only[1])) is not None:
                 return self._calculated(tree, only[1], where)
             return self.fill(document, where)
         if isinstance(document, list):
-            return [self.fill_all(part, where) for part in document]
-        if isinstance(document, dict):
-            return {key: self.fill_all(part, f"{where}.{key}" if where else key) for key, part in document.items()}
-        return document
+            return [self.fill_all(part, where, numbers) for part in document]
+        if not isinstance(document, dict):
+            return document
+        made = {}
+        for key, part in document.items():
+            below = None if numbers is None or key in numbers else numbers
+            made[key] = self.fill_all(part, f"{where}.{key}" if where else key, below)
+        return made
 
     def _shown(self, found: re.Match[str], where: str) -> str:
         tree = _parsed(found[1])
@@ -213,20 +228,27 @@ class Values:
         return [name for name in self.declared if self.of(name) != other.of(name)]
 
 
+def named_in(text: str) -> list[str]:
+    """Return what the placeholders of a text name, once each."""
+    found = (place[1] for place in _PLACEHOLDER.finditer(text))
+    trees = (tree for each in found if (tree := _parsed(each)) is not None)
+    return list(dict.fromkeys(name for tree in trees for name in _names_in(tree)))
+
+
 def number_word(number: int) -> str:
     """Return a small number as a word."""
     return _WORDS[number]
 
 
 def filled(task: Task, values: Values) -> Task:
-    """Return a task with values in the place of its placeholders.
+    """Return a task with values instead of its placeholders.
 
     Raises:
         TaskFormatError: A placeholder names a value that is not declared, or cannot be calculated.
     """
     document = task.model_dump(mode="json", exclude_unset=True)
     try:
-        shown = values.fill_all(document, "")
+        shown = values.fill_all(document, "", _OF_ANY_TYPE)
     except ConfigurationError as error:
         field, _, problem = str(error).partition(": ")
         raise TaskFormatError(problem, task_id=task.id, field=field) from None
@@ -257,16 +279,9 @@ def declare_values(content: Mapping[str, Any], source: str = "values") -> Values
     return Values(dict(_declarations(content, "", source)))
 
 
-def read_changes(path: Path) -> dict[str, object]:
-    """Return the new values of a TOML file by name: ``extra_bag_fee = 65``; keys of a name are tables.
-
-    Raises:
-        ConfigurationError: The file cannot be read.
-    """
-    try:
-        return dict(_flat(read_toml(path), ""))
-    except (OSError, DocumentError) as error:
-        raise ConfigurationError(f"{path}: cannot be read: {error}") from None
+def flat_values(table: Mapping[str, Any]) -> dict[str, object]:
+    """Return the values of a table by name; tables in it are the keys of a name."""
+    return dict(_flat(table, ""))
 
 
 def _flat(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, object]]:
@@ -324,6 +339,16 @@ def _is_arithmetic(tree: ast.expr) -> bool:
         case ast.Subscript(value=value, slice=ast.Name()):
             return isinstance(value, ast.Name | ast.Subscript) and _is_arithmetic(value)
     return isinstance(tree, ast.Name)
+
+
+def _names_in(tree: ast.expr) -> Iterator[str]:
+    match tree:
+        case ast.BinOp(left=left, right=right):
+            yield from (*_names_in(left), *_names_in(right))
+        case ast.UnaryOp(operand=operand):
+            yield from _names_in(operand)
+        case ast.Name() | ast.Subscript():
+            yield _name_of(tree)
 
 
 def _name_of(tree: ast.expr) -> str:

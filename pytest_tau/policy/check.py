@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from ..environment import Domain, DomainSpec, Environment
     from ..environment.toolkit import ToolInfo
-    from ..environment.values import Values
     from ..models import Message, Simulation, Task
 
 
@@ -85,9 +84,8 @@ def _is_breach(each: object, trajectory: Trajectory) -> bool:
     return isinstance(each, Breach) and type(each.turn_number) is int and 1 <= each.turn_number <= len(trajectory.turns)
 
 
-#: Loaded rules, by the values in their sentences and the identity of their declaration, which is kept so that no other
-#: object gets it.
-_LOADED: dict[tuple[int, Values], tuple[Any, tuple[Rule, ...]]] = {}
+#: Loaded rules, by the identity of their domain, which is kept so that no other object gets it.
+_LOADED: dict[int, tuple[DomainSpec, tuple[Rule, ...]]] = {}
 #: The agent that only makes the reference calls.
 SILENT = "gold"
 #: Characters of evidence that are kept.

@@ -15,7 +15,6 @@ from pytest_tau.models import GREETING, REWARD_TYPES
 from pytest_tau_domains.airline import domain as spec
 from pytest_tau_domains.airline.dates import MOMENT, TODAY
 from pytest_tau_domains.airline.models import Available, CreditCard
-from pytest_tau_domains.airline.values import VALUES, free_bags
 from pytest_tau_domains.airline.search import AIRPORTS
 from pytest_tau_domains.airline.tasks.data.people import travellers
 from pytest_tau_domains.airline.tasks.data.timetable import DAYS
@@ -25,6 +24,7 @@ from pytest_tau_domains.airline.tasks.trips import Trip
 from pytest_tau_domains.airline.tasks.verify import verify
 from pytest_tau_domains.airline.tasks.world import World
 from pytest_tau_domains.airline.tools import AirlineTools
+from pytest_tau_domains.airline.values import VALUES, free_bags
 
 if TYPE_CHECKING:
     from pytest_tau.models import Action, Task

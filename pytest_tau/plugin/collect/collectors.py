@@ -155,6 +155,7 @@ class TaskFile(TaskCollector):
 
         content = load_task_file(self.path)
         domain = context.domain(self._domain_name(context, content))
+        content = content._replace(tasks=domain.with_own_values(content.tasks, self.path))
         tasks = in_split(content.tasks, context.config.split, self.path) if context.config.split else content.tasks
         named = self._named()
         only = partial(named_tasks, named) if all(node for _, node in named) and named else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...chat import LLM, ModelArguments
 from ...chat.limited_model import CallOptions
-from ...domains import domain_names, load_domain
+from ...domains import domain_names, domain_spec, load_domain
 from ...environment.functions.source import interrupt_functions, release_functions
 from ...errors import ConfigurationError, unknown_name
 from ...participants import load_source
@@ -105,14 +105,22 @@ class RunContext:
             ConfigurationError: No such domain, or the data lacks it.
         """
         if name not in self._domains:
-            if name in self.domain_specs:
-                found = self.domain_specs[name].load(self.config.data_dir)
-            elif name in self._installed_names:
-                found = load_domain(name, self.config.data_dir)
-            else:
-                raise ConfigurationError(self.missing_domain(name, self.domain_names()))
+            found = self._with_capabilities(name)
             self._domains[name] = with_texts(found, self.config.simulation.protocol.texts)
         return self._domains[name]
+
+    def _with_capabilities(self, name: str) -> Domain:
+        """Return a domain as its plugin or distribution declares it, or as a capability does instead."""
+        if name not in self.domain_specs and name not in self._installed_names:
+            raise ConfigurationError(self.missing_domain(name, self.domain_names()))
+        own = self.domain_specs.get(name)
+        spec = declared = own or domain_spec(name)
+        for each in self.config.simulation.capabilities:
+            if each.capability.domain is not None:
+                spec = each.capability.domain(spec, each.settings, self.config.data_dir)
+        if spec is declared and own is None:
+            return load_domain(name, self.config.data_dir)
+        return spec.load(self.config.data_dir)
 
     def source(self, side: Side, config: RunConfig) -> ParticipantSource:
         """Return the source of the participants of a side, imported once.

@@ -1,0 +1,227 @@
+"""``--tau-edition`` and ``tau vary``: a domain with other values of its policy."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_tau import load_domain
+from pytest_tau.cli import main
+
+#: A domain with values: borrowing costs a fee, and at most so many books are lent to one person.
+LIBRARY = '''
+from pathlib import Path
+
+from pytest_tau.environment import Database, DomainSpec, Toolkit, ToolError, declare_values, tool
+
+VALUES = declare_values(
+    {
+        "fee": {"value": 2, "becomes": [5]},
+        "days": {"value": 14, "becomes": [7]},
+        "most": {"value": 3, "becomes": [4]},
+    }
+)
+
+
+class Shelf(Database):
+    paid: int = 0
+
+
+class ShelfTools(Toolkit[Shelf]):
+    tau_values = VALUES
+
+    @tool("write")
+    def pay(self, amount: int) -> str:
+        """Take a payment; a book costs ${fee}.
+
+        Args:
+            amount: How much.
+        """
+        if amount % self.tau_values["fee"]:
+            raise ToolError(f"a book costs {self.tau_values['fee']}")
+        self.db.paid += amount
+        return "paid"
+
+
+class Clerk:
+    """Reads the fee in its policy."""
+
+    def __init__(self, policy, task):
+        self.fee = int(policy.partition("$")[2].split()[0])
+        self.books = {"one": 1, "two": 2, "none": 0, "odd": 5}[task.id]
+        self.done = False
+
+    def respond(self, message):
+        if self.done or not self.books:
+            return "Done."
+        self.done = True
+        return {"tool_calls": [{"name": "pay", "arguments": {"amount": self.fee * self.books}}]}
+
+
+HERE = Path(__file__).parent / "library"
+LIBRARY = DomainSpec("library", HERE, HERE / "tasks.json", Shelf, ShelfTools, values=VALUES)
+
+
+def pytest_tau_domains(config):
+    return [LIBRARY]
+'''
+SCRIPT = {"requests": [{"say": "Hello."}]}
+
+
+def pays(task_id, amount, said="Borrow books, which cost ${fee} each."):
+    action = {"action_id": "pay", "name": "pay", "arguments": {"amount": amount}}
+    scenario = {"instructions": said, "script": SCRIPT}
+    return {"id": task_id, "user_scenario": scenario, "evaluation_criteria": {"actions": [action]}}
+
+
+@pytest.fixture
+def library(project):
+    """A project with the domain."""
+    project.write("conftest.py", LIBRARY)
+    project.write("library/db.json", '{"paid": 0}')
+    project.write("library/policy.md", "A book costs ${fee} for {days} days.")
+    project.tasks("library/tasks.json", [pays("one", "{fee}"), pays("two", "{fee * 2}")])
+    return project
+
+
+def run(project, *args):
+    return project.run("--tau-domain", "library", "--tau-agent", "conftest.py:Clerk", "--tau-user", "scripted", *args)
+
+
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.exhaustive)], ids=["one", "two"])
+def test_an_edition_of_an_own_domain_changes_policy_tools_and_tasks(library, workers):
+    done = run(library, "--tau-edition", "1", *workers)
+    done.outcomes(passed=2)
+    done.line("tau: edition 1 of library: fee 5 (2), days 7 (14), most 4 (3)")
+
+
+def test_without_an_edition_the_values_are_those_of_the_domain(library):
+    done = run(library)
+    done.outcomes(passed=2)
+    done.lacks("tau: edition")
+
+
+def test_a_file_names_some_values(library):
+    library.write("my.toml", "[values]\nfee = 4\n")
+    done = run(library, "--tau-edition", "my.toml")
+    done.outcomes(passed=2)
+    done.line("tau: edition my.toml of library: fee 4 (2)")
+
+
+def test_tasks_that_do_not_carry_over_are_named(library):
+    # A number in prose and arguments stays what it was.
+    library.tasks("library/tasks.json", [pays("one", "{fee}"), pays("odd", 2 * 7, "Pay 14 dollars.")])
+    done = run(library, "--tau-edition", "1")
+    done.outcomes(passed=1)
+    done.line("tau: edition 1 of library: task odd does not carry over: reference action 0 fails: pay: a book costs 5")
+
+
+def test_a_file_of_tasks_is_filled_as_well(library):
+    library.tasks("own.tau.json", [pays("two", "{fee * 2}")])
+    done = run(library, "own.tau.json", "--tau-edition", "1")
+    done.outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("[values]\nfee = 9\n", ("my.toml: value fee: expected a whole number from 2 to 5, got 9",)),
+        ("[values]\nfees = 3\n", ("my.toml: unknown value 'fees'; did you mean 'fee'?",)),
+        ("domain = 'airline'\n[values]\nfee = 3\n", ("an edition of domain 'airline', not of 'library'",)),
+    ],
+)
+def test_a_file_that_does_not_fit_is_a_usage_error(library, text, parts):
+    library.write("my.toml", text)
+    run(library, "--tau-edition", "my.toml").usage_error(*parts)
+
+
+def test_a_placeholder_that_is_not_declared_is_a_usage_error(library):
+    library.write("library/policy.md", "A book costs ${fees} for {days} days.")
+    run(library).usage_error("policy of domain 'library': {fees}: unknown value 'fees'; did you mean 'fee'?")
+    library.write("library/policy.md", "A book costs ${fee} for {days} days.")
+    library.tasks("library/tasks.json", [pays("one", "{cost}")])
+    run(library).line("{cost}: unknown value 'cost'", "one", "evaluation_criteria.actions.arguments.amount")
+
+
+def test_a_domain_without_values_is_a_usage_error(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task()])
+    done = project.run("mock", "--tau-agent", "gold", "--tau-edition", "3")
+    done.usage_error("domain 'mock' declares no values")
+
+
+def test_a_run_in_an_edition_is_stored_and_compared_as_such(library, capsys):
+    run(library, "--tau-results", "a")
+    run(library, "--tau-results", "b", "--tau-edition", "1")
+    header = next(Path("b").rglob("run.json"))
+    assert json.loads(header.read_text())["settings"]["edition"] == "1"
+    main(["compare", "a", "b"])
+    assert "edition" in capsys.readouterr().out
+
+
+def test_vary_lists_the_values_that_no_task_notices(library, capsys):
+    status = main(["vary", "library", "--agent", "conftest.py:Clerk"])
+    lines = capsys.readouterr().out.splitlines()
+    assert status == 1
+    assert lines == [
+        "fee 2 -> 5: 2 tasks of 2: one, two",
+        "days 14 -> 7: no task of 2 notices it",
+        "1 of 2 values noticed",
+        "not noticed by any task: days",
+    ]
+    assert main(["vary", "library", "--agent", "conftest.py:Clerk", "--value", "fee", "--json"]) == 0
+    (varied,) = json.loads(capsys.readouterr().out)["values"]
+    assert (varied["name"], varied["old"], varied["new"], varied["failed"]) == ("fee", 2, 5, ["one", "two"])
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        (["library", "--value", "fees"], "unknown value 'fees'; did you mean 'fee'?"),
+        (["mock"], "domain 'mock': its policy has no placeholders of declared values"),
+    ],
+)
+def test_vary_says_what_is_wrong(library, capsys, args, problem):
+    assert main(["vary", *args]) == 2
+    assert problem in capsys.readouterr().err
+
+
+@pytest.fixture
+def checkout(project):
+    """A small folder of official data, with airline_plus."""
+    airline = load_domain("airline")
+    home = project.path / "data" / "domains" / "airline_plus"
+    home.mkdir(parents=True)
+    (home / "db.json").write_text((airline.folder / "db.json").read_text())
+    (home / "policy.md").write_text("An extra bag costs 65 dollars. {This} is no {placeholder}.")
+    task = next(task for task in airline.tasks() if task.id == "book-new-card-refused")
+    document = json.loads(task.model_dump_json(exclude_none=True))
+    booking = document["evaluation_criteria"]["actions"][-1]["arguments"]
+    booking["payment_methods"][0]["amount"] += 15  # insurance costs 45 instead of 30
+    document["evaluation_criteria"]["communicate_info"] = []
+    project.tasks("data/domains/airline_plus/tasks.json", [document])
+    return project
+
+
+PLUS = ("--tau-domain", "airline", "--tau-data=data", "--tau-agent", "gold")
+
+
+def test_official_data_of_an_edition_are_run_with_its_values(checkout):
+    done = checkout.run(*PLUS, "--tau-edition", "airline_plus")
+    done.outcomes(passed=1)
+
+
+def test_official_data_state_their_values_themselves(checkout):
+    checkout.run(*PLUS, "--tau-edition", "3").usage_error(
+        "name an edition that has such data (airline_plus, retail_plus)"
+    )
+
+
+def test_the_own_tasks_of_airline_are_made_anew(project):
+    done = project.run(
+        "--tau-domain", "airline", "--tau-agent", "rules", "--tau-task", "compensation-d*", "--tau-edition", "2"
+    )
+    done.outcomes(passed=3)
+    assert re.search(r"certificate_for_cancelled \d+ \(100\)", done.text)
