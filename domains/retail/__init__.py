@@ -10,6 +10,7 @@ from pytest_tau.environment import DomainSpec
 
 from .models import RetailDB
 from .tools import RetailTools
+from .values import VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,5 +34,6 @@ domain = DomainSpec(
     agent_tools=RetailTools,
     agents={"rules": "pytest_tau_domains.retail.agent.rules_agent:RulesAgent"},
     generate=_generate,
+    values=VALUES,
     rules="pytest_tau_domains.retail.rules:RULES",
 )

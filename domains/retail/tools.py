@@ -11,10 +11,13 @@ from pytest_tau.environment.calculator import calculate
 from .items import offer, require_items, swap
 from .models import Address, CancelReason, GiftCard, Order, Product, RetailDB, User, Variant
 from .payments import move_payment, refund_everything, require_cover, settle, sole_payment
+from .values import VALUES
 
 
 class RetailTools(Toolkit[RetailDB]):
     """Customers, products and orders of a shop. Source: the reference's retail domain."""
+
+    tau_values = VALUES
 
     @tool("generic")
     def calculate(self, expression: str) -> str:
@@ -27,14 +30,14 @@ class RetailTools(Toolkit[RetailDB]):
 
     @tool("write")
     def cancel_pending_order(self, order_id: str, reason: str) -> Order:
-        """Cancel a pending order and refund it: to a gift card at once, to other methods in 5 to 7 business days.
+        """Cancel a pending order and refund it: to a gift card at once, to other methods in {refund_days} business days.
 
         Get a yes to the order and the reason before you call.
 
         Args:
             order_id: The order's id with its leading #, as in #W0000000; the status must be just pending.
             reason: Either "no longer needed" or "ordered by mistake".
-        """
+        """  # noqa: E501 - the placeholder is longer than the figures
         if self.db.order(order_id).status != "pending":
             raise ToolError("Non-pending order cannot be cancelled")
         if reason not in get_args(CancelReason):

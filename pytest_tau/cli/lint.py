@@ -110,7 +110,8 @@ def _target(domains: Project, given: str, domain: str | None) -> _Target:
     name = next((name for name in names if name), None)
     if name is None:
         raise ConfigurationError(f"{path}: no domain given: add --domain NAME (known: {', '.join(domains.names())})")
-    return _Target(domains.load(name), path, content.tasks)
+    loaded = domains.load(name)
+    return _Target(loaded, path, loaded.with_own_values(content.tasks, path))
 
 
 def _propose(targets: list[_Target], args: argparse.Namespace) -> int:

@@ -10,9 +10,12 @@ from pytest_tau import load_domain, simulate
 from pytest_tau.capabilities.editions.edition import edition_of, seeded, with_edition
 from pytest_tau.capabilities.editions.varying import stated_names, vary
 from pytest_tau.errors import ConfigurationError
+from pytest_tau.lint.verdicts import accepting
 from pytest_tau.policy import load_rules, states
+from pytest_tau.runner import SimulationSettings
 
 AIRLINE = load_domain("airline")
+ACCEPTING = SimulationSettings(evaluation=accepting())
 #: Values of airline that no bundled task notices, as ``tau vary airline`` lists them.
 UNNOTICED = {
     "refund_days",
@@ -133,3 +136,18 @@ def test_a_wrong_file_of_values_is_refused(tmp_path, text, problem):
     file.write_text(text)
     with pytest.raises(ConfigurationError, match=problem):
         edition_of(str(file), AIRLINE.spec)
+
+
+def test_the_retail_agent_names_the_refund_time_of_its_policy():
+    retail = load_domain("retail")
+    other = with_edition(retail.spec, {"refund_days": "12"}).load()
+    assert "within 12 business days" in other.environment().policy
+    task = next(task for task in other.tasks(None) if task.id == "judged-time-of-a-refund")
+    assert task.criteria.nl_assertions[0] == "The agent says that the refund takes 12 business days."
+    simulation = simulate(task, domain=other, agent="rules", user="scripted", settings=ACCEPTING)
+    assert any("within 12 business days" in (message.content or "") for message in simulation.messages)
+
+
+def test_what_no_task_of_retail_notices_without_a_judge():
+    (varied,) = vary(load_domain("retail"), "rules", ["refund_days"], "small")
+    assert not varied.failed

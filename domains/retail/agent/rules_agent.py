@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..._kit.dialog import Declined, DialogAgent, HandOver
 from ..._kit.formatting import join_sentences
 from ..._kit.parsing import drop_asides, is_yes
+from ..values import stated_values
 from .parsing import Identity, identity, is_no
 from .policy.answers import answers
 from .requests import recognise, requests
@@ -36,7 +37,7 @@ class RulesAgent(DialogAgent):
 
     def dialog(self, text: str) -> Talk[None]:
         """Lead the whole conversation: identify the customer, then deal with one message after the other."""
-        session = Session()
+        session = Session(values=stated_values(self.policy))
         yield from _identify(session, text)
         while True:
             answer = yield from _attend(session, text)

@@ -16,6 +16,8 @@ from .parsing import mentions, order_ids
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pytest_tau.environment import Values
+
     from ..._kit.dialog import Talk
     from ..models import OrderItem, PaymentMethod, Variant
 
@@ -33,15 +35,17 @@ class Plan(dialog.Plan):
     last: bool = False
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Session(dialog.Session[Plan]):
     """The state of a conversation: what has been read and done.
 
     Attributes:
+        values: The values of the policy that it goes by.
         order_id: The order that was mentioned last.
         proposed: Changes that were summed up and neither agreed to nor dropped.
     """
 
+    values: Values
     order_id: str = ""
     proposed: list[Plan] = field(default_factory=list)
 
@@ -150,6 +154,6 @@ def _pick_by_total(text: str, orders: list[Order]) -> list[Order]:
     return orders
 
 
-def refund_time(method: PaymentMethod) -> str:
+def refund_time(method: PaymentMethod, values: Values) -> str:
     """Return how long a refund takes."""
-    return "at once" if isinstance(method, GiftCard) else "within 5 to 7 business days"
+    return "at once" if isinstance(method, GiftCard) else f"within {values['refund_days']} business days"

@@ -72,8 +72,9 @@ def _balance(session: Session, question: str, text: str) -> Talk[str]:
 
 
 def _when(session: Session, question: str, text: str) -> Talk[str]:
-    del session, question, text
-    return "A refund to a gift card arrives at once, to any other method within 5 to 7 business days."
+    del question, text
+    days = session.values["refund_days"]
+    return f"A refund to a gift card arrives at once, to any other method within {days} business days."
     yield
 
 

@@ -13,6 +13,8 @@ from ..session import Plan, refund_time
 from .checks import find_method, require_status
 
 if TYPE_CHECKING:
+    from pytest_tau.environment import Values
+
     from ...._kit.dialog import Talk
     from ...models import CancelReason, Order, OrderItem, PaymentMethod
     from ..session import Session
@@ -31,13 +33,14 @@ def cancel(session: Session, text: str) -> Talk[list[Plan]]:
         raise Declined("an order can be cancelled only if it is no longer needed or was ordered by mistake")
     plans: list[Plan] = []
     for order in orders:
-        plans += [_cancellation(order, why, (yield from session.paid_by(order)))]
+        method = yield from session.paid_by(order)
+        plans.append(_cancellation(order, why, method, session.values))
     return plans
 
 
-def _cancellation(order: Order, why: CancelReason, method: PaymentMethod) -> Plan:
+def _cancellation(order: Order, why: CancelReason, method: PaymentMethod, values: Values) -> Plan:
     amount = net_paid(order)
-    back = f"you get back {_refund(amount, method)}"
+    back = f"you get back {_refund(amount, method, values)}"
     return Plan(
         summary=f'I will cancel the whole order {order.order_id} as "{why}"; {back}.',
         call=Do("cancel_pending_order", {"order_id": order.order_id, "reason": why}),
@@ -58,12 +61,13 @@ def return_items(session: Session, text: str) -> Talk[list[Plan]]:
     method = yield from find_method(session, text, order, "Which payment method should the refund go to?")
     if method != (yield from session.paid_by(order)) and not isinstance(method, GiftCard):
         raise Declined("a refund can go only to the method that paid for the order, or to a gift card of yours")
-    return [_return(order, goods, method)]
+    return [_return(order, goods, method, session.values)]
 
 
-def _return(order: Order, goods: list[OrderItem], method: PaymentMethod) -> Plan:
+def _return(order: Order, goods: list[OrderItem], method: PaymentMethod, values: Values) -> Plan:
     amount = sum(item.price for item in goods)
-    what, back = f"{describe_items(goods)} from order {order.order_id}", f"you get back {_refund(amount, method)}"
+    what = f"{describe_items(goods)} from order {order.order_id}"
+    back = f"you get back {_refund(amount, method, values)}"
     ids = [item.item_id for item in goods]
     return Plan(
         summary=f"I will request the return of the {what}, which works only once for an order; {back}.",
@@ -90,7 +94,8 @@ def change_payment(session: Session, text: str) -> Talk[list[Plan]]:
         raise Declined(
             f"your gift card holds {format_dollars(method.balance)}, and the order costs {format_dollars(amount)}"
         )
-    what = f"{describe_method(method)}, {format_dollars(amount)}; you get back {_refund(amount, before)}"
+    back = _refund(amount, before, session.values)
+    what = f"{describe_method(method)}, {format_dollars(amount)}; you get back {back}"
     return [
         Plan(
             summary=f"I will change the payment of order {order.order_id} to {what}.",
@@ -100,5 +105,5 @@ def change_payment(session: Session, text: str) -> Talk[list[Plan]]:
     ]
 
 
-def _refund(amount: float, method: PaymentMethod) -> str:
-    return f"{format_dollars(amount)} to {describe_method(method)} {refund_time(method)}"
+def _refund(amount: float, method: PaymentMethod, values: Values) -> str:
+    return f"{format_dollars(amount)} to {describe_method(method)} {refund_time(method, values)}"
