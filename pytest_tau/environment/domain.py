@@ -226,14 +226,14 @@ class Domain:
             return self.spec.make_tasks(self, tasks)
         return {task.id: filled(task, values) for task in tasks}
 
-    def policy_sources(self) -> list[str]:
-        """Return the texts of the files of the default policy, with their placeholders."""
-        return self._policies.sources(None, solo=False)
+    @property
+    def policy_source(self) -> str:
+        """The text of the default policy with its placeholders."""
+        return self.spec.policy_text(self._policies.sources(None, solo=False))
 
     def _policy_text(self, texts: list[str]) -> str:
-        if self.spec.values and self.has_own_data:
-            texts = [self.spec.values.fill(text, f"policy of domain {self.name!r}") for text in texts]
-        return self.spec.policy_text(texts)
+        text, values = self.spec.policy_text(texts), self.spec.values
+        return values.fill(text, f"policy of domain {self.name!r}") if values and self.has_own_data else text
 
     def base_tasks(self) -> Mapping[str, Task]:
         """Return the tasks of the split ``base`` by id, for reading only.

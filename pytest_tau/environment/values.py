@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..documents import DocumentError, read_toml
 from ..errors import ConfigurationError, TaskFormatError, hides_frames, unknown_name
+from ..models import json_copy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -101,6 +102,11 @@ class Values:
                 place = place.setdefault(key, {})
             place[last] = self.of(name)
         return nested
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the values by name, as JSON data."""
+        values: dict[str, Any] = json_copy(self.by_first_name)
+        return values
 
     def with_changes(self, changes: Mapping[str, object], source: str = "") -> Values:
         """Return these values with some changed.

@@ -188,6 +188,64 @@ def test_vary_says_what_is_wrong(library, capsys, args, problem):
     assert problem in capsys.readouterr().err
 
 
+FUNCTIONS = '''
+from pytest_tau.environment import declare_values, domain_of
+
+VALUES = declare_values({"fee": {"value": 2, "becomes": [5]}})
+
+class Till:
+    def __init__(self):
+        self.paid = []
+
+
+def pay(till: Till, books: int, values: dict) -> str:
+    """Take a payment; a book costs ${fee}.
+
+    Args:
+        books: How many.
+    """
+    till.paid.append(books * values["fee"])
+    return f"paid {till.paid}"
+
+
+TILL = domain_of(
+    "till",
+    tools=[pay],
+    make=Till,
+    snapshot=lambda till: {"paid": till.paid},
+    policy="A book costs ${fee}.",
+    tasks="till.tau.json",
+    values=VALUES,
+)
+
+
+def pytest_tau_domains(config):
+    return [TILL]
+'''
+
+
+def test_functions_are_given_the_values_that_they_ask_for(project):
+    project.write("conftest.py", FUNCTIONS)
+    action = {"action_id": "pay", "name": "pay", "arguments": {"books": 2}}
+    task = {"id": "two", "user_scenario": {"instructions": "Borrow two books at ${fee}."}}
+    project.tasks("till.tau.json", [task | {"evaluation_criteria": {"actions": [action]}}])
+    test = """
+        import pytest
+
+        @pytest.mark.tau(domain="till")
+        def test_paid(tau_env, tau_task):
+            assert tau_env.call("pay", {"books": 2}).content == "paid [PAID]"
+            assert tau_env.policy == "A book costs $FEE."
+            (tool,) = tau_env.tools()
+            assert list(tool.parameters["properties"]) == ["books"]
+            assert "costs $FEE." in tool.description
+            assert "at $FEE." in str(tau_task.user_scenario.instructions)
+    """
+    for args, fee in (((), 2), (("--tau-edition", "1"), 5)):
+        project.write("test_till.py", test.replace("PAID", str(2 * fee)).replace("FEE", str(fee)))
+        project.run("test_till.py", "--tau-agent", "gold", "--tau-user", "gold", *args).outcomes(passed=1)
+
+
 @pytest.fixture
 def checkout(project):
     """A small folder of official data, with airline_plus."""

@@ -47,8 +47,7 @@ def stated_names(domain: Domain) -> list[str]:
         ConfigurationError: There are none.
     """
     spec = domain.spec
-    template = "\n".join(domain.policy_sources())
-    names = [name for name in named_in(template) if name in spec.values.declared]
+    names = [name for name in named_in(domain.policy_source) if name in spec.values.declared]
     if not names:
         problem = "its policy has no placeholders of declared values: numbers in prose only cannot be changed"
         raise ConfigurationError(f"domain {domain.name!r}: {problem}")

@@ -12,6 +12,7 @@ from ..domain import DomainSpec
 from ..domain_files import PolicyFiles
 from ..jsonable import Returned
 from ..toolkit import Toolkit, tool
+from ..values import Values
 from .callables import by_name, has_own_schema
 from .calling import FunctionCaller
 from .patching import Patches
@@ -47,6 +48,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     knowledge: KnowledgeSpec | None = None,
     rules: Sequence[Any] | str = (),
     rules_count: bool = False,
+    values: Values | None = None,
 ) -> DomainSpec:
     """Declare a domain over functions, or over methods of an object, that exist already.
 
@@ -75,6 +77,8 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
         knowledge: Documents that the agent can search, such as ``Knowledge("documents")`` of ``pytest_tau.knowledge``.
         rules: The rules of the policy that are checked in conversations, as for a ``DomainSpec``.
         rules_count: Whether the rules are a factor of the reward, as for a ``DomainSpec``.
+        values: The values of the policy, as for a ``DomainSpec``. A tool or function with the parameter ``values`` is
+            given them as a dictionary by name; it is not part of the schema.
 
     Raises:
         ConfigurationError: A tool without a docstring or types, an unknown name, or a state that cannot be isolated.
@@ -102,11 +106,13 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     return DomainSpec(
         name=name,
         agent_db=_state_type(name, source),
-        agent_tools=_toolkit(name, named, kinds, offered=offered, bound=make is not None),
+        agent_tools=_toolkit(name, named, kinds, offered=offered, bound=make is not None, values=values or Values()),
         knowledge=knowledge,
         rules=rules,
         rules_count=rules_count,
         **files_of(folder, tasks, policy),
+        values=values or Values(),
+        **files_of(folder_of_caller() if folder is None else Path(folder), tasks, policy),
     )
 
 
@@ -210,35 +216,44 @@ def _toolkit(
     *,
     offered: Collection[str],
     bound: bool,
+    values: Values,
 ) -> type[Toolkit[Any]]:
     methods = {
-        name: _method(function, kinds[name], offered=name in offered, bound=bound)
+        name: _method(function, kinds[name], offered=name in offered, bound=bound, valued=bool(values))
         for name, function in functions.items()
     }
     own = {name: method for name, method in methods.items() if has_own_schema(functions[name])}
     members = {name: method for name, method in methods.items() if name not in own}
-    return type(f"Tools of {domain}", (Toolkit,), {**members, "tau_named": own})
+    return type(f"Tools of {domain}", (Toolkit,), {**members, "tau_named": own, "tau_values": values})
 
 
-def _method(function: Callable[..., Any], kind: ToolKind, *, offered: bool, bound: bool) -> Callable[..., Any]:
+def _method(
+    function: Callable[..., Any], kind: ToolKind, *, offered: bool, bound: bool, valued: bool
+) -> Callable[..., Any]:
     """Return a method of a toolkit that calls a function in the session of its state."""
     name, mutates = function.__name__, kind == "write"
+    parameters = list(inspect.signature(function).parameters.values())[1 if bound else 0 :]
+    given = [each for each in parameters if not (valued and each.name == _VALUES)]
+    takes_values = len(given) < len(parameters)
 
     @functools.wraps(function)
     def method(self: Toolkit[Any], /, **arguments: Any) -> Any:
+        if takes_values:  # as an argument, so that no call in another edition is taken for this one
+            arguments[_VALUES] = self.tau_values.as_json()
         result = self.db.call(name, arguments, mutates=mutates)
         return Returned.of(result) if offered else result
 
-    parameters = list(inspect.signature(function).parameters.values())[1 if bound else 0 :]
     if offered and any(each.kind in _NOT_BY_NAME for each in parameters) and not has_own_schema(function):
         raise ConfigurationError(
             f"tool {function.__qualname__}: each parameter must be passed by its name: wrap it in a function"
         )
-    vars(method)["__signature__"] = inspect.Signature(parameters)
+    vars(method)["__signature__"] = inspect.Signature(given)
     vars(method)["tau_converts"] = True
     return tool(kind)(method) if offered else method
 
 
+#: The parameter that is given the values of the domain.
+_VALUES = "values"
 _NOT_BY_NAME = (
     inspect.Parameter.POSITIONAL_ONLY,
     inspect.Parameter.VAR_POSITIONAL,
