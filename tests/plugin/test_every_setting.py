@@ -90,11 +90,13 @@ def configure(pytester, monkeypatch):
     return made
 
 
-#: Options without which others have no meaning: a domain with several policies, one with documents, one with texts.
+#: Options without which others have no meaning: a domain with several policies, one with documents, one with texts, and
+#: one with values.
 CONTEXTS = (
     ["--tau-domain=telecom", "--tau-mode=voice", *MODELS],
     ["--tau-domain=banking_knowledge", *MODELS],
     ["--tau-domain=mock", *MODELS],
+    ["--tau-domain=airline", *MODELS],
 )
 #: An option that goes with one of another kind.
 TEXTS = "--tau-texts=texts.json"

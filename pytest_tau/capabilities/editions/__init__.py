@@ -32,7 +32,7 @@ capability = Capability(
     commands=(
         Command(
             "vary",
-            "check",
+            "look",
             "change each value of a policy alone, and list those that no task notices",
             deferred(f"{__name__}.command:add_parser"),
         ),
