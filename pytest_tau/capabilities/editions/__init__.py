@@ -33,7 +33,7 @@ capability = Capability(
         Command(
             "vary",
             "look",
-            "change each value of a policy alone, and list those that no task notices",
+            "list the values of a policy whose change no task notices",
             deferred(f"{__name__}.command:add_parser"),
         ),
     ),
