@@ -110,9 +110,8 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
         knowledge=knowledge,
         rules=rules,
         rules_count=rules_count,
-        **files_of(folder, tasks, policy),
         values=values or Values(),
-        **files_of(folder_of_caller() if folder is None else Path(folder), tasks, policy),
+        **files_of(folder, tasks, policy),
     )
 
 
