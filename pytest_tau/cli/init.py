@@ -80,16 +80,13 @@ def add_parser(commands: Any) -> None:
             ("tau init evals", "into a new folder"),
             ("tau init evals --agent langchain", "with an agent in LangGraph"),
             ("tau init --ci gitlab", "with a job for GitLab"),
-            (
-                "tau init evals --tools store:rent --agent my_agent.py:run --state shop.db --call 'rent(bike=\"b1\")'",
-                "over the functions of your own agent",
-            ),
+            ("tau init --tools m:rent --agent a.py:run --state s.db --call 'rent(1)'", "over your own functions"),
         ],
     )
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="where to write (default: here)")
     group = parser.add_argument_group("contents")
     listed = "; ".join(f"{name}: {template.help}" for name, template in AGENTS.items())
-    shown = f"the agent (default: plain). {listed}. With --tools your own agent, as for --tau-agent"
+    shown = f"the agent (default: plain). {listed}. With --tools your own agent, as in a test run"
     add_options(group, "agent", help=shown, default="plain")
     add_options(group, "ci", "install-from")
     own = parser.add_argument_group("over your own functions")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...cli.settings import Printer
-from ...text import plural
+from ...text import plural, printable
 from .measure import KINDS, UNTOUCHED, Coverage, Row
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def show(
     for failure in failures:
         printer.line(f"too low: {failure}")
     if page is not None:
-        printer.line(f"page: {page}")
+        print(printable(f"page: {page}"))  # noqa: T201 - a path, in one piece
 
 
 def _figures(row: Row) -> str:

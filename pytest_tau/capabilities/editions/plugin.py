@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...plugin.items import spec_of
-from ...plugin.seams import SummaryLine
-from ...plugin.wire import give_output, output_of
+from ...capability.runs import run_of
 from ...text import listed, one_line
 
 if TYPE_CHECKING:
@@ -26,32 +24,35 @@ class EditionReport:
     """Reports the editions of the domains of a run.
 
     Args:
-        _config: pytest's configuration.
+        config: pytest's configuration.
         settings: The settings.
     """
 
-    def __init__(self, _config: pytest.Config, settings: EditionSettings) -> None:
-        self._edition = settings.edition
+    def __init__(self, config: pytest.Config, settings: EditionSettings) -> None:
+        self._run, self._edition = run_of(config), settings.edition
         #: The lines by domain.
         self._lines: dict[str, list[str]] = {}
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note the values of each domain, and the tasks that do not carry over."""
-        domains = {spec.domain.name: spec.domain for item in items if (spec := spec_of(item)) is not None}
+        domains = {found.domain.name: found.domain for item in items if (found := self._run.task_of(item)) is not None}
         self._lines = {name: list(_lines(domain)) for name, domain in domains.items()}
         if domains:
-            give_output(config, capabilities={_NAME: self._lines})
+            self._run.give(_NAME, self._lines)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take the lines from a worker; every worker finds the same ones."""
-        self._lines = output_of(node).get("capabilities", {}).get(_NAME) or self._lines
+        self._lines = self._run.given_by(node, _NAME) or self._lines
 
-    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
-        """Return the lines about each domain."""
-        for name, lines in self._lines.items():
-            yield from (SummaryLine(f"tau: edition {self._edition} of {name}: {line}") for line in lines)
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Add the lines about each domain to the summary."""
+        if not self._run.is_worker:
+            for name, lines in self._lines.items():
+                for line in lines:
+                    self._run.line(f"edition {self._edition} of {name}: {line}")
 
 
 def _lines(domain: Domain) -> Iterator[str]:
