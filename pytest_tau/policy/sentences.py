@@ -6,11 +6,13 @@ import bisect
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..environment.values import named_in
 from .editions import LAYOUT, fingerprint, plain, sentences_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ..environment import Domain
     from .rule import Rule
 
 _HEADING = re.compile(r"\s*#{1,6}\s+(.+?)[\s#]*$")
@@ -76,6 +78,19 @@ def policy_sentences(policy: str, rules: Iterable[Rule] = (), ties: Iterable[tup
         if tie not in tied[number]:
             tied[number].append(tie)
     return [sentence._replace(ties=tuple(known)) for sentence, known in zip(found, tied, strict=True)]
+
+
+def sentences_of_domain(domain: Domain, rules: Iterable[Rule]) -> list[Sentence]:
+    """Return the sentences of a domain's policy, tied to the rules that stand for them and the values that they state.
+
+    Args:
+        domain: The domain.
+        rules: Its rules.
+    """
+    values = domain.spec.values
+    stated = _sentences(domain.policy_source) if values and domain.has_own_data else ()
+    ties = [(Tie("value", name), values.fill(each.text, "policy")) for each in stated for name in named_in(each.text)]
+    return policy_sentences(domain.environment().policy, rules, ties)
 
 
 def _sentences(policy: str) -> Iterator[Sentence]:

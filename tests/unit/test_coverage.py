@@ -326,6 +326,18 @@ def test_the_page_has_the_policy_in_colours(tmp_path: Path, capsys: pytest.Captu
     assert "<script" not in text
 
 
+def test_sentences_are_tied_to_the_values_that_they_state() -> None:
+    from pytest_tau.policy.sentences import sentences_of_domain
+
+    airline = load_domain("airline")
+    tied = {tie.name: each.text for each in sentences_of_domain(airline, ()) for tie in each.ties}
+    assert {"extra_bag_fee", "max_passengers", "free_bags[gold][economy]"} <= tied.keys()
+    assert str(airline.spec.values["extra_bag_fee"]) in tied["extra_bag_fee"]
+    assert not any("{" in text for text in tied.values())
+    mock = load_domain("mock")
+    assert not any(each.ties for each in sentences_of_domain(mock, ())), "it declares no values"
+
+
 def test_a_policy_cannot_write_into_the_page(tmp_path: Path, shop: Callable[..., Domain]) -> None:
     from pytest_tau.capabilities.coverage.page import write_page
 
@@ -401,7 +413,7 @@ def test_lint_has_a_line_with_the_figures(capsys: pytest.CaptureFixture[str], mo
     main(["lint", "mock"])
     line = (
         "coverage by reference actions: 5 of 6 tools, 7 of 7 parameters, 2 of 2 values of closed choices, 1 of 3 pairs "
-        "of writes, a rule for 4 of 11 sentences of the policy (tau coverage lists the rest)"
+        "of writes, a rule or a value for 4 of 11 sentences of the policy (tau coverage lists the rest)"
     )
     assert capsys.readouterr().out.splitlines()[-1] == line
     main(["lint", "mock", "--json"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ConfigurationError
-from ...policy.sentences import policy_sentences
+from ...policy.sentences import sentences_of_domain
 from ...references.breachable import stated_rules
 from ...references.exercised import declared_points, named_by
 
@@ -44,6 +44,7 @@ def _parts(domain: Domain, tasks: Sequence[Task]) -> Iterator[str]:
         rules = stated_rules(domain)
     except ConfigurationError:  # which is a finding of its own
         rules = ()
-    sentences = policy_sentences(domain.environment().policy, rules)
+    sentences = sentences_of_domain(domain, rules)
     if sentences:
-        yield f"a rule for {sum(bool(each.ties) for each in sentences)} of {len(sentences)} sentences of the policy"
+        tied = sum(bool(each.ties) for each in sentences)
+        yield f"a rule or a value for {tied} of {len(sentences)} sentences of the policy"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ConfigurationError, TauError
-from ...policy.sentences import Sentence, policy_sentences
+from ...policy.sentences import Sentence, sentences_of_domain
 from ...references.breachable import breachable, stated_rules
 from ...references.exercised import Point, calls_in, exercised, exercised_in, points_of, reference_calls
 from ...references.sides import tools_of
@@ -35,7 +35,7 @@ KINDS = {
     "pairs": "pairs of writes in one task",
     "documents": "documents",
     "rules": "rules of the policy",
-    "sentences": "sentences of the policy that a rule is tied to",
+    "sentences": "sentences of the policy that a rule or a value is tied to",
 }
 #: What a list of what nothing touches is called, where that is something else.
 UNTOUCHED = {
@@ -142,8 +142,7 @@ def cover(domain: Domain, played: Sequence[Played], of: str, notes: Iterable[str
     code = _code(domain, played, notes)
     touched = _points(domain, played, notes)
     rules, broken = _rules(domain, played, notes)
-    policy = domain.environment().policy
-    sentences = policy_sentences(policy, rules)
+    policy, sentences = domain.environment().policy, sentences_of_domain(domain, rules)
     of_runs = any(each.messages is not None for each in played)
     untried = "" if of_runs or domain.spec.agent_db.cheap_to_fork else _APART
     rows = [

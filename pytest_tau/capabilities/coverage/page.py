@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _COLOURS = {
     "checked": ("a task can break a rule that is tied to it", "a conversation has broken a rule that is tied to it"),
     "idle": ("no task that was tried breaks its rule", "no conversation has broken its rule"),
+    "stated": ("it states a value: tau vary lists those that no task notices",) * 2,
     "bare": ("nothing is tied to it", "nothing is tied to it"),
 }
 
@@ -103,5 +104,7 @@ def _coloured(each: Coverage) -> str:
 def _colour(sentence: Sentence, each: Coverage) -> str:
     if not sentence.ties:
         return "bare"
-    # A value cannot be broken.
-    return "checked" if any(tie.kind != "rule" or tie.name in each.broken for tie in sentence.ties) else "idle"
+    rules = [tie.name for tie in sentence.ties if tie.kind == "rule"]
+    if not rules:
+        return "stated"
+    return "checked" if each.broken.intersection(rules) else "idle"
