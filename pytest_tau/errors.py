@@ -15,6 +15,7 @@ TauError
 │   ├── BudgetError         the money for model calls is spent
 │   ├── MissingModelError   the agent asks for the model of the run, which has none
 │   └── UnwatchedModelError calls of the agent's own client cannot be watched in this process
+├── UnboundCallError        an agent's own tool was called by code of which it is not known which trial it belongs to
 ├── JudgeError              the judge of NL assertions failed
 ├── EvaluatorError          a reward component that a plugin added failed
 ├── DomainError             a domain contradicts what it declares, so that no verdict is possible
@@ -51,6 +52,7 @@ __all__ = [
     "TauError",
     "ToolError",
     "ToolServerError",
+    "UnboundCallError",
     "UnusableReplyError",
     "UnwatchedModelError",
     "unknown_name",

@@ -27,7 +27,8 @@ pytestmark = pytest.mark.parity
         ("airline_azure_full", "f756999d", "task", "it requires a call that the policy forbids"),
         # It was about to make another call, or had announced one.
         ("airline_qwen2.5-7b", "d0043f3e", "undecided", "a required call was not made"),
-        ("airline_qwen2.5-7b", "88c01ecf", "agent", "it refused a required call"),
+        # It offered other flights, of another reservation than the one that the user meant.
+        ("airline_qwen2.5-7b", "88c01ecf", "agent", "it never looked at the record, which its tool had listed"),
         # The user can set the switch back.
         ("telecom_gpt-4o", "57fceb38", "agent", "it transferred the user instead of making a required call"),
         # The call was the right one for another reservation.

@@ -85,7 +85,7 @@ def results(tmp_path: Path) -> Callable[..., str]:
         (["regrade", "x.json", "--judge", "os:sep"], "judge 'os:sep' has no method judge(statements, messages)"),
         (["regrade", "x.json", "--judge", "no.such:judge"], "judge 'no.such:judge' cannot be imported"),
         (["lint", "mock", "--split", "tset"], "unknown split 'tset'"),
-        (["init", "--agent", "langchian"], "invalid choice: 'langchian'"),
+        (["init", "--agent", "langchian"], "--agent: unknown template 'langchian'; did you mean 'langchain'?"),
         (["lint", "mock", "--tau-data", "."], "unrecognized arguments: --tau-data"),
     ],
 )

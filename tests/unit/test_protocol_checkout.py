@@ -86,11 +86,12 @@ def test_schemas_from_sources_are_those_of_the_imported_functions(own_tools, nam
     """The bundled domains have everything that a signature can name: their sources are read like a checkout."""
     tools, _, problems = own_tools
     assert problems == []
-    environment = pytest_tau.load_domain(name).environment()
+    domain = pytest_tau.load_domain(name)
+    environment, values = domain.environment(), domain.spec.values
     for side in ("assistant", "user"):
         found = {tool.name: tool for tool in getattr(tools[name], side)}
         for tool in environment.tools(side):
-            assert found[tool.name].description == tool.description
+            assert values.fill(found[tool.name].description, name) == tool.description
             assert found[tool.name].parameters == tool.parameters
 
 

@@ -41,7 +41,7 @@ def test_a_refused_cancellation_can_break_its_conditions():
 
 
 @pytest.mark.parametrize(
-    ("name", "unknown"), [("mock", {"deletion"}), ("retail", set()), ("telecom", {"verified-payment"})]
+    ("name", "unknown"), [("mock", {"deletion"}), ("retail", {"stated-version"}), ("telecom", {"verified-payment"})]
 )
 def test_what_the_tasks_of_a_domain_can_break(name, unknown):
     domain = load_domain(name)

@@ -345,7 +345,7 @@ def test_rows_have_the_facts_of_each_trial(tmp_path: Path, domain: Domain) -> No
     page = report(tmp_path / "r.html", domain, run_folder(tmp_path / "run", *trials(domain, {"a": "f"}, **fields)))
     row = page.row(0)
     assert page.data["tasks"][row["task"]] == ["tiny", "a", {"actions": "3"}]
-    checks = [page.data["checks"][check] for check in row["failed"]]
+    checks = [page.data["texts"][check] for check in row["failed"]]
     assert checks == ["DB", "ENV_ASSERTION phone_on", "COMMUNICATE 42"]
     expected = {"trial": 0, "outcome": "failed", "reward": 0.0, "ended": "user_stop ###STOP###", "turns": 8, "calls": 4}
     assert expected.items() <= row.items()
