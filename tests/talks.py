@@ -151,7 +151,7 @@ class Talk:
 
         found = check_policy(self.messages, self.task, self.domain, **settings)
         assert found is not None
-        assert not found.problems
+        assert not found.problems, found.problems
         return found
 
     @property

@@ -35,6 +35,18 @@ def imported_by(statements: str) -> set[str]:
 # Names
 
 
+@for_each(PACKAGES)
+def test_no_module_takes_the_place_of_a_name_of_its_package(package: str) -> None:
+    """A module that is imported later becomes an attribute of the package, instead of the function of this name."""
+    found = importlib.import_module(package)
+    modules = [module.name for module in pkgutil.iter_modules(found.__path__)]
+    for name in modules:
+        before = getattr(found, name, None)
+        importlib.import_module(f"{package}.{name}")
+        assert before is None or getattr(found, name) is before, name
+        assert name not in getattr(found, "__all__", ()) or not inspect.ismodule(before), name
+
+
 def test_every_public_name_resolves_to_the_object_of_its_module() -> None:
     assert pytest_tau.__all__ == sorted(pytest_tau.__all__)
     assert set(pytest_tau.__all__) == set(pytest_tau._HOMES)

@@ -327,7 +327,7 @@ def test_the_page_has_the_policy_in_colours(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_sentences_are_tied_to_the_values_that_they_state() -> None:
-    from pytest_tau.policy.sentences import sentences_of_domain
+    from pytest_tau.policy.ties import sentences_of_domain
 
     airline = load_domain("airline")
     tied = {tie.name: each.text for each in sentences_of_domain(airline, ()) for tie in each.ties}

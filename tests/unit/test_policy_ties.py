@@ -6,7 +6,7 @@ import pytest
 
 from pytest_tau import load_domain
 from pytest_tau.policy import Rule, fingerprint, load_rules
-from pytest_tau.policy.sentences import Tie, policy_sentences
+from pytest_tau.policy.ties import Tie, policy_sentences
 
 POLICY = """Be brief.
 
