@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
+
+from .variables import environment_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,10 +68,11 @@ def mask_secrets(text: str, args: Mapping[Any, Any] | None = None) -> str:
         text: The text.
         args: Arguments of model calls, whose secrets are masked, too, as are those of the environment.
     """
-    account = {name: os.environ[name] for name in _ACCOUNT_VARIABLES if name in os.environ}
+    variables = environment_variables()
+    account = {name: variables[name] for name in _ACCOUNT_VARIABLES if name in variables}
     secrets = {
         *_secrets(args or {}, _is_private),
-        *_secrets(os.environ, is_secret),
+        *_secrets(variables, is_secret),
         *_secrets(account, _is_private, within=True),
     }
     for secret in sorted((one for one in secrets if len(one) >= _SHORTEST), key=len, reverse=True):

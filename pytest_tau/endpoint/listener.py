@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..background import BackgroundLoop
 from ..errors import ConfigurationError, TauError, install_extra
 from ..proxies import loopback_exemption
+from ..variables import environment_variables
 from .formats.common import COMMENT, EVENT_STREAM, event
 from .routes import ROUTES, not_served
 from .session import TOKEN_PREFIX, Address, mask_tokens
@@ -89,7 +90,7 @@ def open_session(session: TrialSession) -> Address:
         process = os.getpid()
         if process not in _LISTENERS:
             mask_tokens_in_logs()
-            os.environ.update(loopback_exemption(os.environ))
+            os.environ.update(loopback_exemption(environment_variables()))
             _LISTENERS[process] = Listener(load())
         return _LISTENERS[process].open(session)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-import os
 import platform
 import shutil
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, NamedTuple
+
+from ..variables import environment_variables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,7 @@ class Commit(NamedTuple):
 
 
 def _git(git: str, folder: Path, *args: str) -> str:
-    environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
+    environment = environment_variables() | {"GIT_OPTIONAL_LOCKS": "0"}
     done = subprocess.run(  # noqa: S603 - a fixed command, without a shell
         [git, *args], cwd=folder, env=environment, capture_output=True, text=True, timeout=_GIT_TIMEOUT, check=True
     )

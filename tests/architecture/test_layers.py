@@ -24,7 +24,7 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 #: orchestrator knows the participants' protocol.
 _GROUND = {
     *("errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "masking", "plain"),
-    *("clock", "proxies", "settings", "stalls", "world"),
+    *("clock", "proxies", "settings", "stalls", "variables", "world"),
 }
 _LAYERS = {
     *_GROUND,
@@ -57,7 +57,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stalls": {"clock"},
     "world": set(),
     "carried": set(),
-    "masking": set(),
+    "masking": {"variables"},
+    "variables": set(),
     "proxies": set(),
     "settings": {"text", "plain"},
     "models": _GROUND,

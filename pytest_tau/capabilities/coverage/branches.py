@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...documents import parse_json
 from ...errors import ConfigurationError, install_extra
-from ...plain import json
 from ...text import one_line, relative_path
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _reports(session: Any, files: Sequence[Path]) -> dict[Path, dict[str, Any]]:
             session.json_report(morfs=[str(file) for file in files], outfile=str(target))
         except CoverageException as error:
             raise ConfigurationError(f"branches cannot be measured: {error}") from error
-        found = json.loads(target.read_text(encoding="utf-8"))["files"]
+        found = parse_json(target.read_bytes())["files"]
     return {Path(name).resolve(): report for name, report in found.items()}
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 from typing import TYPE_CHECKING, Any
 
 from ...carried import carried
 from ...errors import ConfigurationError, unknown_name
 from ...models import clone
 from ...proxies import loopback_exemption
+from ...variables import environment_variables
 from ..chat_format import visible_to
 from .bridge import Bridge
 from .session import AgentSession
@@ -193,7 +193,7 @@ class AgentTrial:
         ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``ANTHROPIC_BASE_URL``, ``ANTHROPIC_API_KEY`` and ``TAU_MCP_URL``. If a
         proxy is set, ``NO_PROXY`` exempts this machine from it.
         """
-        return self._pointed_to_trial(os.environ)
+        return self._pointed_to_trial(environment_variables())
 
     @property
     def program_environ(self) -> dict[str, str]:
@@ -206,7 +206,11 @@ class AgentTrial:
     @property
     def shared_environ(self) -> dict[str, str]:
         """The environment variables of a program that several trials share: without the endpoint."""
-        given = {name: value for name, value in os.environ.items() if _is_needed(name) or name in self._program_env}
+        given = {
+            name: value
+            for name, value in environment_variables().items()
+            if _is_needed(name) or name in self._program_env
+        }
         return {**given, **loopback_exemption(given)}
 
     def _pointed_to_trial(self, variables: Mapping[str, str]) -> dict[str, str]:
