@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import ipaddress
-import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from .variables import environment_variables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +56,9 @@ def describe_proxy(url: str) -> str:
     proxy = proxy_of(url)
     if proxy is None:
         return ""
-    variable = next((name for name, value in os.environ.items() if value == proxy and _names_proxy(name)), None)
+    variable = next(
+        (name for name, value in environment_variables().items() if value == proxy and _names_proxy(name)), None
+    )
     parts = urlsplit(proxy)
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     return f"{variable or 'the system'} names the proxy {shown}"

@@ -59,7 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "carried": set(),
     "masking": {"variables"},
     "variables": set(),
-    "proxies": set(),
+    "proxies": {"variables"},
     "settings": {"text", "plain"},
     "models": _GROUND,
     # What a text says, whoever reads it.
