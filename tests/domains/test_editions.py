@@ -76,7 +76,7 @@ def test_a_seed_changes_all_values_in_the_same_way_each_time():
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_the_rules_agent_passes_an_edition_of_all_values(seed):
     other = with_edition(AIRLINE.spec, seeded(AIRLINE.spec.values, seed)).load()
     verdicts = [simulate(task, domain=other, agent="rules", user="scripted").reward for task in other.tasks()]
@@ -85,8 +85,9 @@ def test_the_rules_agent_passes_an_edition_of_all_values(seed):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", stated_names(AIRLINE))
-def test_each_value_of_airline_is_noticed_or_known_not_to_be(name):
+# One noticed value in four, and all others; ``tau vary airline`` tries every one.
+@pytest.mark.parametrize("name", sorted({*UNNOTICED, *stated_names(AIRLINE)[::4]}))
+def test_a_value_of_airline_is_noticed_or_known_not_to_be(name):
     (varied,) = vary(AIRLINE, "rules", [name], "base")
     assert bool(varied.failed) == (name not in UNNOTICED)
 

@@ -136,10 +136,15 @@ def test_named_variables_are_passed_and_keys_are_not(run: Callable[..., Any], mo
     ],
 )
 def test_a_wrong_answer_is_the_agents_failure(run: Callable[..., Any], function: str, problem: str) -> None:
-    failed = run(code=f"import sys\nprint('trouble ahead', file=sys.stderr)\n{answering(function)}")
+    failed = run(code=answering(function))
     failed.outcomes(failed=1)
     failed.line(problem)
     failed.line("ended by a fault of the agent")
+
+
+def test_what_a_program_has_logged_before_its_end_is_in_the_error(run: Callable[..., Any]) -> None:
+    failed = run(code=f"import sys\nprint('trouble ahead', file=sys.stderr)\n{answering('sys.exit(3)')}")
+    failed.outcomes(failed=1)
     failed.line("  trouble ahead")
 
 
