@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .variables import environment_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 MASK: Final = "***"
 #: A key in a text, also if a provider has masked a part of it.
@@ -68,6 +68,30 @@ def mask_secrets(text: str, args: Mapping[Any, Any] | None = None) -> str:
         text: The text.
         args: Arguments of model calls, whose secrets are masked, too, as are those of the environment.
     """
+    return _masked_text(text, _known_secrets(args))
+
+
+def masked(value: Any, args: Mapping[Any, Any] | None = None) -> Any:
+    """Return a JSON value whose texts are masked."""
+    return _masked(value, _known_secrets(args)) if value else value
+
+
+def _masked(value: Any, secrets: Sequence[str]) -> Any:
+    if isinstance(value, str):
+        return _masked_text(value, secrets)
+    if isinstance(value, dict):
+        return {name: _masked(part, secrets) for name, part in value.items()}
+    return [_masked(part, secrets) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _masked_text(text: str, secrets: Sequence[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, MASK)
+    return _without_login(KEY_LIKE.sub(MASK, _NAMED.sub(_without_value, text)))
+
+
+def _known_secrets(args: Mapping[Any, Any] | None) -> list[str]:
+    """Return the secrets among arguments and in the environment, the longest first."""
     variables = environment_variables()
     account = {name: variables[name] for name in _ACCOUNT_VARIABLES if name in variables}
     secrets = {
@@ -75,18 +99,7 @@ def mask_secrets(text: str, args: Mapping[Any, Any] | None = None) -> str:
         *_secrets(variables, is_secret),
         *_secrets(account, _is_private, within=True),
     }
-    for secret in sorted((one for one in secrets if len(one) >= _SHORTEST), key=len, reverse=True):
-        text = text.replace(secret, MASK)
-    return _without_login(KEY_LIKE.sub(MASK, _NAMED.sub(_without_value, text)))
-
-
-def masked(value: Any, args: Mapping[Any, Any] | None = None) -> Any:
-    """Return a JSON value whose texts are masked."""
-    if isinstance(value, str):
-        return mask_secrets(value, args)
-    if isinstance(value, dict):
-        return {name: masked(part, args) for name, part in value.items()}
-    return [masked(part, args) for part in value] if isinstance(value, list | tuple) else value
+    return sorted((secret for secret in secrets if len(secret) >= _SHORTEST), key=len, reverse=True)
 
 
 def shown_setting(value: str) -> str:

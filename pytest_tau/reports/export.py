@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import tempfile
 import unicodedata
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
 from ..analysis.columns import COLUMNS, with_facts
 from ..capability.calls import columns_in
+from ..documents import parse_json
 from ..models import writable
 from ..plain import json
 from ..runs.groups import Group
@@ -132,15 +134,22 @@ def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
     """
     table = csv.writer(file, lineterminator="\n")
     columns = [each for each in with_facts(run.fact_columns) if each.exported]
-    rows = []
-    for trial in _of(run, domain):
-        record = make_record(trial.simulation, trial.task, trial.domain, trial.test)
-        rows.append([_text(each.cell(record, trial.simulation)) for each in columns])
     always = {each.name for each in COLUMNS} | {named.column.name for named in columns_in(run.info)}
-    shown = [place for place, each in enumerate(columns) if each.name in always or any(row[place] for row in rows)]
-    table.writerow(columns[place].name for place in shown)
-    table.writerows([row[place] for place in shown] for row in rows)
-    return len(rows)
+    shown = {place for place, each in enumerate(columns) if each.name in always}
+    written = 0
+    # Which columns have a value is known at the end, and the rows of a large run are not kept in memory.
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as rows:
+        for trial in _of(run, domain):
+            record = make_record(trial.simulation, trial.task, trial.domain, trial.test)
+            row = [_text(each.cell(record, trial.simulation)) for each in columns]
+            shown.update(place for place, cell in enumerate(row) if cell)
+            rows.write(json.dumps(row) + "\n")
+            written += 1
+        rows.seek(0)
+        places = sorted(shown)
+        table.writerow(columns[place].name for place in places)
+        table.writerows([row[place] for place in places] for row in map(parse_json, rows))
+    return written
 
 
 def _of(run: Run, domain: str | None) -> Iterator[StoredTrial]:
