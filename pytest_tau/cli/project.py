@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..domains import domain_names, load_domain
 from ..errors import ConfigurationError, TauError, unknown_name
 from .options import add_options
+from .settings import RUN_HELP
 
 if TYPE_CHECKING:
     import argparse
@@ -48,6 +49,31 @@ def project_of(args: argparse.Namespace, files: Sequence[str] = ()) -> Project:
         ConfigurationError: A folder is missing or has another layout.
     """
     return Project(data_dir(args.data), args.plugins, args.rootdir, files)
+
+
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a command that reads the simulations of several runs, each with its domain."""
+    parser.add_argument("runs", nargs="+", metavar="RUN", help=RUN_HELP)
+    add_options(
+        parser.add_argument_group("selection"),
+        "domain",
+        help="the domain of the runs (default: the one that they name, or the one whose tools they call)",
+    )
+
+
+def project_of_runs(args: argparse.Namespace) -> Project:
+    """Return the project that the options name, with the domain of the runs if it is given.
+
+    Args:
+        args: The options of :func:`add_runs` and :func:`add_project_options`.
+
+    Raises:
+        ConfigurationError: A folder is missing or has another layout, or there is no such domain.
+    """
+    project = project_of(args)
+    if args.domain is not None:
+        project.load(args.domain)
+    return project
 
 
 def data_dir(given: str | None) -> Path | None:
@@ -116,6 +142,10 @@ class Project:
     def own_names(self) -> list[str]:
         """Return the names of the domains that plugins and ``conftest.py`` files provide, in their order."""
         return list(self._provided.domains)
+
+    def bundled_names(self) -> frozenset[str]:
+        """Return the names of the domains that have their bundled data."""
+        return frozenset() if self._data else frozenset(self.names()) - {*self.own_names()}
 
     def load(self, name: str) -> Domain:
         """Return a domain; one of the project takes precedence over an installed one.

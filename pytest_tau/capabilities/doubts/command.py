@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...cli.options import add_options
-from ...cli.project import add_project_options, data_dir, project_of
-from ...cli.settings import RUN_HELP, Printer, print_json
+from ...cli.project import add_project_options, add_runs, project_of_runs
+from ...cli.settings import Printer, print_json
 from ...text import listed, plural
 from .evidence import in_words
 
@@ -35,12 +35,7 @@ def add_parser(commands: Any) -> None:
             ("tau doubts results/*.json --data path/to/data/tau2", "result files over official data"),
         ],
     )
-    parser.add_argument("runs", nargs="+", metavar="RUN", help=RUN_HELP)
-    add_options(
-        parser.add_argument_group("selection"),
-        "domain",
-        help="the domain of the runs (default: the one that they name, or the one whose tools they call)",
-    )
+    add_runs(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
         "--max",
@@ -60,11 +55,8 @@ def run(args: argparse.Namespace) -> int:
     from ...runs.reader import open_run
     from .runs import StoredEvidence
 
-    project = project_of(args)
-    if args.domain is not None:
-        project.load(args.domain)  # an unknown name is an error at once
-    bundled = frozenset() if data_dir(args.data) else frozenset(project.names()) - {*project.own_names()}
-    stored = StoredEvidence(project, args.domain, bundled)
+    project = project_of_runs(args)
+    stored = StoredEvidence(project, args.domain, project.bundled_names())
     with rare_collections():
         for spec in args.runs:
             stored.read(open_run(spec, Path()))

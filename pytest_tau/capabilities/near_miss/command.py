@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...cli.options import add_options
-from ...cli.project import add_project_options, data_dir, project_of
-from ...cli.settings import RUN_HELP, Printer, print_json
+from ...cli.project import add_project_options, add_runs, project_of_runs
+from ...cli.settings import Printer, print_json
 from ...files import digest
 from ...regrade.recognition import worked_alone
 from ...regrade.stored import StoredTrials
@@ -52,12 +52,7 @@ def add_parser(commands: Any) -> None:
             ("tau near-miss results/*.json --data path/to/data/tau2 --max 25", "at most 25 in result files"),
         ],
     )
-    parser.add_argument("runs", nargs="+", metavar="RUN", help=RUN_HELP)
-    add_options(
-        parser.add_argument_group("selection"),
-        "domain",
-        help="the domain of the runs (default: the one that they name, or the one whose tools they call)",
-    )
+    add_runs(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
         "--max",
@@ -76,11 +71,12 @@ def run(args: argparse.Namespace) -> int:
     from ...garbage import rare_collections
     from ...runs.reader import open_run
 
-    project = project_of(args)
-    if args.domain is not None:
-        project.load(args.domain)  # an unknown name is an error at once
-    bundled = frozenset() if data_dir(args.data) else frozenset(project.names()) - {*project.own_names()}
-    trials, passed, near = StoredTrials(project, args.domain, bundled), Counter[str](), list[_NearMiss]()
+    project = project_of_runs(args)
+    trials, passed, near = (
+        StoredTrials(project, args.domain, project.bundled_names()),
+        Counter[str](),
+        list[_NearMiss](),
+    )
     with rare_collections():
         for opened in (open_run(spec, Path()) for spec in args.runs):
             for placed in trials.of(opened):
