@@ -15,7 +15,7 @@ from .decidable import SIGNIFICANT, clusters_of, undecided, uneven_losses
 from .facts import fact_lines, rates_name
 from .paired import FEWEST_TASKS, Pair, Paired, PassCount
 from .power import POWER
-from .scores import first_and_last, persona_lines, rates_of
+from .scores import persona_lines, powers_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -198,7 +198,7 @@ class Comparison:
                 lines += [difference, *([said] if said else [])]
         if len(self.variants) == 1 and len(domains := self.domains) > 1:
             lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
-        if len(self.variants) == 1 and (powers := self._powers()):
+        if len(self.variants) == 1 and (powers := powers_line(*zip(*self.pairs.values(), strict=True))):
             lines.append(powers)
         columns, several = columns_in(self.after.info), len(self.variants) > 1
         compared = [self._both[group] for group in self.pairs]
@@ -242,15 +242,6 @@ class Comparison:
         trials = f", trials per task: {' and '.join(dict.fromkeys(numbers))}" if numbers else ""
         tasks = f"{plural(count_tasks(self.pairs), 'task')}{in_clusters(self.variants.values())}"
         return f"{self.after.name} compared with {self.before.name}: {tasks} in both{trials}"
-
-    def _powers(self) -> str:
-        """Return pass^k of both runs for each k above 1 that both have trials for, as a line; empty without any."""
-        before, after = (
-            {rate.k: rate for rate in first_and_last([*rates_of(counts)])}
-            for counts in zip(*self.pairs.values(), strict=True)
-        )
-        both = [k for k in before if k > 1 and k in after]
-        return ", ".join(f"pass^{k} {before[k].value:.3f} -> {after[k].value:.3f}" for k in both)
 
     def _excluded(self) -> list[str]:
         parts = [

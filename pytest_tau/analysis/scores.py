@@ -151,6 +151,17 @@ def rates_of(results: Sequence[tuple[int, int]]) -> Iterable[Rate]:
             yield Rate(k, value)
 
 
+def powers_line(before: Sequence[tuple[int, int]], after: Sequence[tuple[int, int]]) -> str:
+    """Return pass^k of two runs for each k above 1 that both have trials for, as a line; empty without any.
+
+    Args:
+        before: For each task, its trials in the earlier run that ran, and how many of them passed.
+        after: The same of the later run.
+    """
+    one, two = ({rate.k: rate.value for rate in first_and_last([*rates_of(counts)])} for counts in (before, after))
+    return ", ".join(f"pass^{k} {one[k]:.3f} -> {two[k]:.3f}" for k in one if k > 1 and k in two)
+
+
 #: Flaky tasks that are listed without -v, and characters of each name.
 _MOST, _LONGEST = 10, 60
 
