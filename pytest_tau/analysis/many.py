@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..runs.groups import Group
     from ..runs.record import TrialRecord
     from .compare import RunRecords
+    from .metrics import PassRate
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -52,9 +53,8 @@ class RunRow(NamedTuple):
         trials: Trials that count in rates, on the compared tasks.
         errors: Trials of all its tasks that ended in an error.
         excluded: Trials of all its tasks that are excluded from rates.
-        rate: pass^1 over the compared tasks; None if there are none.
-        interval: The 95 % interval of the rate; None with fewer than two tasks.
-        rates: pass^k for each k that a task has trials for.
+        interval: The 95 % interval of pass^1; None with fewer than two tasks.
+        rates: pass^k over the compared tasks, for each k that a task has trials for; empty if there are none.
         domains: pass^1 by domain.
         cost: USD of all its trials; None if it is not known.
         other_tasks: Tasks of this run that are not compared.
@@ -64,12 +64,16 @@ class RunRow(NamedTuple):
     trials: int
     errors: int
     excluded: int
-    rate: float | None
     interval: Interval | None
     rates: Sequence[Rate]
     domains: Mapping[str, float]
     cost: float | None
     other_tasks: int
+
+    @property
+    def rate(self) -> PassRate | None:
+        """Return pass^1; None if there are no tasks."""
+        return self.rates[0].value if self.rates else None
 
 
 class Contrast(NamedTuple):
@@ -320,7 +324,6 @@ class ManyRuns:
             sum(count.trials for count in counts.values()),
             sum(record.outcome == "error" for record in records),
             sum(record.counted_as == "excluded" for record in records),
-            sum(count.share for count in counts.values()) / len(counts) if counts else None,
             pass_hat_k_interval(
                 [*counts.values()], 1, clusters_of([each[key] for each in self._sides] for key in counts)
             ),
@@ -357,6 +360,7 @@ def _seeds(records: Iterable[TrialRecord]) -> set[tuple[int, int]]:
 def _row_dict(row: RunRow) -> dict[str, Any]:
     return {
         **row._asdict(),
+        "rate": row.rate,
         "interval": list(row.interval) if row.interval else None,
         "rates": {str(rate.k): rate.value for rate in row.rates},
         "domains": dict(row.domains),

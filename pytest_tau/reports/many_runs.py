@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..analysis.many import Contrast, ManyRuns, RunRow
+    from ..analysis.metrics import PassRate
     from ..analysis.statistics import Interval
 
 #: The most characters of a run's name.
@@ -143,7 +144,7 @@ def _kind(each: Contrast) -> str:
     return "loss" if each.paired.difference < 0 else "gain"
 
 
-def _rate(value: float | None) -> str:
+def _rate(value: PassRate | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
