@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..commands.options import add_options
+from ..commands.output import RECORDS_HELP, Printer, pass_rates
 from ..errors import ConfigurationError, TauError
 from ..text import plural
-from .options import add_options
-from .settings import RECORDS_HELP, Printer, pass_rates
 
 if TYPE_CHECKING:
     import argparse

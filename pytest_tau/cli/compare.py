@@ -6,11 +6,11 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..commands.options import add_options
+from ..commands.output import RECORDS_HELP, Printer, open_page, print_json
 from ..errors import ConfigurationError
 from ..plain import json
 from ..text import plural, printable
-from .options import add_options
-from .settings import RECORDS_HELP, Printer, open_page, print_json
 
 if TYPE_CHECKING:
     import argparse

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..capability import installed
+from ..commands.options import OPTIONS, add_options
+from ..commands.output import RUN_HELP, print_aside
+from ..commands.project import Project, add_project_options, data_dir
 from ..errors import ConfigurationError, unknown_name
 from ..files import ambiguous_names, atomic_open, file_name_of
 from ..text import plural
-from .options import OPTIONS, add_options
-from .project import Project, add_project_options, data_dir
-from .settings import RUN_HELP, print_aside
 
 if TYPE_CHECKING:
     import argparse

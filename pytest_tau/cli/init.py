@@ -10,10 +10,10 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..commands.options import add_options
 from ..documents import read_toml
 from ..errors import ConfigurationError, unknown_name
 from ..plain import json
-from .options import add_options
 
 if TYPE_CHECKING:
     import argparse

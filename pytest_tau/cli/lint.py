@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..commands.options import add_options
+from ..commands.output import Printer, print_json
+from ..commands.project import Project, add_project_options, project_of
 from ..errors import ConfigurationError
 from ..text import plural
-from .options import add_options
-from .project import Project, add_project_options, project_of
-from .settings import Printer, print_json
 
 if TYPE_CHECKING:
     import argparse

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..commands.options import add_options
+from ..commands.output import Printer
 from ..errors import ConfigurationError
 from ..runs.layout import MANIFEST, PLAN, SIMULATIONS
 from ..text import plural
-from .options import add_options
-from .settings import Printer
 
 if TYPE_CHECKING:
     import argparse

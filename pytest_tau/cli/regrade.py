@@ -6,20 +6,18 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..documents import DocumentError, parse_json
+from ..commands.judges import judge_of
+from ..commands.options import add_options
+from ..commands.output import print_json
+from ..commands.project import Project, add_project_options, data_dir, project_of
 from ..errors import ConfigurationError
 from ..runs.layout import RESULTS_INDEX, simulation_files
-from .options import add_options
-from .project import Project, add_project_options, data_dir, project_of
 from .regrade_output import TextReport, json_document, print_rewritten
-from .settings import print_json
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from ..chat import LLM
-    from ..evaluation import Judge
     from ..regrade.regrade import RegradeSettings
     from ..regrade.result import FileReport
 
@@ -205,54 +203,6 @@ def _files(found: Path) -> list[Path]:
     if found.is_dir() and not kept and not (found / RESULTS_INDEX).is_file():
         raise ConfigurationError(f"{found} has no conversations, only records of trials")
     return kept or [found]
-
-
-def judge_of(args: argparse.Namespace) -> Judge | None:
-    """Return the judge that the options name; None if they name none.
-
-    Raises:
-        ConfigurationError: It cannot be loaded, or its model cannot be called.
-    """
-    if args.judge_llm is not None:
-        from ..chat import TrialModels
-        from ..evaluation import LazyJudge
-
-        if args.judge not in (None, "llm"):
-            raise ConfigurationError(f"--judge-llm is the model of --judge llm; remove it, or --judge {args.judge}")
-        models = TrialModels({"judge": judge_llm(args)})
-        return LazyJudge(args.judge_llm).bind(models.get("judge"))
-    if args.judge == "llm":
-        raise ConfigurationError("judge 'llm' needs a model: add --judge-llm MODEL")
-    if args.judge is None:
-        return None
-    from ..runner import load_judge
-
-    return load_judge(args.judge, Path.cwd())
-
-
-def judge_llm(args: argparse.Namespace, *, priced: bool = False) -> LLM:
-    """Return the model of the options ``--judge-llm`` and ``--judge-llm-args``.
-
-    Args:
-        args: The options.
-        priced: Whether the prices of its calls have to be known.
-
-    Raises:
-        ConfigurationError: It cannot be called.
-    """
-    from ..chat import LLM
-    from ..chat.call_arguments import with_defaults
-    from ..integrations.default_model import check_model, default_model
-
-    try:
-        arguments = parse_json(args.judge_llm_args or "{}")
-    except DocumentError as error:
-        # The value is not quoted: it may contain a key.
-        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got text that is {error}") from None
-    if not isinstance(arguments, dict):
-        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
-    check_model(args.judge_llm, arguments, priced=priced)
-    return LLM(args.judge_llm, default_model(), with_defaults(args.judge_llm, arguments))
 
 
 def _status(reports: list[FileReport], *, allow_uncompared: bool) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..commands.output import Printer, print_aside
 from ..text import listed, plural, shorten
-from .settings import Printer, print_aside
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..commands.options import add_options
+from ..commands.project import add_project_options, options_schema, project_of
 from ..errors import ConfigurationError
 from ..files import atomic_write
 from ..plain import json
 from ..runs.layout import MANIFEST, SIMULATIONS
-from .options import add_options
-from .project import add_project_options, options_schema, project_of
 
 if TYPE_CHECKING:
     import argparse

@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..commands.options import add_options
+from ..commands.output import RUN_HELP, Printer, print_json
+from ..commands.project import add_project_options, project_of
 from ..documents import DocumentError, parse_json, read_toml
 from ..errors import ConfigurationError
 from ..text import plural
-from .options import add_options
 from .parser import Parser
-from .project import add_project_options, project_of
-from .settings import RUN_HELP, Printer, print_json
 
 if TYPE_CHECKING:
     import argparse

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..commands.options import add_options
+from ..commands.output import Printer
 from ..errors import ConfigurationError
 from ..text import plural
-from .options import add_options
-from .settings import Printer
 
 if TYPE_CHECKING:
     import argparse

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..commands.options import add_options
+from ..commands.output import RECORDS_HELP, Printer, open_page
+from ..commands.project import Project, add_project_options, data_dir
 from ..text import plural, printable
-from .options import add_options
-from .project import Project, add_project_options, data_dir
-from .settings import RECORDS_HELP, Printer, open_page
 
 if TYPE_CHECKING:
     import argparse

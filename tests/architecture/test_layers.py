@@ -108,9 +108,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Below the participants, but for the packages that step conversations: see below.
     "integrations": {*_LAYERS, "domains", "episodes"},
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},
-    "cli": {*_LAYERS, *_STORED, "submission", "domains", "episodes", "play", "integrations"},
+    # What commands of ``tau`` have in common, those of capabilities included.
+    "commands": {*_LAYERS, "runs", "analysis", "domains", "integrations"},
+    "cli": {*_LAYERS, *_STORED, "commands", "submission", "domains", "episodes", "play", "integrations"},
     # Ideas: each imports the core, and no other idea.
-    "capabilities": {*_LAYERS, *_STORED, "integrations", "plugin", "cli"},
+    "capabilities": {*_LAYERS, *_STORED, "integrations", "plugin", "commands"},
     # The public names, resolved at first use.
     "__init__": {*_LAYERS, "domains", "episodes", "integrations"},
     "__main__": {"cli"},
@@ -132,7 +134,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "reports": {"matplotlib"},
     "capabilities": {"aiohttp", "coverage", "numpy", "opentelemetry", "pydantic", "pytest", "syrupy", "urllib3"},
     "submission": {"pydantic"},
-    "cli": {"pytest"},  # loads the plugins and conftest.py files of a project
+    "commands": {"pytest"},  # loads the plugins and conftest.py files of a project
     "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet", "anyio"},
 }
 
@@ -230,7 +232,12 @@ def test_siblings_do_not_know_each_other() -> None:
     assert not {"orchestrator", "participants"} & MAY_IMPORT["evaluation"]
     users = {part: MAY_IMPORT[part] for part in PARTS if part not in ("__main__", "capabilities")}
     assert not {"plugin", "cli"} & set.union(*users.values())
-    assert {part for part, below in users.items() if "integrations" in below} == {"plugin", "cli", "__init__"}
+    assert {part for part, below in users.items() if "integrations" in below} == {
+        "plugin",
+        "commands",
+        "cli",
+        "__init__",
+    }
 
 
 def test_integrations_with_libraries_of_participants_and_models_stay_below_the_participants() -> None:

@@ -19,7 +19,7 @@ OTHERS = {
     "cli/__init__.py": 1,  # the version
     "cli/init.py": 1,  # names that the command was given
     "cli/schema.py": 1,  # a path that the command was given
-    "cli/settings.py": 1,  # JSON, which has escapes of its own
+    "commands/output.py": 1,  # JSON, which has escapes of its own
     "plugin/failure_repr.py": 3,  # lines that the constructor has made printable
     "plugin/report/progress.py": 2,  # numbers, and node ids that are made printable
     "plugin/report/terminal.py": 2,  # commands of this package, and parts of printable lines

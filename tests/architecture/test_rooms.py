@@ -42,8 +42,6 @@ OF_PLUGIN = {
     "traces": {"context.run_state", "options", "store.lock", "wire"},
     "voice": {"options"},
 }
-#: The modules of the commands that capabilities still import.
-OF_COMMANDS = {"options", "project", "regrade", "settings"}
 
 #: Modules that may use private parts of a library: the one that collects them.
 COMPATIBILITY = {
@@ -171,10 +169,6 @@ def imported_by_capabilities(package: str) -> dict[str, set[str]]:
 def test_a_capability_imports_of_the_plugin_what_the_table_has() -> None:
     """A row only gets shorter: what a capability needs of a run is in ``pytest_tau.capability.runs``."""
     assert imported_by_capabilities("pytest_tau.plugin") == OF_PLUGIN
-
-
-def test_capabilities_import_of_the_commands_what_the_table_has() -> None:
-    assert set().union(*imported_by_capabilities("pytest_tau.cli").values()) == OF_COMMANDS
 
 
 @pytest.mark.parametrize("library", COMPATIBILITY)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_tau.cli import all_commands, command_parser, commands_for, core_commands, main
-from pytest_tau.cli.options import OPTIONS
+from pytest_tau.commands.options import OPTIONS
 from pytest_tau.run_settings import run_options
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from pytest_tau.cli.project import Project as CliProject
+from pytest_tau.commands.project import Project as CliProject
 
 from .commands import Ran
 
@@ -302,7 +302,7 @@ def test_regrade_without_the_project_names_what_is_missing(tau: Tau, project: Pa
 def test_names_of_installed_domains_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not for each task: the metadata of every installed distribution is read for them."""
     read = []
-    monkeypatch.setattr("pytest_tau.cli.project.domain_names", lambda: read.append("names") or ["airline", "mock"])
+    monkeypatch.setattr("pytest_tau.commands.project.domain_names", lambda: read.append("names") or ["airline", "mock"])
     project = CliProject(None)
     assert [project.names(), project.names()] == [["airline", "mock"]] * 2
     assert project.load("mock").name == "mock"
@@ -398,7 +398,7 @@ def test_a_conftest_that_ends_the_process_is_an_error(tau: Tau, project: Path, t
 
 
 def test_plugins_are_loaded_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_tau.cli import project as module
+    from pytest_tau.commands import project as module
     from pytest_tau.errors import ConfigurationError
 
     calls: list[list[str]] = []

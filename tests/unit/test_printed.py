@@ -13,7 +13,7 @@ import pytest
 from _pytest._io import TerminalWriter
 from hypothesis import example, given, settings, strategies as st
 
-from pytest_tau.cli.settings import Printer, print_json
+from pytest_tau.commands.output import Printer, print_json
 from pytest_tau.evaluation import Line
 from pytest_tau.plugin.failure_repr import FailureRepr, message_repr
 from pytest_tau.plugin.report.terminal import TerminalSummary

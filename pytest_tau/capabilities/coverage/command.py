@@ -6,9 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...cli.options import add_options
-from ...cli.project import Project, add_project_options, project_of
-from ...cli.settings import RUN_HELP, print_json
+from ...commands import RUN_HELP, Project, add_options, add_project_options, print_json, project_of
 from ...errors import ConfigurationError, unknown_name
 from ...text import plural
 from .measure import KINDS, Coverage, Played, cover

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...cli.settings import Printer
+from ...commands import Printer
 from ...text import plural, printable
 from .measure import KINDS, UNTOUCHED, Coverage, Row
 

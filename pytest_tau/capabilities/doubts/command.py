@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...cli.options import add_options
-from ...cli.project import add_project_options, add_runs, project_of_runs
-from ...cli.settings import Printer, print_json
+from ...commands import Printer, add_options, add_project_options, add_runs, print_json, project_of_runs
 from ...text import listed, plural
 from .evidence import in_words
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...cli.project import add_project_options, data_dir, project_of
-from ...cli.settings import Printer, print_json
+from ...commands import Printer, add_project_options, data_dir, print_json, project_of
 from ...errors import ConfigurationError, unknown_name
 from ...text import listed, plural
 from .edition import official_names

@@ -7,8 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ...capability.calls import recorded_in
-from ...cli.options import add_options
-from ...cli.settings import RUN_HELP
+from ...commands import RUN_HELP, add_options
 from ...errors import ConfigurationError, unknown_name
 from ...plain import json
 from ...run_settings import PromptingSettings, settings_that_affect

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...cli.options import add_options
-from ...cli.settings import RUN_HELP, Printer, print_aside, print_json
+from ...commands import RUN_HELP, Printer, add_options, print_aside, print_json
 from ...diagnosis import message_lines
 from ...errors import ConfigurationError
 from ...terminal import has_colours, screen_lines, terminal_width

@@ -8,9 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...cli.options import add_options
-from ...cli.project import add_project_options, project_of
-from ...cli.settings import print_aside, print_json
+from ...commands import add_options, add_project_options, print_aside, print_json, project_of
 from ...errors import BudgetError, ConfigurationError
 from ...text import plural
 from .given import given_mutants

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
-from ...cli.settings import Printer
+from ...commands import Printer
 from ...text import listed, plural
 from .mutant import KINDS
 from .verdicts import Outcome

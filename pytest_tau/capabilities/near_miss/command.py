@@ -6,9 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...cli.options import add_options
-from ...cli.project import add_project_options, add_runs, project_of_runs
-from ...cli.settings import Printer, print_json
+from ...commands import Printer, add_options, add_project_options, add_runs, print_json, project_of_runs
 from ...files import digest
 from ...regrade.recognition import worked_alone
 from ...regrade.stored import StoredTrials

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...chat import LLM
-    from ...cli.project import Project
+    from ...commands import Project
     from ...environment import Domain
     from ...models import Review, ReviewJudge, ReviewMode, Simulation
     from ...runs.later import FactWriter

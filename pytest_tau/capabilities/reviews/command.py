@@ -6,10 +6,18 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...cli.options import Option, add_option, add_options
-from ...cli.project import Project, add_project_options, data_dir
-from ...cli.regrade import judge_llm
-from ...cli.settings import RUN_HELP, Printer, print_json
+from ...commands import (
+    RUN_HELP,
+    Option,
+    Printer,
+    Project,
+    add_option,
+    add_options,
+    add_project_options,
+    data_dir,
+    judge_llm,
+    print_json,
+)
 from ...errors import ConfigurationError
 from ...text import plural
 

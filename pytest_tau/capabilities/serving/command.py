@@ -10,9 +10,7 @@ import re
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from ...cli.options import Option, add_option, add_options
-from ...cli.project import add_project_options, project_of
-from ...cli.regrade import judge_of
+from ...commands import Option, add_option, add_options, add_project_options, judge_of, project_of
 from ...errors import ConfigurationError
 from ...text import printable
 

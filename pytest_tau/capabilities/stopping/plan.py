@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...capability import installed
 from ...capability.calls import columns_of
-from ...cli.options import add_options
-from ...cli.project import project_of
-from ...cli.settings import Printer, print_json
+from ...commands import Printer, add_options, print_json, project_of
 from ...errors import ConfigurationError
 from ...text import plural
 

@@ -6,9 +6,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ...cli.options import add_options
-from ...cli.project import add_project_options, project_of
-from ...cli.settings import RUN_HELP, Printer, print_json
+from ...commands import RUN_HELP, Printer, add_options, add_project_options, print_json, project_of
 from ...errors import TauError
 from ...text import one_line, plural, printable
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...commands.options import add_options
+from ...commands.output import open_page, print_json
+from ...commands.project import add_project_options, project_of
 from ...errors import ConfigurationError
 from ...files import atomic_open
 from ...terminal import print_paged
 from ...text import printable
-from ..options import add_options
-from ..project import add_project_options, project_of
-from ..settings import open_page, print_json
 
 if TYPE_CHECKING:
     import argparse

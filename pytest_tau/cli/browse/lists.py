@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...commands.options import add_options
+from ...commands.project import Project, add_project_options, project_of
 from ...errors import TauError
 from ...terminal import has_colours, print_paged, screen_lines, terminal_width
 from ...text import one_line, plural
-from ..options import add_options
-from ..project import Project, add_project_options, project_of
 
 if TYPE_CHECKING:
     import argparse

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ...commands.project import option_groups
 from ...errors import ConfigurationError, similar_names, suggestion
 from ...terminal import print_paged
 from ..parser import Parser
-from ..project import option_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...commands.options import add_options
+from ...commands.project import Project, add_project_options, project_of
 from ...errors import ConfigurationError, unknown_name
-from ..options import add_options
-from ..project import Project, add_project_options, project_of
 
 if TYPE_CHECKING:
     import argparse
@@ -122,12 +122,12 @@ def _settings(project: Project, args: argparse.Namespace) -> SimulationSettings:
     """
     from ...chat import LLM
     from ...chat.call_arguments import with_defaults
+    from ...commands.judges import judge_of
     from ...evaluation import Evaluation
     from ...integrations.default_model import check_model, default_model
     from ...orchestrator import Limits
     from ...play import RememberedModel
     from ...runner import SimulationSettings
-    from ..regrade import judge_of
 
     judge = judge_of(args)
     names = {"agent": args.agent_llm, "user": args.user_llm}

@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...commands.options import add_options
+from ...commands.output import pass_rates
 from ...errors import ConfigurationError, TauError
 from ...text import plural
-from ..options import add_options
-from ..settings import pass_rates
 from .lists import Row, show_rows
 
 if TYPE_CHECKING:

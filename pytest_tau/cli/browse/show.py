@@ -5,11 +5,11 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from ...commands.options import add_options
+from ...commands.output import RUN_HELP
+from ...commands.project import add_project_options, project_of
 from ...errors import ConfigurationError, unknown_name
 from ...text import by_numbers
-from ..options import add_options
-from ..project import add_project_options, project_of
-from ..settings import RUN_HELP
 
 if TYPE_CHECKING:
     import argparse

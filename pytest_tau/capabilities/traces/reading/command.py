@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from ....cli.options import add_options
+from ....commands import add_options
 from ....errors import ConfigurationError
 from ....plain import json
 from ....plugin.store.lock import FolderInUseError, RunLock

@@ -10,8 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....cli.options import add_options
-from ....cli.project import Project, add_project_options, project_of
+from ....commands import Project, add_options, add_project_options, project_of
 from ....errors import ConfigurationError
 from ....files import atomic_write, digest
 from ....plain import json

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..domains import domain_names, load_domain
 from ..errors import ConfigurationError, TauError, unknown_name
 from .options import add_options
-from .settings import RUN_HELP
+from .output import RUN_HELP
 
 if TYPE_CHECKING:
     import argparse
