@@ -27,6 +27,8 @@ import pytest_tau.plugin
 from pytest_tau.capabilities import attacks
 from pytest_tau.capability import bundled
 from pytest_tau.cli import all_commands, command_parser
+from pytest_tau.diagnosis.attribution import RULES
+from pytest_tau.language.vocabulary import FACTS
 from pytest_tau.plugin import hookspecs
 from pytest_tau.plugin.collect.parametrize import _MARKER_KEYS
 from pytest_tau.plugin.options import INI_KEYS, MARKER, option_groups
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 #: The pages that are in the repository, where they are read while one works on a project.
-WRITTEN = ("options.md", "hooks.md")
+WRITTEN = ("blame.md", "facts.md", "options.md", "hooks.md")
 #: The modules that users import from, and what they are for. Their ``__all__`` is the public API.
 MODULES = {
     "pytest_tau": "load domains, simulate and grade, without pytest",
@@ -90,6 +92,8 @@ def pages() -> dict[str, str]:
         "fixtures.md": ("Fixtures", fixtures_chapter()),
         "marker.md": ("Marker", marker_chapter()),
         "hooks.md": ("Hooks", hooks_chapter()),
+        "blame.md": ("Rules of blame", blame_chapter()),
+        "facts.md": ("Facts of the scripted user", facts_chapter()),
         **{page_of(name): (f"`{name}`", module_chapter(name)) for name in MODULES},
     }
     found = {name: f"# {title}\n\n{GENERATED}\n{text}" for name, (title, text) in chapters.items()}
@@ -114,6 +118,8 @@ def index() -> str:
 | [Commands](commands.md) | `tau view`, `tau compare`, … |
 | [Fixtures](fixtures.md), [marker](marker.md) | for tests of your own |
 | [Hooks](hooks.md) | for a `conftest.py` or a plugin |
+| [Rules of blame](blame.md) | whose fault a failure looks like |
+| [Facts](facts.md) | the phrases by which the scripted user is asked for something |
 | [Outcomes and exit statuses](../summary.md) | passed, failed, error; 0, 1, 4, 5 |
 | [JUnit](../metrics.md#junit) | properties of test cases and suites |
 
@@ -263,6 +269,30 @@ def options_chapter() -> str:
         "Each option has an ini key with underscores: `--tau-agent` is `tau_agent`. The command line takes precedence."
     )
     return f"{intro}\n\n" + "\n".join(rows) + "\n"
+
+
+def blame_chapter() -> str:
+    """Return the rules that name the party at fault, in their order."""
+    rows = "\n".join(f"| {rule.parties} | {rule.when} |" for rule in RULES)
+    return f"""\
+The first rule that applies decides [whose fault a failure looks like](../failures.md#whose-fault-it-looks-like).
+
+| party | when |
+|---|---|
+{rows}
+"""
+
+
+def facts_chapter() -> str:
+    """Return the phrases by which the scripted user is asked for each fact."""
+    rows = "\n".join(f"| `{name}` | {', '.join(phrases)} |" for name, phrases in FACTS.items())
+    return f"""\
+The [scripted user](../scripted_user.md#names-of-facts) gives a fact if the agent asks for it with one of these phrases.
+
+| name | phrases |
+|---|---|
+{rows}
+"""
 
 
 def commands_chapter() -> str:

@@ -149,3 +149,13 @@ def ignored_request(facts: Facts, deviation: Deviation) -> Attribution | None:
         return None  # it then asked for that of something else
     reason = "it did not do what the user had asked for"
     return Attribution("agent", reason, following[0][0], quoted(evidence.text(asked[0])))
+
+
+def refused_by_tool(facts: Facts) -> Attribution | None:
+    """Apply if the tool has refused a required call of the agent's, which did not succeed later."""
+    refused = facts.refused_by_tool()
+    if facts.divergence is None or refused is None or refused.result is None:
+        return None
+    reason = "the tool refused a required call, and it did not succeed later"
+    evidence = f"{facts.divergence.text}; {first_line(refused.result.content or '')}"
+    return Attribution("agent", reason, refused.message_idx, evidence)

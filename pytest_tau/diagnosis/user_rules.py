@@ -77,3 +77,11 @@ def transferred_itself(facts: Facts) -> Attribution | None:
         last.message_idx,
         quoted(said.end),
     )
+
+
+def broke_the_state(facts: Facts) -> Attribution | None:
+    """Apply if a call of the user's is the turning point."""
+    divergence = facts.divergence
+    if divergence is None or divergence.kind != "diverged" or divergence.call["requestor"] != "user":
+        return None
+    return Attribution("user", "its call made the final state wrong", divergence.message_idx, divergence.text)

@@ -50,7 +50,7 @@ TAU1 = {
     "tau1_airline_grok-4-fast_tools": (99, 1),
     "tau1_retail_grok-4-fast_tools": (115, 0),
 }
-#: Where τ²-bench's tools differ from τ-bench's: docs/regrade.md.
+#: Where τ²-bench's tools differ from τ-bench's: docs/results.md.
 CHANGED_SINCE_TAU1 = {("tau1_retail_grok-4-fast_tools", task) for task in ("97", "98")}
 
 

@@ -187,7 +187,7 @@ def test_the_example_of_the_page(project):
     project.run(*options, "--tau-run-name", "clean").outcomes(passed=30)
     clean = str(project.path / "runs" / "clean")
     run = project.run(*options, "--tau-tool-faults", "*:0.1,timeout=0.1", "--tau-baseline", clean)
-    page = " ".join((Path(__file__).parents[2] / "docs" / "tool_faults.md").read_text(encoding="utf-8").split())
+    page = " ".join((Path(__file__).parents[2] / "docs" / "attacks.md").read_text(encoding="utf-8").split())
     for start in ("tau:  tool faults    ", "tau: pass^1 without -> with tool faults "):
         assert run.line(start).removeprefix("tau:  tool faults    ") in page
 

@@ -27,7 +27,7 @@ PAGE = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
 
 def example() -> list[list[str]]:
     """Return the cells of the example conversation, row by row."""
-    table = PAGE.partition("so that\nthe last message was not delivered:\n")[2].partition("\n\n##")[0]
+    table = PAGE.partition("message was not delivered:\n")[2].partition("\n\n##")[0]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines()[2:]]
 
 

@@ -1,0 +1,50 @@
+"""Rules about a write that differs from the reference, as rules about a conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..models import Call
+    from .deviations import Deviation
+    from .facts import Attribution, Facts
+
+
+def at_first(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to the first write that is not as in the reference."""
+
+    def apply(facts: Facts) -> Attribution | None:
+        return rule(facts, facts.deviations[0]) if facts.deviations else None
+
+    return apply
+
+
+def at_any(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to any write that is not as in the reference, the first one that fits."""
+
+    def apply(facts: Facts) -> Attribution | None:
+        applied = (rule(facts, deviation) for deviation in facts.deviations)
+        return next((fault for fault in applied if fault is not None), None)
+
+    return apply
+
+
+def at_call(rule: Callable[[Facts, Deviation, Call], Attribution | None]) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to any call of the agent's that is not as in the reference."""
+
+    def at(facts: Facts, deviation: Deviation) -> Attribution | None:
+        made = deviation.made
+        return None if made is None or deviation.by_user else rule(facts, deviation, made)
+
+    return at_any(at)
+
+
+def at_missing(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to any write of the agent's that is missing."""
+
+    def at(facts: Facts, deviation: Deviation) -> Attribution | None:
+        return rule(facts, deviation) if deviation.made is None and not deviation.by_user else None
+
+    return at_any(at)
