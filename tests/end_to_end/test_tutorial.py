@@ -215,7 +215,7 @@ def test_the_commands_of_the_tutorial_about_traces_say_what_it_shows(tmp_path: P
     assert not found, "\n\n".join(found)
 
 
-def test_its_snapshots_are_stored_compared_and_updated(tmp_path: Path) -> None:
+def test_its_snapshots_are_stored_and_compared(tmp_path: Path) -> None:
     pytest.importorskip("syrupy", reason="snapshots are syrupy's (pytest-tau[snapshot], dev extra)")
     followed = [step for step in steps(TUTORIAL) if is_of_snapshots(step) or step.file.endswith(".py")]
     assert sum(bool(step.command) for step in followed) == 2
