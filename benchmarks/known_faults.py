@@ -211,8 +211,8 @@ async def measure(
                 simulation = await asimulate(task, domain=domain, agent=agent, user=user, settings=SETTINGS)
                 if simulation.outcome != "failed":
                     continue
-                blame = (simulation.info or {}).get("blame") or {}
-                rules.add(side, kind, blame.get("party"))
+                blame = simulation.info.blame
+                rules.add(side, kind, blame.party if blame else None)
                 if ask is not None:
                     review = await ask(simulation, task, domain)
                     reviewer.add(side, kind, review.fault_owner if review.done else review.status)

@@ -136,8 +136,8 @@ def _group(name: str) -> Value:
 
 def _blame(name: str) -> Value:
     def text(record: TrialRecord) -> str | None:
-        found = (record.blame or {}).get(name)
-        return found if isinstance(found, str) else None
+        text: str | None = getattr(record.info.blame, name, None)
+        return text
 
     return text
 
@@ -226,7 +226,7 @@ COLUMNS: tuple[Column, ...] = (
     *(Column(name if name != "actions" else "reference_actions", _group(name)) for name in GROUPS),
     Column("blame", _blame("party"), page=PageColumn("blame")),
     Column("blame_reason", _blame("reason")),
-    Column("saw_reference", lambda record: "; ".join(record.saw_reference)),
+    Column("saw_reference", lambda record: "; ".join(record.info.saw_reference)),
     Column("simulation_id", from_simulation=lambda simulation: simulation.id),
     Column("test", lambda record: record.test),
 )

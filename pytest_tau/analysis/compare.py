@@ -58,7 +58,9 @@ class RunRecords(NamedTuple):
         records = run.records() if records is None else records
         blessed = run.info.get("blessed")
         name = f"{run.name} ({blessed})" if blessed else run.name
-        return cls(name, records, run.info, why_incomplete(run.info, sum(not each.interrupted for each in records)))
+        return cls(
+            name, records, run.info, why_incomplete(run.info, sum(not each.info.interrupted for each in records))
+        )
 
     def changed_in(self, later: RunRecords, groups: Iterable[Group]) -> list[str]:
         """Return what verdicts depend on that differs in a later run, as far as both have recorded it.

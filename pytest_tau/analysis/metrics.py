@@ -83,7 +83,7 @@ def fewer_trials(results: Iterable[tuple[int, int]]) -> str:
 
 def given_reference(records: Sequence[TrialRecord]) -> str:
     """Return the sides that were given the reference actions, with the number of trials where it was not in all."""
-    found = Counter(side for record in records for side in record.saw_reference)
+    found = Counter(side for record in records for side in record.info.saw_reference)
     return ", ".join(
         side if found[side] == len(records) else f"{side} ({found[side]} of {plural(len(records), 'trial')})"
         for side in ("agent", "user")
@@ -93,7 +93,7 @@ def given_reference(records: Sequence[TrialRecord]) -> str:
 
 def outside_tools(records: Sequence[TrialRecord]) -> str:
     """Return what has changed environments outside of conversations' calls, and in how many trials; else nothing."""
-    found = Counter(tool for record in records for tool in record.outside_tools)
+    found = Counter(tool for record in records for tool in record.info.outside_tools)
     return ", ".join(f"{tool} ({plural(number, 'trial')})" for tool, number in sorted(found.items()))
 
 

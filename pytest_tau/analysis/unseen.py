@@ -9,6 +9,7 @@ from ..text import listed, plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ..models import Notes
     from ..runs.record import TrialRecord
 
 
@@ -32,29 +33,33 @@ def unseen_agents(records: Iterable[TrialRecord]) -> list[UnseenAgent]:
     found: dict[str, UnseenAgent] = {}
     seen: set[str] = set()
     for record in records:
-        agent = record.foreign_agent
+        agent = record.info.foreign_agent
         if agent is not None:
-            name = str(agent.get("name"))
-            seen |= {name} if agent.get("calls_seen") else set()
-            found.setdefault(name, UnseenAgent(name, tuple(map(str, agent.get("clients") or ()))))
+            seen |= {agent.name} if agent.calls_seen else set()
+            found.setdefault(agent.name, UnseenAgent(agent.name, tuple(agent.clients)))
     return [agent for name, agent in found.items() if name not in seen]
 
 
 def silent_line(records: Sequence[TrialRecord]) -> str:
     """Return a line about agents that are not built in and made no tool call in any trial; empty if no trial failed."""
-    others = {(each.conditions or {}).get("agent") for each in records if each.ran and not each.silent_agent}
-    silent = [each for each in records if each.outcome == "failed" and each.silent_agent not in {"", *others}]
-    # A user that does not understand may be why there was nothing to call.
-    failed = {each.silent_agent for each in silent if (each.blame or {}).get("party") != "user" or each.outside_tools}
+    others = {(each.conditions or {}).get("agent") for each in records if each.ran and not each.info.silent_agent}
+    silent = [each for each in records if each.outcome == "failed" and each.info.silent_agent not in {None, *others}]
+    failed = {notes.silent_agent or "" for notes in (record.info for record in silent) if _tells(notes)}
     if not failed:
         return ""
     line = f"no tool call was made by agent {listed(sorted(failed), 3)}"
-    if not any(each.outside_tools for each in silent):
+    if not any(record.info.outside_tools for record in silent):
         return line
     return (
         f"{line}: functions that an agent calls itself are not graded; give it the tools of the trial "
         "(pytest_tau.own_loop)"
     )
+
+
+def _tells(notes: Notes) -> bool:
+    """Return whether a failure without a call may be the agent's: a user that does not understand is another reason."""
+    by_user = notes.blame is not None and notes.blame.party == "user"
+    return not by_user or bool(notes.outside_tools)
 
 
 def unseen_line(agents: Sequence[UnseenAgent], ignored_by: Sequence[str] = ()) -> str:

@@ -104,7 +104,7 @@ def _are_comparable(before: Sequence[TrialRecord], after: Sequence[TrialRecord])
     one_test = before[0].group.variant.test == after[0].group.variant.test
     # A variant that is counted apart, such as an attack, is compared with none, and not with others.
     apart = before[0].group.apart and after[0].group.apart
-    return one_test and not apart and before[0].inputs == after[0].inputs
+    return one_test and not apart and before[0].info.inputs == after[0].info.inputs
 
 
 def records_by_variant(records: Sequence[TrialRecord]) -> dict[str, list[TrialRecord]]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ..analysis.metrics import PassRate
-    from ..models import RewardInfo
+    from ..models import Attribution, RewardInfo
     from ..regrade.regrade import RegradeSettings
     from ..regrade.result import FileReport, Regraded
     from ..reports.regraded_files import Rewritten
@@ -232,11 +232,10 @@ def _result(result: Regraded) -> dict[str, Any]:
     }
 
 
-def _blame(found: dict[str, Any] | None) -> dict[str, Any] | None:
-    if found is None:
+def _blame(fault: Attribution | None) -> dict[str, Any] | None:
+    if fault is None:
         return None
-    names = {"party": "party", "message": "message_idx", "reason": "reason", "evidence": "evidence"}
-    return {name: found[key] for name, key in names.items()}
+    return {"party": fault.party, "message": fault.message_idx, "reason": fault.reason, "evidence": fault.evidence}
 
 
 def _checks(info: RewardInfo) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Diagnosis of failures: where the final state went wrong, whose fault it looks like, and the report of both."""
 
+from ..models import Attribution, Divergence
 from .attribution import annotate_failure, attribute
-from .divergence import Divergence, first_divergence
+from .divergence import first_divergence
 from .explain import explain, message_lines, plain_text, verdict
-from .facts import Attribution
 from .turning_point import in_brief
 
 __all__ = [

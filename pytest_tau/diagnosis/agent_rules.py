@@ -10,9 +10,9 @@ from ..language.agreement import is_yes
 from ..language.mentions import mentions, mentions_any, short_names
 from ..language.vocabulary import follows, words
 from ..language.wishes import asks_for_person, extreme_in, means_all, numbers_of, withdraws
-from ..models import call_as_text, strings_in
+from ..models import Attribution, call_as_text, strings_in
 from .evidence import scalars
-from .facts import Attribution, first_line, quoted
+from .facts import first_line, quoted
 from .turning_point import HANDED_OVER
 
 if TYPE_CHECKING:

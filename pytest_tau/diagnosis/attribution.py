@@ -6,10 +6,11 @@ the failure, and no verdict.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import is_interrupt
-from ..evaluation.outside import OUTSIDE
+from ..models import Attribution
 from ..run_settings import DomainSettings, Limits, PromptingSettings
 from ..settings import options_of
 from . import (
@@ -24,7 +25,7 @@ from . import (
 )
 from .divergence import first_divergence
 from .error_rules import contradicts_policy, requires_forbidden
-from .facts import Attribution, Facts
+from .facts import Facts
 from .misunderstandings import misunderstood
 from .write_rules import at_any, at_call, at_first, at_missing
 
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..environment import Domain
-    from ..models import Simulation, Task
-    from .divergence import Divergence
+    from ..models import Divergence, Simulation, Task
 
 #: The components that the reference actions meet if the task and its domain are right.
 _MET_BY_REFERENCE = ("DB", "ENV_ASSERTION", "ACTION")
@@ -64,8 +64,7 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
     """
     if simulation.outcome == "passed":
         return
-    found: dict[str, Any] = {}
-    divergence = None
+    divergence, problem = None, None
     try:
         if simulation.outcome == "failed":  # an error is not a verdict on the calls of a side
             divergence = first_divergence(task, simulation, domain, solo=solo)
@@ -74,19 +73,15 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
             raise
         # The domain's own toolkits and records run here, on states that grading has not seen, and may raise anything.
         # The verdict stands without this; the report shows that it is missing.
-        found["turning_point_problem"] = f"{type(error).__name__}: {error}"
-    if divergence is not None:
-        found["turning_point"] = divergence.as_dict()
+        problem = f"{type(error).__name__}: {error}"
     try:
         fault = attribute(simulation, divergence, task, domain)
     except BaseException as error:
         if is_interrupt(error):
             raise
-        found.setdefault("turning_point_problem", f"{type(error).__name__}: {error}")
+        problem = problem or f"{type(error).__name__}: {error}"
         fault = attribute(simulation, divergence)
-    if fault is not None:
-        found["blame"] = fault.as_dict()
-    simulation.info = (simulation.info or {}) | found
+    simulation.info = replace(simulation.info, blame=fault, turning_point=divergence, turning_point_problem=problem)
 
 
 def attribute(
@@ -121,13 +116,13 @@ def _not_understood(facts: Facts) -> Attribution | None:
 
 
 def _changed_outside(facts: Facts) -> Attribution | None:
-    found, info = (facts.simulation.info or {}).get(OUTSIDE), facts.simulation.reward_info
-    if found is None or info is None or all((info.reward_breakdown or {}).get(name, 1) == 1 for name in _OF_CALLS):
+    changes, info = facts.simulation.info.outside_changes, facts.simulation.reward_info
+    if changes is None or info is None or all((info.reward_breakdown or {}).get(name, 1) == 1 for name in _OF_CALLS):
         return None
     reason = "the environment was changed " + (
-        "outside of the conversation's calls" if found["when"] == "during" else "before the conversation"
+        "outside of the conversation's calls" if changes.when == "during" else "before the conversation"
     )
-    return Attribution("harness", reason, None, ", ".join(found["tools"]))
+    return Attribution("harness", reason, None, ", ".join(changes.tools))
 
 
 def _reference_failed(facts: Facts) -> Attribution | None:

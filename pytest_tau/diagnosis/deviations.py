@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..environment import Domain
-    from ..models import Call, Task
-    from .divergence import Divergence
+    from ..models import Call, Divergence, Task
 
 
 class Slot(NamedTuple):
@@ -79,8 +78,7 @@ def deviations(task: Task, calls: Sequence[Call], divergence: Divergence | None,
     mutating = mutating_tools(domain)
     made = [call for call in calls if call.call.name in mutating and call.result and not call.result.error]
     wanted = [action for action in task.criteria.actions or () if action.name in mutating]
-    missing = [divergence.call, *divergence.also_missing] if divergence.kind == "missing" else None
-    return _relevant([*_pairs(made, wanted)], divergence, missing)
+    return _relevant([*_pairs(made, wanted)], divergence)
 
 
 def mutating_tools(domain: Domain) -> frozenset[str]:
@@ -155,10 +153,10 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _relevant(found: list[Deviation], divergence: Divergence, missing: list[dict[str, Any]] | None) -> list[Deviation]:
+def _relevant(found: list[Deviation], divergence: Divergence) -> list[Deviation]:
     """Return the deviations that matter, the one at the divergence first, then by their place, missing writes last."""
-    if missing is not None:
-        return [each for each in found if each.wanted is not None and _is_listed(each.wanted, missing)]
+    if divergence.missing:
+        return [each for each in found if each.wanted is not None and _is_listed(each.wanted, divergence.missing)]
     at = divergence.message_idx
 
     def place(each: Deviation) -> tuple[bool, int]:
@@ -169,7 +167,7 @@ def _relevant(found: list[Deviation], divergence: Divergence, missing: list[dict
     return sorted(found, key=place)
 
 
-def _is_listed(action: Action, calls: list[dict[str, Any]]) -> bool:
+def _is_listed(action: Action, calls: Sequence[dict[str, Any]]) -> bool:
     return any(call["name"] == action.name and call["arguments"] == action.arguments for call in calls)
 
 

@@ -17,12 +17,12 @@ first call after the last state within reach: what was undone and repaired befor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..evaluation.component_reports import BY_USER
 from ..evaluation.components.db import check_db, same_state
 from ..evaluation.components.env_assertion import check_env_assertions
-from ..models import Action, Difference, EnvAssertion, call_as_text
+from ..models import Action, Difference, Divergence, EnvAssertion, call_as_text
 from ..plain import json
 from ..text import listed, shorten
 
@@ -36,30 +36,6 @@ if TYPE_CHECKING:
 _MOST = 2
 #: Characters of a call or a value that are shown.
 _WIDTH = 120
-
-
-class Divergence(NamedTuple):
-    """The place at which a final state went wrong.
-
-    Attributes:
-        message_idx: Number of the message that made the call, from 0; None if a write is missing.
-        kind: ``diverged``: after the call the right state was out of reach. ``missing``: it still is within reach.
-        call: The call, or the first of the missing writes: ``name``, ``arguments``, ``requestor``.
-        text: The divergence in words.
-        also_missing: The other missing writes.
-    """
-
-    message_idx: int | None
-    kind: Literal["diverged", "missing"]
-    call: dict[str, Any]
-    text: str
-    also_missing: tuple[dict[str, Any], ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the value of ``simulation.info["turning_point"]``."""
-        found = self._asdict()
-        also_missing = found.pop("also_missing")
-        return found | ({"also_missing": list(also_missing)} if also_missing else {})
 
 
 def first_divergence(task: Task, simulation: Simulation, domain: Domain, *, solo: bool = False) -> Divergence | None:

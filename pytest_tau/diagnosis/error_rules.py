@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..models import FAULTS
+from ..models import FAULTS, Attribution, Party
 from .endings import cut_off
-from .facts import Attribution, Facts, Party, first_line
+from .facts import Facts, first_line
 from .refusals import is_breach, is_refused_in, may_be_refused, refusal
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _of_kind(kind: str, party: Party, reason: str) -> Callable[[Facts], Attribut
     """Return a rule that applies to trials that ended in an error of a kind."""
 
     def rule(facts: Facts) -> Attribution | None:
-        applies = facts.simulation.error_kind == kind and facts.simulation.outcome == "error"
+        applies = facts.simulation.info.error_kind == kind and facts.simulation.outcome == "error"
         return Attribution(party, reason, None, first_line(facts.error)) if applies else None
 
     return rule
@@ -91,7 +91,7 @@ agent_error = _ended_by(
 
 def recording(facts: Facts) -> Attribution | None:
     """Apply if a recording is missing, or does not match the run."""
-    if facts.simulation.error_kind != "ReplayError" or facts.simulation.outcome != "error":
+    if facts.simulation.info.error_kind != "ReplayError" or facts.simulation.outcome != "error":
         return None
     reason = NO_CASSETTE if _MISSING in facts.error else NO_MATCH
     return Attribution("harness", reason, None, first_line(facts.error))
@@ -101,11 +101,11 @@ def lost_server(facts: Facts) -> Attribution | None:
     """Apply if a tool gave no result: its server was lost, it did not return, or its record lacks the call."""
     if facts.simulation.outcome != "error":
         return None
-    if facts.simulation.error_kind == "ToolTimeoutError":
+    if facts.simulation.info.error_kind == "ToolTimeoutError":
         return Attribution("harness", "a tool did not return", None, first_line(facts.error))
     if (
         facts.simulation.termination_reason != "infrastructure_error"
-        and facts.simulation.error_kind != "ToolServerError"
+        and facts.simulation.info.error_kind != "ToolServerError"
     ):
         return None
     found = next((lost for lost in _TOOLS_LOST if lost[0] in facts.error), None)
@@ -117,7 +117,7 @@ def provider(facts: Facts) -> Attribution | None:
     if facts.simulation.termination_reason != "infrastructure_error":
         return None
     reason = "a model could not be called"
-    if facts.simulation.error_kind == "UnusableReplyError":
+    if facts.simulation.info.error_kind == "UnusableReplyError":
         reason = "the replies of a model could not be used"
     elif facts.error.startswith(_AGENTS_SERVER):
         reason = "the server of the agent refuses the key"
@@ -128,7 +128,7 @@ def ungraded(facts: Facts) -> Attribution | None:
     """Apply if the judge or an evaluator failed."""
     if facts.simulation.reward_info is not None or facts.simulation.termination_reason in FAULTS:
         return None
-    if facts.simulation.error_kind == "EvaluatorError":
+    if facts.simulation.info.error_kind == "EvaluatorError":
         return Attribution("harness", "an evaluator failed", None, first_line(facts.error))
     return Attribution("provider", "the judge failed", None, first_line(facts.error))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..capability import installed
 from ..capability.calls import failure_lines
 from ..evaluation import components_of
 from ..evaluation.component_reports import BY_USER, Line
-from ..evaluation.outside import OUTSIDE, outside_lines
-from ..models import LATE_CALLS, AssistantMessage, ToolMessage, UserMessage, call_as_text
+from ..evaluation.outside import outside_lines
+from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ..text import counted, has_traceback, plural, shorten
 from .endings import cut_off, ended
 from .error_rules import NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..capability import Capability
     from ..evaluation import Evaluator
-    from ..models import Message, RewardInfo, Simulation, ToolCall
+    from ..models import Attribution, Message, RewardInfo, Simulation, ToolCall
 
 #: Messages that are shown of the end of the conversation.
 _LAST_MESSAGES = 3
@@ -79,7 +79,7 @@ def explain(
     lines.append(Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}"))
     if simulation.error:
         lines += _error(simulation.error)
-    if outside := (simulation.info or {}).get(OUTSIDE):
+    if outside := simulation.info.outside_changes:
         lines += outside_lines(outside)
     if info is not None and simulation.outcome != "error":
         lines += _of_verdict(simulation, info, evaluators)
@@ -130,7 +130,7 @@ def _error(error: str) -> list[Line]:
 
 def _late_calls(simulation: Simulation) -> list[Line]:
     """Return a line with the calls that the agent made after the conversation."""
-    found = (simulation.info or {}).get(LATE_CALLS)
+    found = simulation.info.late_calls
     return [Line("note", f"after the conversation, the agent called {counted(found)}: not executed")] if found else []
 
 
@@ -157,25 +157,26 @@ def _judge(info: RewardInfo) -> list[Line]:
 
 def _fault(simulation: Simulation, known: Iterable[Line]) -> list[Line]:
     """Return the line about whose fault it looks like, if the other lines do not show that the agent failed."""
-    fault = (simulation.info or {}).get("blame")
-    if not fault or (fault["party"] == "agent" and not _is_told(fault)):
+    fault = simulation.info.blame
+    if not fault or (fault.party == "agent" and not _is_told(fault)):
         return []
-    neither = fault["reason"] in (NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY)
-    candidates = fault.get("candidates") or ["agent", "user"]
-    undecided = f"undecided whether the {', the '.join(candidates[:-1])} or the {candidates[-1]} failed"
-    whose = undecided if fault["party"] == "undecided" else f"looks like the {fault['party']}'s fault"
+    neither = fault.reason in (NO_CASSETTE, NO_MATCH, NO_MODEL, NO_MONEY)
+    whose = f"looks like the {fault.party}'s fault"
+    if fault.party == "undecided":
+        *others, last = fault.candidates
+        whose = f"undecided whether the {', the '.join(others)} or the {last} failed"
     whose = "neither side failed" if neither else whose
-    text = f"{whose}: {fault['reason']}"
-    text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
+    text = f"{whose}: {fault.reason}"
+    text += f" (message {fault.message_idx})" if fault.message_idx is not None else ""
     shown = "\n".join([*(line.text for line in known), simulation.error or ""])
-    new = [each for each in fault["evidence"].split("; ") if not _is_in(each, shown)]
+    new = [each for each in fault.evidence.split("; ") if not _is_in(each, shown)]
     return [Line("note", f"{text}: {_one_line('; '.join(new))}" if new else text)]
 
 
-def _is_told(fault: dict[str, Any]) -> bool:
+def _is_told(fault: Attribution) -> bool:
     """Return whether a fault of the agent says more than the rest of a report does."""
-    evident = fault["message_idx"] is None or fault["reason"] == cut_off("too_many_errors")
-    return fault["reason"] in (REPEATED, CALLS_FAILED) or not evident
+    evident = fault.message_idx is None or fault.reason == cut_off("too_many_errors")
+    return fault.reason in (REPEATED, CALLS_FAILED) or not evident
 
 
 def _is_in(evidence: str, known: str) -> bool:

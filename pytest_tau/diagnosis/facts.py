@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language import spoken
 from ..language.mentions import mentions, mentions_any
@@ -21,45 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..environment import Domain
-    from ..models import Action, Call, Message, Simulation, Task
+    from ..models import Action, Call, Divergence, Message, Simulation, Task
     from ..policy import RecordedBreach
     from ..references import Choice
     from .deviations import Deviation
-    from .divergence import Divergence
 
-Party: TypeAlias = Literal["agent", "user", "task", "domain", "provider", "harness", "undecided"]
-#: The candidates of an undecided fault, unless others are named.
-_EITHER: tuple[Party, ...] = ("agent", "user")
 #: Characters of a text that are quoted.
 _WIDTH = 160
 _ID = re.compile(r"#?(?=[\w-]*\d)[\w-]{4,}")
 #: Words of the names of tools that say what they are about have more letters.
 _SHORT_WORD = 3
-
-
-class Attribution(NamedTuple):
-    """The party that a failure looks like the fault of.
-
-    Attributes:
-        party: ``agent``, ``user``, ``task`` (or its domain), ``domain``, ``provider`` or ``harness``; ``undecided`` if
-            nothing is proved.
-        reason: The fault, in words.
-        message_idx: Number of the message that shows it, from 0; None if none does.
-        evidence: The text or call there, or the error.
-        candidates: The parties that an undecided fault may be of; empty for the agent and the user.
-    """
-
-    party: Party
-    reason: str
-    message_idx: int | None
-    evidence: str
-    candidates: tuple[Party, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the value of ``simulation.info["blame"]``; ``candidates`` are in it if it is undecided."""
-        found = self._asdict()
-        candidates = found.pop("candidates") or _EITHER
-        return found | ({"candidates": list(candidates)} if self.party == "undecided" else {})
 
 
 class Facts:
@@ -254,8 +225,7 @@ class Facts:
     @property
     def missing(self) -> tuple[dict[str, Any], ...]:
         """The calls that the final state lacks, if it is still within reach."""
-        found = self.divergence
-        return () if found is None or found.kind != "missing" else (found.call, *found.also_missing)
+        return () if self.divergence is None else self.divergence.missing
 
     @property
     def token(self) -> str | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..models import CAPABILITY_LIMIT, STOPS, AssistantMessage, UserMessage
+from ..models import CAPABILITY_LIMIT, STOPS, AssistantMessage, Attribution, UserMessage
 from .endings import cut_off
-from .facts import Attribution, Said, first_line, quoted
+from .facts import Said, first_line, quoted
 from .misunderstandings import repeats
 
 if TYPE_CHECKING:
-    from .facts import Facts, Party
+    from ..models import Party
+    from .facts import Facts
 
 #: Messages without a call of the agent's, after which it has nothing more to do.
 _IDLE = 4

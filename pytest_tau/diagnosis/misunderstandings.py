@@ -7,9 +7,9 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..evaluation.component_reports import Line, more_line
-from ..models import AssistantMessage, ToolMessage, call_as_text
+from ..models import AssistantMessage, Attribution, ToolMessage, call_as_text
 from ..text import listed, plural
-from .facts import Attribution, clipped, first_line, quoted
+from .facts import clipped, first_line, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..models import Attribution
 from ..references import not_brought_about
 from ..text import listed
-from .facts import Attribution
 
 if TYPE_CHECKING:
     from ..references import Choice

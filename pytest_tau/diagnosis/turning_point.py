@@ -13,7 +13,7 @@ from ..text import error_line, listed, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..models import RewardInfo, Simulation
+    from ..models import Divergence, RewardInfo, Simulation
 
 #: The reason of a failure whose missing call an agent has left to others.
 HANDED_OVER = "it transferred the user instead of making a required call"
@@ -28,30 +28,29 @@ def point_lines(simulation: Simulation, info: RewardInfo) -> list[Line]:
         simulation: A failed simulation.
         info: Its verdict.
     """
-    found = simulation.info or {}
-    point = found.get("turning_point")
-    if missing := _missing(point):
+    point = simulation.info.turning_point
+    if missing := point.missing if point else ():
         strict = (info.info or {}).get("grading") == "strict"
         first, *others = missing_lines([_action(call) for call in missing], simulation.calls, strict=strict)
         return [first._replace(text=f"turning point: {first.text}"), *others]
     if point:
-        who = "user" if point["call"]["requestor"] == "user" else "agent"
-        called = shorten(call_as_text(point["call"]["name"], point["call"]["arguments"]), _WIDTH)
+        who = "user" if point.call["requestor"] == "user" else "agent"
+        called = shorten(call_as_text(point.call["name"], point.call["arguments"]), _WIDTH)
         earlier = _earlier(point, simulation)
         again = "" if earlier is None else f" again, as in message {earlier}"
         then = "after it, the right final state was out of reach"
-        return [Line("head", f"turning point: message {point['message_idx']}, {who} called {called}{again}: {then}")]
-    problem = found.get("turning_point_problem")
+        return [Line("head", f"turning point: message {point.message_idx}, {who} called {called}{again}: {then}")]
+    problem = simulation.info.turning_point_problem
     return [Line("note", f"turning point: not found, {problem}")] if problem else []
 
 
 def without_carried(simulation: Simulation, info: RewardInfo) -> RewardInfo:
     """Return a verdict without the checks of the state that the missing writes of the turning point would meet."""
-    missing = _missing((simulation.info or {}).get("turning_point"))
-    if not missing:
+    point = simulation.info.turning_point
+    if point is None or not point.missing:
         return info
     basis = info.reward_basis or ()
-    listed_calls = [(call["name"], call["arguments"]) for call in missing]
+    listed_calls = [(call["name"], call["arguments"]) for call in point.missing]
     actions = [
         each for each in info.action_checks or [] if (each.action.name, each.action.arguments) not in listed_calls
     ]
@@ -70,26 +69,25 @@ def in_brief(simulation: Simulation) -> str | None:
     Args:
         simulation: A graded simulation that did not pass.
     """
-    found, info = simulation.info or {}, simulation.reward_info
-    fault, point = found.get("blame"), found.get("turning_point")
+    info, fault, point = simulation.reward_info, simulation.info.blame, simulation.info.turning_point
     lost = (
         fault
-        and fault["party"] == "undecided"
+        and fault.party == "undecided"
         and any(message.role == "user" and message.misunderstanding for message in simulation.messages)
     )
-    if fault and (lost or fault["party"] not in ("agent", "undecided")):
-        return f"{fault['party']}: {fault['reason']}"
+    if fault and (lost or fault.party not in ("agent", "undecided")):
+        return f"{fault.party}: {fault.reason}"
     if simulation.termination_reason == "agent_error" and simulation.error:
         return f"agent: {error_line(simulation.error)}"
     if info is None or "ended_early" in (info.info or {}):
         return None
-    if missing := _missing(point):
+    if missing := point.missing if point else ():
         return _never_called((call["name"] for call in missing), simulation)
     if point:
         earlier = _earlier(point, simulation)
         what = "wrong call" if earlier is None else "repeated call"
-        where = f"message {point['message_idx']}" + ("" if earlier is None else f", as message {earlier}")
-        return f"{what} {point['call']['name']} ({where})"
+        where = f"message {point.message_idx}" + ("" if earlier is None else f", as message {earlier}")
+        return f"{what} {point.call['name']} ({where})"
     gating = [each for each in components_of(info) if each.gates(info)]
     omitted = next((omission for each in reversed(gating) if (omission := each.omission(info))), None)
     unmet = [check for each in gating for check in each.failed_checks(info)]
@@ -101,14 +99,15 @@ def _never_called(names: Iterable[str], simulation: Simulation) -> str:
     return f"{'not made:' if called & {*wanted} else 'never called'} {listed(wanted, _MOST)}"
 
 
-def _earlier(point: dict[str, Any], simulation: Simulation) -> int | None:
+def _earlier(point: Divergence, simulation: Simulation) -> int | None:
     """Return the number of the last message before the turning point that made the same call without an error."""
-    call = point["call"]
+    call, last = point.call, point.message_idx
     return next(
         (
             made.message_idx
             for made in reversed(simulation.calls)
-            if made.message_idx < point["message_idx"]
+            if last is not None
+            and made.message_idx < last
             and (made.call.name, made.call.arguments, made.call.requestor)
             == (call["name"], call["arguments"], call["requestor"])
             and made.result is not None
@@ -116,10 +115,6 @@ def _earlier(point: dict[str, Any], simulation: Simulation) -> int | None:
         ),
         None,
     )
-
-
-def _missing(point: dict[str, Any] | None) -> list[dict[str, Any]]:
-    return [point["call"], *point.get("also_missing", ())] if point and point["kind"] == "missing" else []
 
 
 def _action(call: dict[str, Any]) -> Action:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..evaluation import components_of
-from ..models import call_as_text
-from .facts import Attribution
+from ..models import Attribution, call_as_text
 from .turning_point import HANDED_OVER
 
 if TYPE_CHECKING:
-    from .facts import Facts, Party
+    from ..models import Party
+    from .facts import Facts
 
 #: Whose fault it may be that something was not said.
 _UNSAID: tuple[Party, ...] = ("agent", "user", "task")

@@ -9,9 +9,9 @@ from ..language.claims import claims_in
 from ..language.message import sentences
 from ..language.turns import announced_in, closes, waits_for_yes, wants_answer
 from ..language.wishes import withdraws, without_unwanted
-from ..models import call_as_text, strings_in
+from ..models import Attribution, call_as_text, strings_in
 from . import user_evidence
-from .facts import Attribution, clipped, first_line, quoted
+from .facts import clipped, first_line, quoted
 from .refusals import asks_for_act, has_act, is_only_act, may_be_refused, refusal
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from ..language.agreement import is_yes
 from ..language.mentions import addresses_in, mentions, mentions_any, short_names
 from ..language.turns import waits_for_yes, wants_answer
 from ..language.wishes import means_all, means_everything, withdraws
-from ..models import strings_in
+from ..models import Attribution, strings_in
 from .deviations import leaves
-from .facts import Attribution, clipped, quoted
+from .facts import clipped, quoted
 from .refusals import obstacle
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..language.agreement import agrees_at_once
 from ..language.turns import announced_in, closes, hands_over, speaks_as_agent, wants_answer
-from ..models import UserMessage
-from .facts import Attribution, Facts, clipped, quoted
+from ..models import Attribution, UserMessage
+from .facts import Facts, clipped, quoted
 
 _TRANSFER = "###TRANSFER###"
 _OUT_OF_SCOPE = "###OUT-OF-SCOPE###"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..models import Call
+    from ..models import Attribution, Call
     from .deviations import Deviation
-    from .facts import Attribution, Facts
+    from .facts import Facts
 
 
 def at_first(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable[[Facts], Attribution | None]:

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, EpisodeError, ParticipantError, TauError
-from ..models import CAPABILITY_LIMIT, FAULTS, LIMITS, ConversationEnded, Simulation, clone, simulation_id
+from ..models import (
+    CAPABILITY_LIMIT,
+    FAULTS,
+    LIMITS,
+    NO_NOTES,
+    ConversationEnded,
+    Notes,
+    Simulation,
+    clone,
+    simulation_id,
+)
 from ..orchestrator import Limits
 from ..participants import ParticipantSource, load_source
 from ..participants.actions import ActionReader
@@ -254,7 +264,7 @@ class Episode:
             termination_reason="infrastructure_error",
             error=reason,
             messages=self.trajectory,
-            info={"solo": True} if self._context.solo else None,
+            info=Notes(solo=True) if self._context.solo else NO_NOTES,
         )
         return self._simulation
 

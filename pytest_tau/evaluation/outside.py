@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..environment.functions.sessions import SessionState
 from ..errors import DomainError
-from ..models import calls_in
+from ..models import OutsideChanges, calls_in
 from .component import CustomComponent
 from .component_reports import Line, difference_texts
 from .components.db import check_db, difference, same_state
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from ..models import Call, Difference, Message, RewardInfo, Task, ToolCall
     from .component import GradingInput
 
-#: The entry of a simulation's ``info`` with the changes.
-OUTSIDE = "outside_changes"
 #: Differences that are kept, and those that are shown.
 _KEPT, _SHOWN = 20, 4
 #: Characters of a whole record that is shown.
@@ -112,24 +109,8 @@ def declaration(environment: Environment, kind: str) -> str:
     return 'declare it @tool("write")'
 
 
-@dataclass(frozen=True)
-class OutsideChanges:
-    """Changes that no call of the conversation has made.
-
-    Attributes:
-        when: Whether the environment was changed during the conversation or before it.
-        tools: The tools that were executed on the environment directly, with the number of executions.
-        differences: Places of the state that differ from what the calls produce.
-    """
-
-    when: Literal["during", "before"]
-    tools: dict[str, int]
-    differences: list[Difference]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the value of ``simulation.info["outside_changes"]``."""
-        places = [each.model_dump(mode="json") for each in self.differences[:_KEPT]]
-        return {"when": self.when, "tools": self.tools, "differences": places, "places": len(self.differences)}
+def _changes(when: Literal["during", "before"], tools: dict[str, int], differences: list[Difference]) -> OutsideChanges:
+    return OutsideChanges(when, tools, differences[:_KEPT], len(differences))
 
 
 def outside_changes(live: Environment, before: StateBefore, given: GradingInput) -> OutsideChanges | None:
@@ -154,16 +135,16 @@ def outside_changes(live: Environment, before: StateBefore, given: GradingInput)
 
     during = writing(live.executed - before.executed - own)
     if during:
-        return OutsideChanges("during", during, differences)
+        return _changes("during", during, differences)
     if given.domain.unstable_reference(given.task) is not None:
         return None  # the domain itself is never the same
     if not live.agent_db.cheap_to_fork:
         return None  # what follows would start servers
     start = given.domain.environment(given.task, solo=given.solo)
     if not before.is_of(start):
-        return OutsideChanges("before", writing(before.executed - start.executed), differences)
+        return _changes("before", writing(before.executed - start.executed), differences)
     unexplained = _unexplained(differences, live, start, made, given)
-    return OutsideChanges("during", {}, unexplained) if unexplained else None
+    return _changes("during", {}, unexplained) if unexplained else None
 
 
 def _made(given: GradingInput) -> list[Call]:
@@ -258,7 +239,7 @@ class OutsideObserver(CustomComponent):
                 self.undeclared = undeclared_in(given)
                 self.found = None if self.undeclared else outside_changes(self._live, self._before, given)
         if self._by_others and not self.undeclared and self.found is None:
-            self.found = OutsideChanges("during", {}, self._by_others)
+            self.found = _changes("during", {}, self._by_others)
 
     def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> float:
         """Return 1: nothing is checked."""
@@ -266,16 +247,16 @@ class OutsideObserver(CustomComponent):
         return 1.0
 
 
-def outside_lines(found: dict[str, Any]) -> list[Line]:
-    """Return the lines of a failure report about the value of ``simulation.info["outside_changes"]``."""
-    tools, when = found["tools"], found["when"]
+def outside_lines(changes: OutsideChanges) -> list[Line]:
+    """Return the lines of a failure report about changes that no call has made."""
+    tools, when = changes.tools, changes.when
     ran = ", ".join(name if number == 1 else f"{name} ({number} times)" for name, number in tools.items())
     how = f"; executed on it directly: {ran}" if ran else ""
     what = "outside of the conversation's calls" if when == "during" else "before the conversation"
     lines = [Line("head", f"the environment was changed {what}{how}")]
-    for each in found["differences"][:_SHOWN]:
-        texts = difference_texts(each["expected"], each["got"], each["missing"], whole=_RECORD_WIDTH)
-        lines.append(Line("bad", f"  {each['side']} side: {each['path']}  {'   '.join(texts)}"))
-    left = found["places"] - _SHOWN
+    for place in changes.differences[:_SHOWN]:
+        texts = difference_texts(place.expected, place.got, place.missing, whole=_RECORD_WIDTH)
+        lines.append(Line("bad", f"  {place.side} side: {place.path}  {'   '.join(texts)}"))
+    left = changes.places - _SHOWN
     lines += [Line("note", f"  and {left} more")] if left > 0 else []
     return [*lines, Line("note", f"  {_CURES[when]}")]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..errors import ReplayError, TauError, unknown_name
 from ..files import digest
 from .messages import Message, ToolCall, ToolMessage
+from .notes import NO_NOTES, NotesField
 from .rewards import RewardInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
 TerminationReason: TypeAlias = Literal[
     "user_stop",
@@ -68,20 +68,6 @@ class RecordingEnded(ConversationEnded, ReplayError):  # noqa: N818 - likewise
 
 #: The beginning of the error of a conversation that the clock has ended.
 OUT_OF_TIME = "no end after "
-#: The entry of a simulation's ``info`` about an agent that is not built in, if the run counts or records calls: its
-#: ``name``, whether model calls that it made were seen (``calls_seen``), and if not, the ``clients`` of models that its
-#: module imports.
-FOREIGN_AGENT = "foreign_agent"
-#: The entry of a simulation's ``info`` about calls of an agent on its own loop that came after the conversation, and
-#: were refused: their number by tool.
-LATE_CALLS = "late_calls"
-#: The entry of ``info`` with the name of an agent that is not built in and made no tool call.
-SILENT_AGENT = "silent_agent"
-#: The entry of a simulation's ``info`` with the class of pytest-tau's exception behind its ``error``, or that something
-#: outside of the trial has ended it.
-ERROR_KIND, INTERRUPTED = "error_kind", "interrupted"
-#: The entry of a simulation's ``info`` that names the sides that were given the reference actions.
-_SAW_REFERENCE = "saw_reference"
 #: The key of ``vars(simulation)`` for the names of the tools of its domain.
 _KNOWN_TOOLS = "_known_tools"
 
@@ -177,6 +163,7 @@ class Simulation(BaseModel):
         duration: Seconds.
         model_usage: Calls, tokens and costs of models, by role: ``agent``, ``user``, ``judge``.
         replay_differences: The differences of a replayed conversation from its recording.
+        info: What is known of it besides its conversation and its verdict.
         conditions: The conditions under which it was run, such as participants, prompts and limits; None for results of
             others.
         excluded: Why it is excluded from rates although it has a verdict; None if it is not.
@@ -206,7 +193,7 @@ class Simulation(BaseModel):
     reward_info: RewardInfo | None = None
     messages: list[Message] = Field(default_factory=list)
     replay_differences: list[str] = Field(default_factory=list)
-    info: dict[str, Any] | None = None
+    info: NotesField = Field(default_factory=lambda: NO_NOTES)
     conditions: dict[str, Any] | None = None
     excluded: str | None = None
     attempts: int = 1
@@ -232,34 +219,13 @@ class Simulation(BaseModel):
             return "error"
         return "passed" if self.reward_info.passed else "failed"
 
-    @property
-    def saw_reference(self) -> list[str]:
-        """The sides that were given the task's reference actions: ``agent``, ``user``."""
-        sides = (self.info or {}).get(_SAW_REFERENCE)
-        return [side for side in ("agent", "user") if isinstance(sides, list) and side in sides]
-
-    def note_reference_seen(self, side: str) -> None:
+    def note_reference_seen(self, side: Literal["agent", "user"]) -> None:
         """Record that a side was given the task's reference actions."""
-        self.info = {**(self.info or {}), _SAW_REFERENCE: [*self.saw_reference, side]}
-
-    @property
-    def error_kind(self) -> str | None:
-        """The class of pytest-tau's exception behind ``error``, or ``interrupted``; None for other errors."""
-        return (self.info or {}).get(ERROR_KIND)
+        self.info = replace(self.info, saw_reference=(*self.info.saw_reference, side))
 
     def note_error_kind(self, kind: str) -> None:
         """Record what is behind ``error``."""
-        self.info = {**(self.info or {}), ERROR_KIND: kind}
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether something outside of the trial has ended it, so that it counts as one that was not run."""
-        return self.error_kind == INTERRUPTED
-
-    def note_late_calls(self, tools: Sequence[str]) -> None:
-        """Record the tools of calls that came after the conversation and were refused, if there are any so far."""
-        if tools:
-            self.info = {**(self.info or {}), LATE_CALLS: dict(Counter(tools))}
+        self.info = replace(self.info, error_kind=kind)
 
     def note_usage(self, usage: Mapping[Any, ModelUsage]) -> None:
         """Record the sums over model calls, by role."""

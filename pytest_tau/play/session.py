@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..background import BackgroundLoop
 from ..errors import TauError
-from ..models import clone
+from ..models import Played, clone
 from ..participants import visible_to
 from ..participants.human import LeftError, Prompt, Screen, Surroundings
 from ..participants.human.prompt import Command, surroundings
@@ -206,8 +207,8 @@ class Session:
     def _save(self) -> None:
         simulation = self.episode.simulation
         assert simulation is not None
-        played: dict[str, Any] = {"side": self.episode.side, "peeked": self._peeked, "undone": self._undone}
-        simulation.info = (simulation.info or {}) | {"played": played}
+        played = Played(self.episode.side, self._peeked, undone=self._undone)
+        simulation.info = replace(simulation.info, played=played)
         if self._peeked:
             self._screen.line("you have looked into the databases: the simulation is marked", "note")
         file = self.episode.save(self._file)

@@ -210,7 +210,7 @@ def report_of(
     if not simulation.messages:
         return None
     agent = agent if agent is not None else (simulation.conditions or {}).get("agent")
-    solo = bool((simulation.info or {}).get("solo")) if solo is None else solo
+    solo = simulation.info.solo if solo is None else solo
     try:
         return check_policy(
             simulation.messages,

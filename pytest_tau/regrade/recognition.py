@@ -52,7 +52,7 @@ def recognise_domain(called: Counter[str], domains: DomainSource) -> str | None:
 
 def worked_alone(simulation: Simulation, domain: Domain) -> bool:
     """Return whether the agent had no user: the simulation says so, or the agent made a user's call that succeeded."""
-    if simulation.info and simulation.info.get("solo") is True:
+    if simulation.info.solo:
         return True
     spec = domain.spec
     users = spec.user_tools.tool_infos.keys() - spec.agent_tools.tool_infos if spec.user_tools else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..capability import judged_messages
 from ..diagnosis.attribution import annotate_failure
@@ -14,7 +14,7 @@ from ..evaluation import OFFICIAL, Evaluation, Grading
 from ..evaluation.component import GradingInput
 from ..evaluation.evaluate import ask_judge, grade, settled
 from ..evaluation.outside import check_domain, undeclared_in
-from ..models import FAULTS
+from ..models import FAULTS, NO_NOTES
 from ..policy import report_of
 from ..policy.check import SILENT
 from ..runs.groups import Group
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..environment import Domain, Environment
     from ..evaluation import Evaluator, Judge
-    from ..models import NLAssertionCheck, RewardInfo, Simulation, Task
+    from ..models import Attribution, NLAssertionCheck, RewardInfo, Simulation, Task
     from .recognition import DomainSource
     from .replay_diff import ReplayDifference
 
@@ -244,7 +244,7 @@ class _Regrader:
             replayed.sync()
         fresh = self._grade(graded, simulation, evaluation, judged.verdicts, replayed)
         fresh = settled(fresh, graded, judged, evaluation)
-        if simulation.error_kind == "DomainError":  # in the run; the domain may have been corrected since
+        if simulation.info.error_kind == "DomainError":  # in the run; the domain may have been corrected since
             conversation = GradingInput(graded, simulation.messages, self._domain, settings.grading, solo)
             check_domain(fresh, undeclared_in(conversation), graded, self._domain)
         expected, why = comparable_reward(simulation.reward_info, fresh, without_judge=without_judge)
@@ -271,11 +271,11 @@ class _Regrader:
             blame=self._blame(simulation, fresh, task, solo=solo) if settings.blame else None,
         )
 
-    def _blame(self, simulation: Simulation, fresh: RewardInfo, task: Task, *, solo: bool) -> dict[str, Any] | None:
+    def _blame(self, simulation: Simulation, fresh: RewardInfo, task: Task, *, solo: bool) -> Attribution | None:
         """Return the party at fault by the fresh verdict; None if it passed."""
-        graded = simulation.model_copy(update={"reward_info": fresh, "info": None})
+        graded = simulation.model_copy(update={"reward_info": fresh, "info": NO_NOTES})
         annotate_failure(graded, task, self._domain, solo=solo)
-        return (graded.info or {}).get("blame")
+        return graded.info.blame
 
     def _with_owner(self, other: str, simulation: Simulation) -> str:
         """Return that a stored verdict is about other criteria, with the task that has them."""

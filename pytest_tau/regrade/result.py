@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..analysis.metrics import PassRate, fewer_trials, pass_hat_k
 from ..runs.groups import split_variants
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from ..models import RewardInfo
+    from ..models import Attribution, RewardInfo
     from ..policy import PolicyReport
     from ..runs.groups import Group
     from .replay_diff import ReplayDifference
@@ -39,7 +39,7 @@ class Regraded:
         expected: The stored reward that the fresh one is compared with; None if nothing can be compared.
         not_compared: Why nothing can be compared; empty if it can.
         error: What went wrong in the run, such as an end of the conversation for an unknown reason.
-        blame: The party at fault by the fresh verdict, as in ``simulation.info``; None if it passed, or was not asked.
+        blame: The party at fault by the fresh verdict; None if it passed, or was not asked.
         without_judge: Both exclude the NL assertions, because there is no judge.
         replay_differences: The replayed results that differ from the recorded ones.
         rules: Rules of the profile, each of which alone makes the verdict differ from the official one.
@@ -64,7 +64,7 @@ class Regraded:
     uncounted: str = ""
     not_compared: str = ""
     error: str = ""
-    blame: dict[str, Any] | None = None
+    blame: Attribution | None = None
 
     @property
     def agrees(self) -> bool | None:

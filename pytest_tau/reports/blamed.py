@@ -51,7 +51,7 @@ class Blamer:
         Nothing is recorded if its domain is not known, or if a call that had succeeded fails on the domain's data.
         """
         simulation, task = trial.simulation, trial.task
-        if simulation.outcome == "passed" or "blame" in (simulation.info or {}) or task is None:
+        if simulation.outcome == "passed" or simulation.info.blame is not None or task is None:
             return
         domain = self.domain(self.domain_name(trial))
         if isinstance(domain, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from ..analysis.columns import COLUMNS, with_facts
@@ -103,10 +103,10 @@ def write_jsonl(run: Run, file: IO[str], domain: str | None = None) -> int:
     for trial in _of(run, domain):
         info = trial.simulation.info
         if works_alone(run.info):
-            info = {**(info or {}), "solo": True}  # the line stands alone
+            info = replace(info, solo=True)  # the line stands alone
         entry: dict[str, Any] = {"test": trial.test}
         entry |= {"domain": trial.domain} if trial.domain else {}
-        entry |= trial.simulation.model_dump(mode="json") | {"info": info}
+        entry |= trial.simulation.model_copy(update={"info": info}).model_dump(mode="json")
         if trial.task is not None:
             # As any: what is not known of the criteria is kept.
             entry["task"] = trial.task.model_dump(mode="json", exclude_none=True, serialize_as_any=True)

@@ -84,7 +84,7 @@ def _add(counts: _Counts, simulation: Simulation, *, lost: bool, tool_kind: Tool
     for check in (info.action_checks if info else None) or []:
         kind = check.tool_type or tool_kind(check.action.name)
         counts.actions[kind or "", check.action_match] += 1
-    found = (simulation.info or {}).get("auth_classification")
+    found = simulation.info.others.get("auth_classification")
     status = found.get("status") if isinstance(found, dict) else None
     counts.auth[status if status in _AUTH else "not_checked"] += 1
     review = any_review(simulation)

@@ -189,7 +189,7 @@ def tau2_simulation(trial: StoredTrial, *, lost: bool = False, trim: bool = Fals
         "mode": simulation.mode,
         **(simulation.duplex or {}),
         **_reviews(simulation),
-        "info": _with_own(simulation.info, own),
+        "info": _with_own(simulation.info.as_info(), own),
     }
     return trimmed(found) if trim else found
 

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from ..documents import is_gzipped
 from ..errors import ConfigurationError
 from ..files import atomic_open
+from ..models import Notes
 from ..plain import json
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX
 from ..runs.results.entries import entry_name
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from ..models import RewardInfo
+    from ..models import Attribution, RewardInfo
     from ..regrade.result import FileReport, Regraded
 
 _NL = "NL_ASSERTION"
@@ -51,7 +52,7 @@ class Fresh(NamedTuple):
     """A fresh verdict, and the party at fault by it."""
 
     verdict: RewardInfo
-    blame: dict[str, Any] | None
+    blame: Attribution | None
 
 
 def rewrite(report: FileReport, target: Path) -> Rewritten:
@@ -141,7 +142,7 @@ def _updated(entry: dict[str, Any], fresh: Fresh) -> dict[str, Any]:
     if info is not None and not isinstance(info, dict):
         return updated
     kept = {key: value for key, value in (info or {}).items() if key != "blame"}
-    found = kept if fresh.blame is None else {**kept, "blame": fresh.blame}
+    found = kept | (Notes(blame=fresh.blame).as_info() or {})
     return {**updated, "info": found} if found or "info" in updated else updated
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..models import DiscardedAttempt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..models import Simulation
 
-#: The key of ``simulation.info`` for attempts that were run again, because of the protocol or of a capability: errors
-#: and messages; for a capability also how they ended, their rewards and facts.
-DISCARDED = "discarded_attempts"
 #: The difference of the seeds of two attempts. Source: τ²-bench v1.0.1, hallucination retries.
 SEED_STEP = 1000
 
@@ -26,19 +26,24 @@ def with_discarded(kept: Simulation, discarded: Sequence[Simulation], first: Sim
     """
     if not discarded:
         return kept
-    earlier = [entry for each in (*discarded, kept) for entry in (each.info or {}).get(DISCARDED, ())]
-    kept.info = (kept.info or {}) | {DISCARDED: [*earlier, *map(_entry, discarded)]}
+    by_protocol = [attempt for simulation in (*discarded, kept) for attempt in simulation.info.discarded_attempts]
+    kept.info = replace(kept.info, discarded_attempts=[*by_protocol, *map(_attempt, discarded)])
     kept.attempts = len(discarded) + 1
     kept.first_reward = first.reward if first is not None and first.outcome != "error" else None
     return kept
 
 
-def _entry(simulation: Simulation) -> dict[str, Any]:
-    return {
-        "error": simulation.error,
-        "messages": [message.model_dump(mode="json", exclude_none=True) for message in simulation.messages],
-        "termination_reason": simulation.termination_reason,
-        "stop_token": simulation.stop_token,
-        "reward": simulation.reward if simulation.reward_info else None,
-        "facts": simulation.facts,
-    }
+def unusable_attempt(simulation: Simulation) -> DiscardedAttempt:
+    """Return an attempt that ended by a reply that cannot be used, as it is stored."""
+    messages = [message.model_dump(mode="json", exclude_none=True) for message in simulation.messages]
+    return DiscardedAttempt(simulation.error, messages)
+
+
+def _attempt(simulation: Simulation) -> DiscardedAttempt:
+    return replace(
+        unusable_attempt(simulation),
+        termination_reason=simulation.termination_reason,
+        stop_token=simulation.stop_token,
+        reward=simulation.reward if simulation.reward_info else None,
+        facts=simulation.facts,
+    )

@@ -19,7 +19,7 @@ from ..errors import (
     is_interrupt,
 )
 from ..evaluation import LazyJudge, aevaluate
-from ..evaluation.outside import OUTSIDE, OutsideObserver, check_domain
+from ..evaluation.outside import OutsideObserver, check_domain
 from ..models import FAULTS
 from ..policy.check import SILENT
 from .judges import with_deadline
@@ -86,7 +86,7 @@ async def grade_trial(
         simulation.termination_reason = "unexpected_error"
         simulation.error, fault = f"grading failed: {type(error).__name__}: {error}", error
     if observer.found is not None and not isinstance(fault, DomainError):
-        simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
+        simulation.info = replace(simulation.info, outside_changes=observer.found)
     return fault
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import traceback
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,17 @@ from ..errors import (
 from ..evaluation import LazyJudge
 from ..evaluation.outside import StateBefore
 from ..masking import mask_secrets, masked
-from ..models import FAULTS, GREETING, INTERRUPTED, AssistantMessage, Simulation, clone, simulation_id
+from ..models import (
+    FAULTS,
+    GREETING,
+    INTERRUPTED,
+    NO_NOTES,
+    AssistantMessage,
+    Notes,
+    Simulation,
+    clone,
+    simulation_id,
+)
 from ..models.copying import assign
 from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by, reason_of
 from ..participants import DONE, ParticipantContext, Prompting, view_of
@@ -36,7 +47,7 @@ from ..participants.personas import draw_persona
 from ..stalls import within
 from . import continuing
 from .conditions import conditions_of
-from .discarded import DISCARDED, SEED_STEP, with_discarded
+from .discarded import SEED_STEP, unusable_attempt, with_discarded
 from .grading import grade_trial
 from .participants import behaviour_of, check_requirements, close_all, create, done_tool
 from .stalled import Attempt, lost_ending, stall_problem, stalled_ending
@@ -45,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..chat import Tape, TrialModels
-    from ..models import Message
+    from ..models import DiscardedAttempt, Message
     from ..participants import Participant, ParticipantSource, Side
     from ..stalls import Stall
     from .config import TrialSetup
@@ -157,7 +168,7 @@ class Trial:
         tape = self.models.tape
         simulation.know_tools({DONE: None, **self.domain.tool_arguments})
         simulation.note_usage(self.models.usage)
-        simulation.note_late_calls(self.late_calls)
+        self.note_late_calls(simulation)
         simulation.conditions = conditions_of(self.setup, agent, user, self.persona)
         _mask(simulation, self.models.arguments)
         if tape:
@@ -165,6 +176,11 @@ class Trial:
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
         self.environment.agent_db.put_back()
         return simulation
+
+    def note_late_calls(self, simulation: Simulation) -> None:
+        """Record the calls that came after the conversation and were refused, so far."""
+        if self.late_calls:
+            simulation.info = replace(simulation.info, late_calls=dict(Counter(self.late_calls)))
 
     async def _valid_attempt(self, clock: Clock, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         """Run the trial, again while a capability asks for another attempt; what was discarded is recorded.
@@ -212,7 +228,7 @@ class Trial:
         # What a test's own fixtures made of the trial cannot be made again.
         attempts = self.settings.protocol.attempts if self.setup.agent_trial is None else 1
         initial = self.environment.fork() if attempts > 1 else None
-        discarded: list[dict[str, Any]] = []
+        discarded: list[DiscardedAttempt] = []
         while True:
             simulation, before = self._begin(clock), StateBefore.of(self.environment)
             self._at_work, self.phase = Attempt(clock, simulation, before, (agent, user)), "participants"
@@ -228,8 +244,7 @@ class Trial:
                 simulation.facts = await self._stages.facts(simulation) if self._stages else {}
             if not self._unusable or initial is None or len(discarded) + 1 == attempts:
                 break
-            messages = [message.model_dump(mode="json", exclude_none=True) for message in simulation.messages]
-            discarded.append({"error": simulation.error, "messages": messages})
+            discarded.append(unusable_attempt(simulation))
             self.environment.restore(initial.fork())
         fault = self._stages.fault if self._stages else None
         if fault is not None and simulation.termination_reason not in FAULTS:
@@ -237,7 +252,7 @@ class Trial:
         if discarded:
             if self._unusable:
                 simulation.error = f"{simulation.error} (in the last of {attempts} conversations)"
-            simulation.info = (simulation.info or {}) | {DISCARDED: discarded}
+            simulation.info = replace(simulation.info, discarded_attempts=discarded)
         return simulation
 
     def _make_stages(self, agent: str) -> None:
@@ -366,7 +381,7 @@ class Trial:
             seed=self.setup.seed,
             start_time=started,
             termination_reason="unexpected_error",
-            info={"solo": True} if self.settings.solo else None,
+            info=Notes(solo=True) if self.settings.solo else NO_NOTES,
         )
 
     async def _hold(
@@ -475,7 +490,8 @@ def _mask(simulation: Simulation, arguments: Mapping[str, Any]) -> None:
     """Mask the keys in what is said of a trial, before anything is shown or stored; its messages are the agent's."""
     simulation.error = simulation.error and mask_secrets(simulation.error, arguments)
     simulation.replay_differences = masked(simulation.replay_differences, arguments)
-    simulation.info = masked(simulation.info, arguments)
+    if simulation.info.discarded_attempts or simulation.info.outside_changes is not None:
+        simulation.info = Notes.read(masked(simulation.info.as_info(), arguments))
 
 
 def _end_recording(tape: Tape, models: TrialModels, simulation: Simulation, clock: Clock) -> None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 #: The id of the trial among those of a test's parameters.
 _TRIAL = re.compile(r"(?:^|-)trial-\d+(?=-|$)")
 _TASK_FILE = ".json"
-#: The entry of ``simulation.info`` about the parameters of a test that have no part in its trial.
-INPUTS = "inputs"
 #: The name of the items of task files and domains among test functions.
 _ITEMS = "task items"
 

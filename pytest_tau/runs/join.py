@@ -206,5 +206,5 @@ def _trial(line: Place, entry: object, found: str) -> tuple[TrialKey, JoinedTria
     key = TrialKey(domain, simulation.task_id, simulation.trial, test if isinstance(test, str) else "")
     excluded = simulation.excluded is not None and simulation.outcome != "error"
     counted_as = "excluded" if excluded else simulation.outcome
-    ended, interrupted = simulation.end_time, simulation.interrupted
+    ended, interrupted = simulation.end_time, simulation.info.interrupted
     return key, JoinedTrial(line, found, counted_as, simulation.model_usage, ended, interrupted)

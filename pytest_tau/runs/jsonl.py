@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import parse_json
 from ..files import atomic_open
-from ..models import ERROR_KIND, INTERRUPTED
+from ..models import INTERRUPTED
 from ..plain import json
 from .layout import SIMULATIONS, TEST_PREFIX, WORKER_FILES
 
@@ -160,7 +160,7 @@ def is_interrupted(line: bytes) -> bool:
     if f'"{INTERRUPTED}"'.encode() not in line:
         return False
     with contextlib.suppress(ValueError, KeyError, TypeError):
-        return bool(parse_json(line)["info"][ERROR_KIND] == INTERRUPTED)
+        return bool(parse_json(line)["info"]["error_kind"] == INTERRUPTED)
     return False
 
 

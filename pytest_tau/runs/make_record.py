@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..evaluation import components_of
-from ..evaluation.outside import OUTSIDE
-from ..models import FOREIGN_AGENT, SILENT_AGENT, calls_in
-from .groups import INPUTS
-from .record import OTHER_CODE, TrialRecord
+from ..models import calls_in
+from .record import TrialRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..evaluation import Evaluator
-    from ..models import Call, RewardInfo, Simulation, Task
+    from ..models import Call, Notes, RewardInfo, Simulation, Task
 
 #: τ²-bench's telecom ids begin with the intent, and may end with the persona.
 _BRACKETED = re.compile(r"\[([^\]:]+)\]")
@@ -45,7 +44,7 @@ def make_record(
         evaluators: The components of plugins, if they are available.
         calls: Its calls, if they are known.
     """
-    info, conditions = simulation.info or {}, simulation.conditions
+    conditions = simulation.conditions
     return TrialRecord(
         domain=domain,
         task_id=simulation.task_id,
@@ -68,11 +67,14 @@ def make_record(
         first_reward=simulation.first_reward,
         **_of_verdict(simulation, evaluators),
         **_of_messages(simulation, calls_in(simulation.messages) if calls is None else calls),
-        **_of_participants(simulation, info),
         facts=simulation.facts,
-        inputs=info.get(INPUTS) or {},
-        interrupted=simulation.interrupted,
+        info=_without_attempts(simulation.info),
     )
+
+
+def _without_attempts(notes: Notes) -> Notes:
+    """Return notes without the attempts that do not count, whose messages are long."""
+    return replace(notes, discarded_attempts=[]) if notes.discarded_attempts else notes
 
 
 def _of_verdict(simulation: Simulation, evaluators: Sequence[Evaluator]) -> dict[str, Any]:
@@ -98,27 +100,10 @@ def _of_messages(simulation: Simulation, calls: Sequence[Call]) -> dict[str, Any
     }
 
 
-def _of_participants(simulation: Simulation, info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts about agent and user: what they were, what they saw."""
-    return {
-        "blame": info.get("blame"),
-        "saw_reference": tuple(simulation.saw_reference),
-        "foreign_agent": info.get(FOREIGN_AGENT),
-        "silent_agent": str(info.get(SILENT_AGENT) or ""),
-        "outside_tools": _outside_tools(info.get(OUTSIDE)),
-    }
-
-
 def _failed_checks(verdict: RewardInfo, evaluators: Sequence[Evaluator]) -> tuple[str, ...]:
     """Return the checks of the reward's basis that were not met."""
     gating = [each for each in components_of(verdict, evaluators) if each.gates(verdict)]
     return tuple(check for component in gating for check in component.failed_checks(verdict))
-
-
-def _outside_tools(found: Any) -> tuple[str, ...]:
-    # A state that a test has changed before the conversation, on purpose, is in the reports of failures only.
-    during = isinstance(found, dict) and found.get("when") == "during"
-    return (tuple(found.get("tools", ())) or (OTHER_CODE,)) if during else ()
 
 
 def _stated_cost(simulation: Simulation) -> float | None:

@@ -286,7 +286,7 @@ def agent_name(manifest: Mapping[str, Any], records: Iterable[TrialRecord]) -> s
             return ""  # a fixture or a hook makes it
     elif isinstance(side, dict):
         name, model = side.get("implementation"), side.get("llm")
-    if name == "gold" and not any("agent" in record.saw_reference for record in records):
+    if name == "gold" and not any("agent" in record.info.saw_reference for record in records):
         name = None  # the default, where a fixture or a hook made another agent
     return shown_setting(", ".join(each for each in (name, model) if isinstance(each, str) and each))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..models import ModelUsage
+from ..models import NO_NOTES, ModelUsage, Notes
 from .groups import Group
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 #: What tasks can be grouped by: the keys of a record's ``groups``.
 GROUPS = ("intent", "persona", "actions", "tags")
-#: What has changed an environment without executing a tool on it, among ``outside_tools``.
-OTHER_CODE = "other code"
 
 
 @dataclass(frozen=True)
@@ -36,20 +34,13 @@ class TrialRecord:
         groups: What the task is counted under, by ``intent``, ``persona``, ``actions``, ``tags``; only what is known.
         cluster: What tasks of the domain have in common that pass or fail together; empty for a task by itself.
         stated_cost: USD of both sides in a result file of others; None if that of either is not known.
-        blame: Whose fault a failure looks like, and why; None if nothing failed.
         restored: It was taken from an earlier run.
-        saw_reference: The sides that were given the reference actions: ``agent``, ``user``.
-        foreign_agent: The entry of ``simulation.info`` about an agent that is not built in.
-        silent_agent: The name of its agent, if that is not built in and made no tool call; else empty.
-        outside_tools: Tools that were executed on the environment outside of the calls of the conversation;
-            ``OTHER_CODE`` if something else has changed it.
+        info: What is known of it besides its verdict, without the attempts that do not count.
         conditions: The conditions under which it was run; None for results of others and of earlier versions.
         excluded: It is excluded from rates.
         attempts: The number of attempts that were run; more than 1 if the trial was run again.
         first_reward: The reward of the first of several attempts; None if there was one.
         facts: What capabilities know of it, by the name of the capability.
-        inputs: The parameters of its test that have no part in the trial, each with its value as a text.
-        interrupted: Something outside of the trial has ended it, so that it counts as one that was not run.
     """
 
     domain: str
@@ -72,20 +63,14 @@ class TrialRecord:
     groups: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
     stated_cost: float | None = None
-    blame: Mapping[str, Any] | None = None
     seed: int | None = None
     restored: bool = False
-    saw_reference: tuple[str, ...] = ()
-    foreign_agent: Mapping[str, Any] | None = None
-    silent_agent: str = ""
-    outside_tools: tuple[str, ...] = ()
+    info: Notes = NO_NOTES
     conditions: Mapping[str, Any] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     excluded: bool = False
     attempts: int = 0
     first_reward: float | None = None
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    interrupted: bool = False
     reached_outcome: int | None = None
 
     @cached_property
@@ -134,7 +119,7 @@ class TrialRecord:
         """Return the record as JSON, without fields that have their default."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         values["usage"] = {role: used.model_dump(exclude_defaults=True) for role, used in self.usage.items()}
-        values |= {name: list(values[name]) for name in TUPLES}
+        values |= {"failed_checks": list(self.failed_checks), "info": self.info.as_info()}
         return {
             name: value
             for name, value in values.items()
@@ -151,13 +136,11 @@ class TrialRecord:
         """
         known = {each.name for each in fields(cls)}
         kept = {name: value for name, value in values.items() if name in known}
-        kept |= {name: tuple(kept.get(name, ())) for name in TUPLES}
+        kept |= {"failed_checks": tuple(kept.get("failed_checks", ())), "info": Notes.read(kept.get("info") or {})}
         kept["usage"] = {role: ModelUsage.model_validate(used) for role, used in kept.get("usage", {}).items()}
         return cls(**kept)
 
 
-#: Fields that are lists in JSON.
-TUPLES = ("failed_checks", "saw_reference", "outside_tools")
 #: Fields that are written whatever their values.
 _ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
 #: Fields that are written if they are known, even 0 or empty.

@@ -54,10 +54,10 @@ def test_the_party_of_a_recorded_failure(shared: Path, name: str, begins: str, p
     assert trial.task is not None
     domain = pytest_tau.load_domain(trial.domain, shared / "tau2-data")
     annotate_failure(trial.simulation, trial.task, domain)
-    assert trial.simulation.info is not None
-    blame = trial.simulation.info["blame"]
-    assert blame["party"] == party
-    assert blame["reason"].startswith(reason)
+    blame = trial.simulation.info.blame
+    assert blame is not None
+    assert blame.party == party
+    assert blame.reason.startswith(reason)
 
 
 def test_failures_that_people_have_labelled(shared: Path) -> None:
@@ -76,12 +76,12 @@ def test_failures_that_people_have_labelled(shared: Path) -> None:
             task, simulation.messages, termination_reason=simulation.termination_reason, domain=domain
         )
         annotate_failure(simulation, task, domain)
-        assert simulation.info is not None
-        blame = simulation.info["blame"]
-        right += blame["party"] == row["party"] or (row["party"], blame["party"]) == ("user", "task")
-        excused += row["party"] == "agent" and blame["party"] in ("user", "task")
+        blame = simulation.info.blame
+        assert blame is not None
+        right += blame.party == row["party"] or (row["party"], blame.party) == ("user", "task")
+        excused += row["party"] == "agent" and blame.party in ("user", "task")
         # A step of theirs is the number of our message and 2.
-        near += blame["message_idx"] is not None and abs(blame["message_idx"] + 2 - int(row["step"])) <= 1
+        near += blame.message_idx is not None and abs(blame.message_idx + 2 - int(row["step"])) <= 1
     assert right >= 13
     assert excused <= 1
     assert near >= 8

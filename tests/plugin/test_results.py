@@ -126,14 +126,14 @@ class TestSimulations:
         project.write(
             "conftest.py",
             """
-            from pytest_tau.models import CustomCheck
+            from dataclasses import replace
             from pytest_tau.runner import Trial
 
             begin = Trial._begin
 
             def unwritable(self, clock):
                 simulation = begin(self, clock)
-                simulation.info = {"what": object()}
+                simulation.info = replace(simulation.info, others={"what": object()})
                 return simulation
 
             def pytest_configure(config):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -15,7 +16,7 @@ from .test_diagnosis_attribution import graded
 from .tiny import action, agent, call, task, user
 
 if TYPE_CHECKING:
-    from pytest_tau.diagnosis.facts import Attribution
+    from pytest_tau.diagnosis import Attribution
     from pytest_tau.environment import Domain
     from pytest_tau.models import Task
 
@@ -56,7 +57,7 @@ def test_what_the_agent_had_proposed_and_the_user_has_repeated_is_undecided(doma
         domain, wanted, user("Change the lamp."), *asked, *made(call("price", item_id="lamp", price=170)), STOP
     )
     assert found.party == "undecided"
-    assert found.as_dict()["candidates"] == ["agent", "user"]
+    assert found.candidates == ("agent", "user")
 
 
 def test_a_user_that_chooses_another_value_of_two_that_the_agent_has_named(domain: Domain) -> None:
@@ -126,7 +127,7 @@ def test_an_agent_that_gives_up_after_a_failed_call(domain: Domain) -> None:
     simulation = graded(domain, scenario("x", PRICE), user("Hi"), *shown, *failed, agent("Pity."), STOP)
     divergence = first_divergence(scenario("x", PRICE), simulation, domain)
     assert divergence is not None
-    missing = divergence._replace(call={**divergence.call, "arguments": {"item_id": "lamp-1", "price": 150}})
+    missing = replace(divergence, call={**divergence.call, "arguments": {"item_id": "lamp-1", "price": 150}})
     found = attribute(simulation, missing, wanted, domain)
     assert found is not None
     assert (found.party, found.message_idx) == ("agent", 3)
@@ -183,6 +184,5 @@ def test_a_rule_that_raises_does_not_touch_the_trial(domain: Domain, monkeypatch
     wanted = scenario("Set a price.", PRICE)
     simulation = graded(domain, wanted, user("Hi"), *made(call("price", item_id="lamp", price=3)), STOP)
     annotate_failure(simulation, wanted, domain)
-    assert simulation.info is not None
-    assert simulation.info["blame"]["party"] == "undecided"
-    assert simulation.info["turning_point_problem"] == "RuntimeError: out of order"
+    assert simulation.info.blame.party == "undecided"
+    assert simulation.info.turning_point_problem == "RuntimeError: out of order"

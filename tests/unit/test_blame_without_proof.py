@@ -111,10 +111,9 @@ def test_a_refusal_of_more_than_the_policy_forbids(tmp_path: Path, more: bool) -
     wanted = scenario("x", RENAME, *([action("rename", item_id="desk", name="n-2")] if more else []))
     simulation = graded(strict, wanted, user("Hi"), agent("I cannot rename it."), STOP)
     annotate_failure(simulation, wanted, strict)
-    assert simulation.info is not None
-    blame = simulation.info["blame"]
-    assert blame["party"] == "task"
-    assert blame["reason"].endswith("and the agent refused") is not more
+    blame = simulation.info.blame
+    assert blame.party == "task"
+    assert blame.reason.endswith("and the agent refused") is not more
 
 
 @pytest.mark.parametrize(("said", "party"), [("Use the other card.", "undecided"), ("Do it.", "agent")])
@@ -154,8 +153,8 @@ def test_who_has_used_up_the_steps(domain: Domain, texts: list[str], party: str)
     wanted = scenario("x", PRICE)
     cut_off = graded(domain, wanted, *talk).model_copy(update={"termination_reason": "max_steps"})
     annotate_failure(cut_off, wanted, domain)
-    assert cut_off.info is not None
-    assert cut_off.info["blame"]["party"] == party
+    assert cut_off.info.blame is not None
+    assert cut_off.info.blame.party == party
 
 
 @pytest.mark.parametrize(("amount", "is_shown"), [(-52, True), (-53, False)])

@@ -15,6 +15,7 @@ import pytest
 from pytest_tau.analysis.compare import Comparison, RunRecords
 from pytest_tau.analysis.paired import Pair, Paired, PassCount
 from pytest_tau.cli import main
+from pytest_tau.models import Notes
 from pytest_tau.runs.record import TrialRecord
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -394,7 +395,7 @@ class TestBlessCommand:
 
     def test_a_run_whose_sides_were_given_the_reference_actions_says_so(self, tau, tmp_path):
         (tmp_path / "run").mkdir()
-        found = trials(("a", "pp"), ("b", "p"), saw_reference=("agent", "user"))
+        found = trials(("a", "pp"), ("b", "p"), info=Notes(saw_reference=("agent", "user")))
         (tmp_path / "run" / "records.jsonl").write_text("\n".join(json.dumps(each.as_dict()) for each in found))
         manifest = {"format": 1, "settings": {"agent": "gold"}}
         (tmp_path / "run" / "run.json").write_text(json.dumps(manifest))

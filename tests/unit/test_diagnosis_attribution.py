@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau import load_domain
+from pytest_tau.diagnosis import Attribution, Divergence
 from pytest_tau.diagnosis.attribution import RULES, annotate_failure, attribute
-from pytest_tau.diagnosis.divergence import Divergence, first_divergence
+from pytest_tau.diagnosis.divergence import first_divergence
 from pytest_tau.diagnosis.explain import explain
-from pytest_tau.diagnosis.facts import Attribution
 from pytest_tau.diagnosis.turning_point import in_brief
 from pytest_tau.evaluation import evaluate
-from pytest_tau.models import Simulation, Task, ToolCall, ToolMessage
+from pytest_tau.models import Notes, Simulation, Task, ToolCall, ToolMessage
 from pytest_tau.policy import Rule
 from pytest_tau.runner import simulate
 from pytest_tau.testing import ScriptedParticipant
@@ -124,7 +124,7 @@ def test_a_budget_is_nobodys_fault(domain: Domain) -> None:
 def test_side_with_most_failed_calls_is_at_fault(domain: Domain) -> None:
     mine, theirs = made(call("fly"), "Error: a", error=True), made(call("swim", "user"), "Error: u", error=True)
     how: dict[str, Any] = {"reason": "too_many_errors", "error": "3 failed tool calls, the limit is 3"}
-    assert blamed(domain, WANTED, *mine, *theirs, *mine, **how)[:1] == ("agent",)
+    assert blamed(domain, WANTED, *mine, *theirs, *mine, **how).party == "agent"
     found = blamed(domain, WANTED, *mine, *theirs, *theirs, **how)
     assert (found.party, found.message_idx, found.evidence) == ("user", 4, "Error: u")
 
@@ -219,7 +219,7 @@ def test_a_transfer_that_the_agent_spoke_of_is_the_agents(domain: Domain, asked:
 def test_out_of_scope_after_a_failed_call_is_not_the_users(domain: Domain) -> None:
     failed = made(call("look", item_id="x"), "Error: no item x", error=True)
     found = blamed(domain, WANTED, *failed, agent("Which item?"), user("###OUT-OF-SCOPE###"))
-    assert found[:2] == ("undecided", UNASKED)
+    assert (found.party, found.reason) == ("undecided", UNASKED)
 
 
 SEND = task({"actions": [action("price", item_id="lamp", price=150)], "reward_basis": ["DB"]})
@@ -243,7 +243,8 @@ def test_a_user_that_leaves_when_the_agent_was_not_heading_there(
     talk = [agent("Hello"), user("Please do it."), agent(asked), user(said)]
     refused = "it refused a required call that no rule forbids"
     expected = ("agent", refused) if "cannot rename" in asked else ("undecided", UNASKED)
-    assert blamed(domain, wanted, *talk)[:2] == expected
+    found = blamed(domain, wanted, *talk)
+    assert (found.party, found.reason) == expected
 
 
 @pytest.mark.parametrize(
@@ -296,7 +297,8 @@ def test_a_required_call_that_the_tool_refused(domain: Domain) -> None:
     refused = made(call("rename", item_id="sofa", name="L"), "Error: no item sofa", error=True)
     added = made(call("add", item_id="sofa", tags=[]))
     found = blamed(domain, wanted, agent("Hello"), *refused, *added, agent("It failed."), user("Pity. ###STOP###"))
-    assert found[:3] == ("agent", "the tool refused a required call, and it did not succeed later", 1)
+    assert (found.party, found.message_idx) == ("agent", 1)
+    assert found.reason == "the tool refused a required call, and it did not succeed later"
     assert "Error: no item sofa" in found.evidence
     handed = made(call("transfer", summary="It failed."))
     after = blamed(domain, wanted, agent("Hello"), *refused, *added, *handed, user("Pity. ###STOP###"))
@@ -335,10 +337,9 @@ def test_a_task_that_requires_what_the_policy_forbids(tmp_path: Path, absolute: 
     talk = [user("Call the lamp L."), agent(said), user("And now?"), agent("Is there anything else?")]
     left = graded(strict, WANTED, *talk, user("No. ###STOP###"))
     annotate_failure(left, WANTED, strict)
-    assert left.info is not None
-    assert left.info["blame"]["party"] == party
+    assert left.info.blame.party == party
     evidence = 'names: rename(item_id="lamp", name="L"): a new name'
-    assert (left.info["blame"]["evidence"] == evidence) is (party == "task")
+    assert (left.info.blame.evidence == evidence) is (party == "task")
 
 
 def test_a_user_that_plays_the_agent(domain: Domain) -> None:
@@ -452,14 +453,14 @@ def test_what_was_left_undone(domain: Domain, criteria: Any, reason: str, eviden
     found = blamed(domain, task(criteria), agent("Done."), user("###STOP###"))
     assert (found.party, found.message_idx, found.evidence) == ("undecided", None, evidence)
     assert found.reason.startswith(reason)
-    assert found.as_dict()["candidates"] == ["agent", "user", "task"]
+    assert found.candidates == ("agent", "user", "task")
 
 
 def test_what_passed_is_nobodys_fault(domain: Domain) -> None:
     done = graded(domain, WANTED, *made(call("rename", item_id="lamp", name="L")), user("###STOP###"))
     assert attribute(done, None) is None
     annotate_failure(done, WANTED, domain)
-    assert done.info is None
+    assert done.info == Notes()
 
 
 def test_every_rule_says_when_it_applies() -> None:
@@ -476,9 +477,8 @@ def test_failed_trial_has_turning_point_and_blame(domain: Domain) -> None:
         agent=ScriptedParticipant([{"tool_calls": [call("remove", item_id="desk")]}, "Done."]),
         user=ScriptedParticipant(["Hi", "###STOP###"]),
     )
-    assert failed.info is not None
-    assert failed.info["blame"]["party"] == "agent"
-    assert failed.info["turning_point"]["message_idx"] == failed.info["blame"]["message_idx"] == 2
+    assert failed.info.blame.party == "agent"
+    assert failed.info.turning_point.message_idx == failed.info.blame.message_idx == 2
     texts = [line.text for line in explain(failed)]
     assert texts[1] == (
         'turning point: message 2, agent called remove(item_id="desk"): after it, the right final state was out of reach'
@@ -570,15 +570,14 @@ def test_a_trial_that_a_user_broke_has_a_blame_and_no_turning_point(domain: Doma
         WANTED, domain=domain, agent=ScriptedParticipant(["Hm."]), user=ScriptedParticipant([ValueError("no")])
     )
     assert lost.outcome == "error"
-    assert lost.info is not None
-    assert lost.info["blame"]["party"] == "user"
-    assert "turning_point" not in lost.info
+    assert lost.info.blame.party == "user"
+    assert lost.info.turning_point is None
     assert "looks like the user's fault: it failed with an error" in [line.text for line in explain(lost)]
 
 
 def test_a_passed_trial_costs_nothing(domain: Domain) -> None:
     passed = simulate(WANTED, domain=domain, agent="gold", user="gold")
-    assert (passed.outcome, passed.info) == ("passed", {"saw_reference": ["agent", "user"]})
+    assert (passed.outcome, passed.info) == ("passed", Notes(saw_reference=("agent", "user")))
 
 
 def test_evidence_that_is_nowhere_else_is_in_the_report(domain: Domain) -> None:
@@ -603,9 +602,8 @@ def test_a_domain_that_breaks_on_the_way_back_does_not_touch_the_verdict(
     monkeypatch.setattr(domain, "environment", broken)
     annotate_failure(failed, WANTED, domain)
     assert (failed.reward_info, failed.outcome) == (verdict, "failed")
-    assert failed.info is not None
-    assert failed.info["turning_point_problem"] == "RuntimeError: out of order"
-    assert failed.info["blame"]["party"] == "undecided"
+    assert failed.info.turning_point_problem == "RuntimeError: out of order"
+    assert failed.info.blame.party == "undecided"
     assert "turning point: not found, RuntimeError: out of order" in [line.text for line in explain(failed)]
 
 
@@ -618,8 +616,7 @@ def test_a_failure_of_gold_is_one_of_the_task_or_its_domain(domain: Domain) -> N
         }
     )
     simulation = simulate(unmet, domain=domain, agent="gold", user="gold")
-    assert simulation.info is not None
-    assert simulation.info["blame"]["party"] == "task"
+    assert simulation.info.blame.party == "task"
     report = "\n".join(line.text for line in explain(simulation))
     assert "looks like the task's fault: gold carries out the reference actions, so the task or its domain is" in report
     simulation.conditions = {**(simulation.conditions or {}), "changed": {"tool faults": "*:0.1"}}

@@ -115,8 +115,7 @@ def test_after_an_exception_of_the_agent_the_checks_are_one_line(domain: Domain)
     done = failed(domain, wanted, user("Hi"), reason="agent_error")
     done.error = "KeyError: 'b'"
     annotate_failure(done, wanted, domain)
-    assert done.info is not None
-    assert "turning_point" in done.info
+    assert done.info.turning_point is not None
     assert about(done) == [
         "  KeyError: 'b'",
         "only a stop can earn more than 0; the checks would give DB 0 x COMMUNICATE 0",

@@ -244,7 +244,7 @@ class TestAClass:
         assert wrong.reward == 0
         (difference,) = wrong.reward_info.db_diff
         assert (difference.path, difference.expected, difference.got) == ("orders/o2/size", "s", "l")
-        assert wrong.info["turning_point"]["kind"] == "diverged"
+        assert wrong.info.turning_point.kind == "diverged"
 
     def test_functions_serve_tasks_and_not_the_agent(self):
         domain = of_class().load()

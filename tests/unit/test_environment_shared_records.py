@@ -83,7 +83,7 @@ def test_a_trial_whose_tools_change_shared_records_has_no_verdict(
 ) -> None:
     simulation = trial(sharing, name, calling(name) if makes_the_call else ["I do nothing."])
     assert simulation.outcome == "error"
-    assert simulation.error_kind == "DomainError"
+    assert simulation.info.error_kind == "DomainError"
     assert simulation.error == (
         f"DomainError: domain 'tiny': {place} was changed in the data that all simulations share: scan() and peek() "
         "return records for reading only; change table[id], which is the simulation's own copy"

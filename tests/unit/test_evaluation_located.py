@@ -13,6 +13,8 @@ from pytest_tau.evaluation.evidence import Evidence, Row, StateChange, StateHist
 from pytest_tau.models import (
     Call,
     Difference,
+    Divergence,
+    Notes,
     RewardInfo,
     Simulation,
     ToolCall,
@@ -41,9 +43,18 @@ def texts(component: Any, info: RewardInfo, calls: Any = ()) -> list[str]:
     return [line.text for line in component.explain(info, list(calls))]
 
 
+def point(message_idx: int, name: str) -> Divergence:
+    return Divergence(message_idx, "diverged", {"name": name, "arguments": {}, "requestor": "assistant"}, "x")
+
+
 def evidence(info: RewardInfo, *messages: Any, rows: Any = (), history: Any = None, **stored: Any) -> Evidence:
     simulation = Simulation(
-        id="s", task_id="t", messages=list(messages), termination_reason="user_stop", reward_info=info, info=stored
+        id="s",
+        task_id="t",
+        messages=list(messages),
+        termination_reason="user_stop",
+        reward_info=info,
+        info=Notes(**stored),
     )
     return Evidence(simulation, calls_in(simulation.messages), list(rows), history or StateHistory(), OFFICIAL)
 
@@ -260,10 +271,9 @@ class TestDatabase:
     @pytest.mark.parametrize(
         ("stored", "message"),
         [
-            ({"message_idx": 2, "call": {"name": "look"}}, 2),
-            ({"message_idx": 2, "call": {"name": "other"}}, 2),
-            ({"message_idx": 2, "call": None}, 2),
-            ({"message_idx": 0, "call": {"name": "look"}}, None),
+            (point(2, "look"), 2),
+            (point(2, "other"), 2),
+            (point(0, "look"), None),
         ],
     )
     def test_a_stored_turning_point_comes_first(self, domain: Domain, stored: Any, message: int | None) -> None:
@@ -277,8 +287,7 @@ class TestDatabase:
     ) -> None:
         info = self.differing(domain, 1)
         both = agent(None, call("count"), call("look"))
-        point = {"message_idx": 0, "call": {"name": name}}
-        (found,) = DB.located(info, evidence(info, both, turning_point=point))
+        (found,) = DB.located(info, evidence(info, both, turning_point=point(0, name)))
         assert (found.call, found.message_idx) == (position, 0)
 
     def test_a_state_without_a_reference_matches(self, domain: Domain) -> None:

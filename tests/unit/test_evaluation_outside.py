@@ -15,7 +15,6 @@ from pytest_tau.environment import ToolError, Toolkit, domain_of, tool
 from pytest_tau.evaluation import OFFICIAL
 from pytest_tau.evaluation.component import GradingInput
 from pytest_tau.evaluation.outside import (
-    OUTSIDE,
     OutsideChanges,
     OutsideObserver,
     StateBefore,
@@ -60,7 +59,7 @@ def talk(domain: Domain, replies: list[Any], wanted: Task = WANTED, before: Any 
 
 
 def outside(simulation: Simulation) -> Any:
-    return (simulation.info or {}).get(OUTSIDE)
+    return simulation.info.outside_changes
 
 
 def rename(environment: Environment) -> str:
@@ -72,16 +71,15 @@ def test_a_tool_that_an_agent_executes_itself_is_named_with_its_effect(domain: D
     simulation = talk(domain, [rename])
     assert simulation.reward == 0
     found = outside(simulation)
-    assert (found["when"], found["tools"], found["places"]) == ("during", {"rename": 1}, 1)
-    (place,) = found["differences"]
-    assert (place["side"], place["path"], place["expected"], place["got"]) == (
+    assert (found.when, found.tools, found.places) == ("during", {"rename": 1}, 1)
+    (place,) = found.differences
+    assert (place.side, place.path, place.expected, place.got) == (
         "agent",
         "items/lamp/name",
         "Lamp",
         "Light",
     )
-    assert simulation.info is not None
-    assert simulation.info["blame"]["party"] == "harness"
+    assert simulation.info.blame.party == "harness"
     report = plain_text(explain(simulation))
     assert (
         "outside of the conversation's calls; executed on it directly: rename\n  agent side: items/lamp/name" in report
@@ -115,7 +113,7 @@ def test_a_tool_that_is_executed_and_returned_is_found_too(domain: Domain) -> No
         return agent(call("count", by=2))
 
     found = outside(talk(domain, [twice, "Done."]))
-    assert (found["tools"], found["differences"][0]["got"]) == ({"count": 1}, 4)
+    assert (found.tools, found.differences[0].got) == ({"count": 1}, 4)
 
 
 def test_a_record_that_code_changes_itself_is_found(domain: Domain) -> None:
@@ -125,14 +123,14 @@ def test_a_record_that_code_changes_itself_is_found(domain: Domain) -> None:
 
     simulation = talk(domain, [change, "Done."])
     found = outside(simulation)
-    assert (simulation.reward, found["tools"], found["places"]) == (1, {}, 1)
-    assert found["differences"][0]["path"] == "items/desk/price"
+    assert (simulation.reward, found.tools, found.places) == (1, {}, 1)
+    assert found.differences[0].path == "items/desk/price"
 
 
 def test_a_state_that_was_changed_before_is_reported_as_that(domain: Domain) -> None:
     simulation = talk(domain, ["Done."], before=rename)
     found = outside(simulation)
-    assert (found["when"], found["tools"]) == ("before", {"rename": 1})
+    assert (found.when, found.tools) == ("before", {"rename": 1})
     report = plain_text(explain(simulation))
     assert "the environment was changed before the conversation; executed on it directly: rename" in report
     assert "put the changes into the task's initial_state" in report
@@ -147,7 +145,7 @@ def test_the_calls_of_a_history_are_no_changes_of_others(domain: Domain) -> None
     ]
     wanted = task({"actions": [action("count", by=5)], "reward_basis": ["DB"]}, state={"message_history": history})
     assert outside(talk(domain, [agent(call("count", by=1)), "Done."], wanted)) is None
-    assert outside(talk(domain, [lambda environment: environment.call("count", {}).content], wanted))["tools"] == {
+    assert outside(talk(domain, [lambda environment: environment.call("count", {}).content], wanted)).tools == {
         "count": 1
     }
 
@@ -155,7 +153,7 @@ def test_the_calls_of_a_history_are_no_changes_of_others(domain: Domain) -> None
 def test_alone(domain: Domain) -> None:
     wanted = task({"actions": [action("switch")], "reward_basis": ["DB"]}, ticket="Switch it on.")
     found = outside(talk(domain, [lambda environment: environment.call("switch", {}).content], wanted, solo=True))
-    assert (found["tools"], found["differences"][0]["side"]) == ({"switch": 1}, "user")
+    assert (found.tools, found.differences[0].side) == ({"switch": 1}, "user")
 
 
 def test_what_a_tool_itself_may_change_is_not_reported(tmp_path: Path) -> None:
@@ -175,7 +173,7 @@ def test_what_a_tool_itself_may_change_is_not_reported(tmp_path: Path) -> None:
     def directly(environment: Environment) -> str:
         return environment.call("draw", {}).content or ""
 
-    assert outside(talk(moody, [directly]))["tools"] == {"draw": 1}
+    assert outside(talk(moody, [directly])).tools == {"draw": 1}
 
 
 @pytest.fixture
@@ -207,8 +205,7 @@ def test_a_tool_that_writes_without_being_declared_as_a_write_leaves_no_verdict(
     assert (simulation.outcome, simulation.reward_info) == ("error", None)
     expected = f"DomainError: tool '{name}' is declared as {kind} but has changed counter: declare it @tool(\"write\")"
     assert simulation.error == expected
-    assert simulation.info is not None
-    assert (simulation.info["blame"]["party"], OUTSIDE in simulation.info) == ("domain", False)
+    assert (simulation.info.blame.party, simulation.info.outside_changes is not None) == ("domain", False)
 
 
 def test_what_a_write_changes_that_says_that_it_does_not_count_is_no_error(domain: Domain) -> None:
@@ -267,19 +264,18 @@ FOUND = agent(call("count"), call("search", item_id="lamp"), call("rename_found"
 
 def test_a_read_that_a_later_write_depends_on_leaves_no_verdict(remembering: Domain) -> None:
     simulation = talk(remembering, [FOUND, "Done."], BY_SEARCH)
-    assert (simulation.outcome, simulation.error_kind) == ("error", "DomainError")
+    assert (simulation.outcome, simulation.info.error_kind) == ("error", "DomainError")
     assert simulation.error == (
         "DomainError: domain 'tiny': the reference actions of task 't' lead to another state when they are carried out "
         'again, without those that only read: items/lamp/name: "Light" at first, now "Lamp". Tools that write must do '
         "the same each time, and a tool that changes what a write depends on must be declared as a write. What differs "
         "each time, such as a time or a random id, must come from the data or the arguments"
     )
-    assert simulation.info is not None
-    assert (simulation.info["blame"]["party"], OUTSIDE in simulation.info) == ("domain", False)
+    assert (simulation.info.blame.party, simulation.info.outside_changes is not None) == ("domain", False)
 
 
 def test_no_agent_can_fail_such_a_task(remembering: Domain) -> None:
-    assert talk(remembering, ["Done."], BY_SEARCH).error_kind == "DomainError"
+    assert talk(remembering, ["Done."], BY_SEARCH).info.error_kind == "DomainError"
 
 
 def test_a_write_that_says_that_it_does_not_count_may_explain_the_difference(remembering: Domain) -> None:
@@ -363,8 +359,8 @@ def test_an_assertion_without_a_bool_leaves_no_verdict(domain: Domain) -> None:
     simulation = talk(domain, ["Done."], wanted)
     assert simulation.outcome == "error"
     assert simulation.error == "DomainError: assertion 'counted' returned int: return True or False"
-    assert simulation.error_kind == "DomainError"
-    assert Simulation.model_validate_json(simulation.model_dump_json()).error_kind == "DomainError"
+    assert simulation.info.error_kind == "DomainError"
+    assert Simulation.model_validate_json(simulation.model_dump_json()).info.error_kind == "DomainError"
 
 
 def test_a_time_of_second_resolution_is_not_reported(tmp_path: Path) -> None:
@@ -416,25 +412,30 @@ def changes(places: int, length: int = 3) -> OutsideChanges:
         Difference(side="agent", path=f"items/{number}", expected=None, got="x" * (length - 2), missing="expected")
         for number in range(places)
     ]
-    return OutsideChanges("during", {}, found)
+    return OutsideChanges("during", {}, found, len(found))
 
 
 @pytest.mark.parametrize(("places", "shown", "more"), [(1, 1, None), (4, 4, None), (5, 4, 1), (30, 4, 26)])
 def test_four_places_are_shown_and_the_others_counted(places: int, shown: int, more: int | None) -> None:
-    lines = [line.text for line in outside_lines(changes(places).as_dict())]
+    lines = [line.text for line in outside_lines(changes(places))]
     assert sum("items/" in line for line in lines) == shown
     assert [line for line in lines if "more" in line] == ([f"  and {more} more"] if more else [])
 
 
-def test_twenty_places_are_kept() -> None:
-    assert [len(changes(places).as_dict()["differences"]) for places in (19, 20, 21, 22)] == [19, 20, 20, 20]
-    assert changes(22).as_dict()["places"] == 22
+def test_twenty_places_are_kept(domain: Domain) -> None:
+    def tag(environment: Environment) -> Any:
+        for number in range(22):
+            environment.call("add", {"item_id": f"new-{number}", "tags": []})
+        return "Done."
+
+    found = outside(talk(domain, [tag]))
+    assert (len(found.differences), found.places) == (20, 22)
     with pytest.raises(FrozenInstanceError):
-        changes(1).when = "before"  # type: ignore[misc]
+        found.when = "before"
 
 
 def test_a_record_of_200_characters_is_whole() -> None:
-    whole, cut = (outside_lines(changes(1, length).as_dict())[1].text for length in (200, 201))
+    whole, cut = (outside_lines(changes(1, length))[1].text for length in (200, 201))
     assert "…" not in whole
     assert "…" in cut
     assert len(whole) == len(cut)
@@ -493,7 +494,7 @@ def test_only_calls_that_were_executed_explain_executions(domain: Domain) -> Non
         (agent(call("rename", item_id="lamp", name="Dark")), faulty),
     ]
     for made, options in not_made:
-        assert outside(talk(domain, [twice(made), "Done."], **options))["tools"] == {"rename": 1}
+        assert outside(talk(domain, [twice(made), "Done."], **options)).tools == {"rename": 1}
 
 
 def test_a_history_ends_before_the_first_call(domain: Domain) -> None:
@@ -505,7 +506,7 @@ def test_a_history_ends_before_the_first_call(domain: Domain) -> None:
         environment.agent_db.items["desk"].price = 1.0  # type: ignore[attr-defined]
         return agent(call("rename", item_id="lamp", name="Light"))
 
-    assert outside(talk(domain, [change, "Done."], wanted))["tools"] == {}
+    assert outside(talk(domain, [change, "Done."], wanted)).tools == {}
 
 
 def test_calls_of_a_history_are_not_counted_as_made_before(domain: Domain) -> None:
@@ -516,7 +517,7 @@ def test_calls_of_a_history_are_not_counted_as_made_before(domain: Domain) -> No
     ]
     wanted = task({"actions": [], "reward_basis": ["DB"]}, state={"message_history": history})
     found = outside(talk(domain, ["Done."], wanted, before=lambda environment: environment.call("count", {})))
-    assert (found["when"], found["tools"]) == ("before", {"count": 1})
+    assert (found.when, found.tools) == ("before", {"count": 1})
 
 
 def test_the_first_place_is_named(tmp_path: Path) -> None:
@@ -586,6 +587,6 @@ def test_an_initial_state_that_is_never_the_same_is_a_mistake_of_the_domain(tmp_
 
     drawing = tiny.make(tmp_path / "drawing", agent_tools=Drawing)
     simulation = talk(drawing, [agent(call("rename", item_id="lamp", name="Light")), "Done."])
-    assert (simulation.outcome, simulation.error_kind) == ("error", "DomainError")
+    assert (simulation.outcome, simulation.info.error_kind) == ("error", "DomainError")
     assert "items/lamp/price: " in (simulation.error or "")
     assert outside(simulation) is None

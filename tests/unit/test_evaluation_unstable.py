@@ -66,12 +66,12 @@ def test_a_reference_that_is_another_one_each_time_is_a_mistake_of_the_domain(
     unstable: Domain, name: str, place: str, calls: int
 ) -> None:
     simulation = trial(unstable, [name], [name] * calls)
-    assert (simulation.outcome, simulation.error_kind) == ("error", "DomainError")
+    assert (simulation.outcome, simulation.info.error_kind) == ("error", "DomainError")
     assert f"carried out again, without those that only read: {place}" in (simulation.error or "")
-    assert (simulation.info or {})["blame"]["party"] == "domain"
+    assert simulation.info.blame.party == "domain"
 
 
 def test_the_domain_is_not_blamed_for_what_is_always_the_same(unstable: Domain) -> None:
     simulation = trial(unstable, ["rename"], [])
     assert simulation.reward == 0
-    assert (simulation.info or {})["blame"]["party"] == "undecided"
+    assert simulation.info.blame.party == "undecided"

@@ -87,11 +87,11 @@ def play(domain: Domain, wanted: Task, made: Callable[[], Any]) -> Simulation:
 
 
 def outside(simulation: Simulation) -> list[tuple[Any, ...]] | None:
-    found = (simulation.info or {}).get("outside_changes")
+    found = simulation.info.outside_changes
     if found is None:
         return None
-    assert (found["when"], found["tools"]) == ("during", {})
-    return [(each["path"], each["expected"], each["got"]) for each in found["differences"]]
+    assert (found.when, found.tools) == ("during", {})
+    return [(place.path, place.expected, place.got) for place in found.differences]
 
 
 def test_it_does_not_change_what_the_reference_begins_with(application: Application, tmp_path: Path) -> None:
@@ -100,8 +100,7 @@ def test_it_does_not_change_what_the_reference_begins_with(application: Applicat
     assert simulation.reward_info is not None
     assert [each.path for each in simulation.reward_info.db_diff or []] == ["o1/status"]
     assert outside(simulation) == [CHANGE]
-    assert simulation.info is not None
-    assert simulation.info["blame"]["party"] == "harness"
+    assert simulation.info.blame.party == "harness"
 
 
 def test_what_it_changes_is_named_if_the_trial_passes(application: Application, tmp_path: Path) -> None:

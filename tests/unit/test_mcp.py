@@ -253,7 +253,7 @@ def test_the_time_limit_cuts_a_call(declare, running):
     assert re.match(
         r"tool 'hang' of domain 'items' did not return in [\d.]+ s, and the time limit is 1 s", simulation.error
     )
-    assert simulation.info["blame"]["party"] == "harness"
+    assert simulation.info.blame.party == "harness"
 
 
 @pytest.mark.exhaustive
@@ -277,8 +277,8 @@ def test_ids_that_a_server_draws_at_random_are_a_mistake_of_the_domain(declare, 
     domain = declare("random", tasks="tasks.json").load()
     for _ in range(3):
         simulation = simulate(domain, calls(PUT))
-        assert (simulation.outcome, simulation.error_kind) == ("error", "DomainError")
-        assert simulation.info["blame"]["party"] == "domain"
+        assert (simulation.outcome, simulation.info.error_kind) == ("error", "DomainError")
+        assert simulation.info.blame.party == "domain"
     assert simulate(domain, calls(PUT), task(["ACTION"])).reward == 1
     with pytest.raises(ConfigurationError, match="the reference actions of task 't' lead to another state"):
         check_repeatable([task()], domain)
@@ -301,7 +301,7 @@ def test_a_state_that_outlives_its_server_is_a_mistake_of_the_domain(declare, ru
     simulation = simulate(domain, calls(PUT))
     assert (simulation.outcome, simulation.messages) == ("error", [])  # no agent was asked
     assert simulation.error.startswith(f"DomainError: {OUTLIVES}")
-    assert simulation.info["blame"]["party"] == "domain"
+    assert simulation.info.blame.party == "domain"
     report = asyncio.run(lint_domain(domain, None, [task()]))
     assert [each.rule for each in report.findings] == ["unstable-state"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ from pytest_tau.analysis.unseen import silent_line
 from pytest_tau.diagnosis.attribution import annotate_failure, attribute
 from pytest_tau.diagnosis.explain import explain
 from pytest_tau.diagnosis.misunderstandings import REPEATED
-from pytest_tau.models import AssistantMessage, Simulation, Task, UserMessage
+from pytest_tau.models import AssistantMessage, Attribution, OutsideChanges, Simulation, Task, UserMessage
 from pytest_tau.runner import simulate
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.testing import ScriptedParticipant
@@ -47,9 +48,9 @@ def kinds(simulation: Simulation) -> list[str | None]:
     return [each.misunderstanding for each in simulation.messages if isinstance(each, UserMessage)]
 
 
-def blame(simulation: Simulation) -> dict[str, Any]:
-    found: dict[str, Any] = (simulation.info or {})["blame"]
-    return found
+def blame(simulation: Simulation) -> Attribution:
+    assert simulation.info.blame is not None
+    return simulation.info.blame
 
 
 def report(simulation: Simulation) -> list[str]:
@@ -89,7 +90,7 @@ class TestAFailure:
         assert found[2].endswith("[not understood, message 5]")
         assert found[5].strip().startswith("add `answers` or `facts` to the task's script")
         assert found[6].startswith("reward 0")
-        assert (blame(simulation)["party"], blame(simulation)["message_idx"]) == ("user", 5)
+        assert (blame(simulation).party, blame(simulation).message_idx) == ("user", 5)
         assert "looks like the user's fault: it did not understand 2 of 4 messages (message 5)" in found
 
     def test_a_question_for_one_of_several_things(self, domain: Domain) -> None:
@@ -104,7 +105,7 @@ class TestAFailure:
             "  user   Yes, please.   [yes or no to which, message 3]",
         ]
         annotate_failure(simulation, wanted(), domain)
-        assert (blame(simulation)["party"], blame(simulation)["evidence"]) == ("user", WHICH)
+        assert (blame(simulation).party, blame(simulation).evidence) == ("user", WHICH)
 
     def test_equal_messages_are_shown_once(self, domain: Domain) -> None:
         found = report(played(domain, NOISE, NOISE, ENOUGH))
@@ -114,7 +115,7 @@ class TestAFailure:
         simulation = played(domain, "One moment, please.")
         assert kinds(simulation)[-1] == "gave up"
         assert set(kinds(simulation)[:-1]) == {None}
-        assert (blame(simulation)["party"], blame(simulation)["reason"]) == ("agent", REPEATED)
+        assert (blame(simulation).party, blame(simulation).reason) == ("agent", REPEATED)
         assert "add `answers`" not in "".join(report(simulation))
         assert f"looks like the agent's fault: {REPEATED} (message {len(simulation.messages) - 1})" in report(
             simulation
@@ -140,20 +141,20 @@ class TestAFailure:
     def test_whose_fault_it_is_that_it_gives_up(self, domain: Domain, replies: list[Any], party: str) -> None:
         simulation = played(domain, *replies)
         assert kinds(simulation)[-1] == "gave up"
-        assert blame(simulation)["party"] == party
+        assert blame(simulation).party == party
 
     def test_giving_up_is_the_manner_of_an_impatient_user(self, domain: Domain) -> None:
         simulation = played(domain, "One moment, please.", persona="impatient")
         assert simulation.messages[-1].content == "This is getting us nowhere. I give up. ###STOP###"
         assert kinds(simulation)[-1] is None
-        assert blame(simulation)["party"] == "agent"
+        assert blame(simulation).party == "agent"
 
     def test_an_agent_that_had_made_it_impossible_before(self, domain: Domain) -> None:
         simulation = played(domain, WRONG, NOISE, ENOUGH)
         assert report(simulation)[0] == "the scripted user did not understand 1 of 3 messages:"
-        assert blame(simulation)["party"] == "agent"
+        assert blame(simulation).party == "agent"
         after = played(domain, NOISE, WRONG, ENOUGH)
-        assert blame(after)["party"] == "user"
+        assert blame(after).party == "user"
 
     def test_gold_does_not_listen(self, domain: Domain) -> None:
         simulation = played(domain, NOISE, ENOUGH)
@@ -172,10 +173,10 @@ def test_a_trial_that_passed_has_a_fault_of_the_user_and_no_such_report(domain: 
 class TestASummary:
     def test_the_line_about_functions_of_the_agent_s_own(self, domain: Domain) -> None:
         def silent(simulation: Simulation, **info: Any) -> str:
-            simulation.info = (simulation.info or {}) | {"silent_agent": "own.py:agent"} | info
+            simulation.info = replace(simulation.info, silent_agent="own.py:agent", **info)
             return silent_line([make_record(simulation, wanted(), "tiny")])
 
-        changed = {"when": "during", "tools": {}, "differences": []}
+        changed = OutsideChanges("during", {}, [], 0)
         assert silent(played(domain, ENOUGH)) == "no tool call was made by agent own.py:agent"
         assert "functions that an agent calls itself" in silent(played(domain, ENOUGH), outside_changes=changed)
         assert silent(played(domain, LOOK, NOISE, ENOUGH)) == ""

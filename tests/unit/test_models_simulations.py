@@ -8,8 +8,11 @@ import pytest
 from pytest_tau.models import (
     CAPABILITY_LIMIT,
     FAULTS,
+    NO_NOTES,
     STOPS,
+    Attribution,
     ModelUsage,
+    Notes,
     RewardInfo,
     Simulation,
     TerminationReason,
@@ -158,3 +161,30 @@ def test_the_calls_of_a_conversation_with_a_system_message() -> None:
     system = {"role": "system", "content": "Be brief."}
     with_system = simulation(messages=[*TRAJECTORY[:1], system, *TRAJECTORY[1:]])
     assert [made.call for made in with_system.calls] == [made.call for made in simulation(messages=TRAJECTORY).calls]
+
+
+BLAME = {"party": "user", "reason": "r", "message_idx": 3, "evidence": "e"}
+
+
+@pytest.mark.parametrize(
+    ("info", "notes"),
+    [
+        (None, NO_NOTES),
+        ({"solo": True, "blame": BLAME}, Notes(solo=True, blame=Attribution("user", "r", 3, "e"))),
+        ({"auth_classification": {"status": "succeeded"}}, None),
+        ({"solo": "yes", "blame": {"party": "nobody"}, "late_calls": [1], "saw_reference": ["judge"]}, None),
+        ({"turning_point": {"message_idx": 1, "kind": "missing", "text": "x", "call": {"name": "a"}}}, None),
+    ],
+)
+def test_notes_are_typed_and_what_is_not_of_their_form_is_kept(info: Any, notes: Notes | None) -> None:
+    """An entry of others, or of another form than ours, is not understood, and written as it was."""
+    stored = simulation().model_dump(mode="json") | {"info": info}
+    read = Simulation.model_validate(stored)
+    assert read.info == (Notes(others=info) if notes is None else notes)
+    assert read.model_dump(mode="json")["info"] == info
+
+
+def test_an_undecided_fault_is_of_either_side_unless_others_are_named() -> None:
+    assert Attribution("undecided").candidates == ("agent", "user")
+    assert Attribution("undecided", candidates=("task",)).candidates == ("task",)
+    assert Attribution("agent").candidates == ()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.models import Notes
 from pytest_tau.runs import reader
 from pytest_tau.runs.jsonl import simulation_line
 from pytest_tau.runs.reader import Run
@@ -65,7 +66,7 @@ def read_both_ways(folder: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
         {},
         {"messages": []},
         {"error": "\ud800 alone", "termination_reason": "unexpected_error", "reward_info": None},
-        {"info": {"solo": True, "deep": [[[1e400]]], "large": 2**80}},
+        {"info": Notes(solo=True, others={"deep": [[[1e400]]], "large": 2**80})},
         {"duration": float("inf")},
     ],
     ids=["plain", "no-message", "lone-surrogate", "odd-numbers", "infinite"],
@@ -151,4 +152,4 @@ def test_a_task_inside_of_a_task_or_a_conversation_is_not_taken_for_the_task(dom
     file.write_text(in_task + in_text, encoding="utf-8")
     found = [(each.task, each.simulation.info) for each in own_simulations(file) if each is not None]
     assert [task and (task.id, task.annotations) for task, _ in found] == [(WANTED.id, nested), (WANTED.id, None)]
-    assert [info for _, info in found] == [entry["info"], json.loads(in_text)["info"]]
+    assert [info.as_info() for _, info in found] == [entry["info"], json.loads(in_text)["info"]]

@@ -15,7 +15,7 @@ from pytest_tau.chat import LLM, ChatReply
 from pytest_tau.diagnosis import explain
 from pytest_tau.endpoint import EndpointRequest
 from pytest_tau.integrations import default_model
-from pytest_tau.models import LATE_CALLS, MultiToolMessage, ToolMessage, UserMessage
+from pytest_tau.models import MultiToolMessage, ToolMessage, UserMessage
 from pytest_tau.participants.loading import domain_agent
 from pytest_tau.participants.own_loop.answers import read_answer
 from pytest_tau.participants.replies import as_message
@@ -392,7 +392,7 @@ def test_a_call_after_the_conversation_is_refused() -> None:
     simulation = pytest_tau.simulate(task, domain=RETAIL, agent=factory)
     with pytest.raises(RuntimeError, match="tool 'get_user_details' was called after run"):
         tools[0].call(user_id="a")
-    assert LATE_CALLS not in (simulation.info or {})
+    assert not simulation.info.late_calls
 
 
 @pytest.mark.parametrize("blocking", [True, False], ids=["thread", "task"])
@@ -418,7 +418,7 @@ def test_a_call_after_the_conversation_is_noted_in_the_trial(blocking: bool) -> 
         "tool 'get_user_details' was called after run() had returned: await all calls, and join all threads, in run()"
     ]
     assert simulation.termination_reason == "user_stop"
-    assert (simulation.info or {})[LATE_CALLS] == {"get_user_details": 1}
+    assert simulation.info.late_calls == {"get_user_details": 1}
     assert [message for message in simulation.messages if message.role == "tool"] == []
     line = "after the conversation, the agent called get_user_details: not executed"
     assert line in [line.text for line in explain(simulation)]
@@ -449,7 +449,7 @@ def test_calls_of_a_task_that_is_not_awaited_count_until_the_answer_is_passed_on
     with pytest.raises(RuntimeError, match="tool 'get_user_details' was called after run"):
         tasks[0].result()
     assert simulation.termination_reason == "user_stop"
-    assert (simulation.info or {})[LATE_CALLS] == {"get_user_details": 1}
+    assert simulation.info.late_calls == {"get_user_details": 1}
 
 
 def test_a_call_before_the_conversation_is_not_one_after_it() -> None:
@@ -459,7 +459,7 @@ def test_a_call_before_the_conversation_is_not_one_after_it() -> None:
 
     simulation = pytest_tau.simulate(RETAIL.tasks(split="small")[0], domain=RETAIL, agent=factory)
     assert simulation.termination_reason == "agent_error"
-    assert LATE_CALLS not in (simulation.info or {})
+    assert not simulation.info.late_calls
 
 
 def test_numbers_of_names_are_written_where_there_are_several() -> None:

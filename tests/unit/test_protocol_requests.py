@@ -231,9 +231,9 @@ class TestRepliesThatCannotBeUsed:
         started = run({"user": ["Hello.", "Hello.", "###STOP###"], "agent": [made, empty, made, "Done."]})
         simulation = started.simulation
         assert simulation.reward == 1
-        (discarded,) = simulation.info["discarded_attempts"]
-        assert "openai/agent sent an empty reply" in discarded["error"]
-        assert [message["role"] for message in discarded["messages"]] == ["assistant", "user", "assistant", "tool"]
+        (discarded,) = simulation.info.discarded_attempts
+        assert "openai/agent sent an empty reply" in discarded.error
+        assert [message["role"] for message in discarded.messages] == ["assistant", "user", "assistant", "tool"]
         assert len(simulation.messages) == 6
         assert simulation.model_usage["agent"].calls == 4
 
@@ -241,7 +241,7 @@ class TestRepliesThatCannotBeUsed:
         started = run({"user": ["Hello."], "agent": [tool_call(arguments="{nonsense")]})
         assert started.simulation.termination_reason == "infrastructure_error"
         assert "sent arguments of 'get_users' that are not JSON: {nonsense" in started.simulation.error
-        assert len(started.simulation.info["discarded_attempts"]) == 3
+        assert len(started.simulation.info.discarded_attempts) == 3
         assert len(started.of("agent")) == 4
 
     def test_an_empty_message_of_the_user(self, run):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.models import Simulation, Task
+from pytest_tau.models import Attribution, Notes, Simulation, Task
 from pytest_tau.runs.baseline import write_baseline
 from pytest_tau.runs.layout import RECORDS, RUNS
 from pytest_tau.runs.make_record import groups_of, make_record
@@ -65,7 +65,7 @@ def test_a_record_comes_back_from_json() -> None:
     told = {"blame": {"party": "agent", "reason": "r"}}
     record = make_record(simulation(model_usage=usage, info=told, seed=4), task(), "mock", "x", restored=True)
     assert TrialRecord.from_dict(json.loads(json.dumps(record.as_dict()))) == record
-    assert record.blame == told["blame"]
+    assert record.info == Notes(blame=Attribution("agent", "r"))
 
 
 def test_a_record_of_a_later_version_is_read() -> None:

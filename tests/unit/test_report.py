@@ -17,7 +17,7 @@ import pytest
 
 from pytest_tau.cli import main
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.models import ModelUsage, RewardInfo, Simulation
+from pytest_tau.models import Attribution, ModelUsage, Notes, RewardInfo, Simulation
 from pytest_tau.reports.html import write_report
 from pytest_tau.runs.make_record import make_record
 from pytest_tau.runs.reader import Run
@@ -460,7 +460,7 @@ def hostile_run(folder: Path, domain: Domain) -> Run:
         tiny.user(HOSTILE + "###STOP###"),
     ]
     simulation = simulated(domain, wanted, *messages, error=HOSTILE, seed=1)
-    simulation.info = {"blame": {"party": HOSTILE, "reason": HOSTILE, "message_idx": 0, "evidence": HOSTILE}}
+    simulation.info = Notes(blame=Attribution("agent", HOSTILE, 0, HOSTILE), others={HOSTILE: HOSTILE})
     return run_folder(folder, line(simulation, wanted), settings={"agent": HOSTILE})
 
 

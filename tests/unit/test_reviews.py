@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,8 +57,7 @@ ANSWER = {"errors": [ERROR], "summary": "It failed.", "fault_owner": "agent", "f
 def failed(domain: Domain) -> Simulation:
     simulation = bad(domain, WANTED)
     annotate_failure(simulation, WANTED, domain)
-    assert simulation.info is not None
-    simulation.info["blame"] |= {"party": "agent"}
+    simulation.info = replace(simulation.info, blame=replace(simulation.info.blame, party="agent"))
     return simulation
 
 

@@ -117,7 +117,7 @@ def test_a_call_that_fails_changes_nothing(domain: Domain, kind: str, said: str)
     again = evaluate(WANTED, found.messages, domain=domain)
     assert again.reward == 0.0
     assert replay(found, domain.environment(WANTED)) == []
-    assert "outside_changes" not in (found.info or {})
+    assert found.info.outside_changes is None
     history = state_history(found, WANTED, domain)
     assert (history.changes, history.note) == ({}, None)
 

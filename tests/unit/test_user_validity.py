@@ -20,7 +20,7 @@ from pytest_tau.capabilities.user_validity.trial import check_simulation
 from pytest_tau.capability.calls import columns_of
 from pytest_tau.capability.views import Compared, Measured
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.models import DBCheck, Outcome, OutcomeCheck, RewardInfo, Simulation, parse_task
+from pytest_tau.models import Attribution, DBCheck, Notes, Outcome, OutcomeCheck, RewardInfo, Simulation, parse_task
 from pytest_tau.models.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.participants.behaviours import BEHAVIOURS
 from pytest_tau.runs.groups import Group
@@ -297,7 +297,7 @@ def measured(task: str = "t", check: str = "made-up-detail", **fields: Any) -> M
 
 
 PASSED: dict[str, Any] = {"outcome": "passed", "reward": 1.0, "termination_reason": "user_stop"}
-FAILED: dict[str, Any] = {"outcome": "failed", "reward": 0.0, "blame": {"party": "user"}}
+FAILED: dict[str, Any] = {"outcome": "failed", "reward": 0.0, "info": Notes(blame=Attribution("user"))}
 
 
 def test_faults_in_variants_have_no_common_rate() -> None:
@@ -307,7 +307,7 @@ def test_faults_in_variants_have_no_common_rate() -> None:
 
 
 def test_failures_that_are_put_on_the_user_are_counted() -> None:
-    doubtful = measured(check="", **FAILED | {"blame": {"party": "undecided"}})
+    doubtful = measured(check="", **FAILED | {"info": Notes(blame=Attribution("undecided"))})
     assert UserFaults.of([doubtful]).of_failures == []  # every message was understood
     undecided = doubtful._replace(facts=UserFacts(lost=1))
     trials = [measured(check="not-understood", **FAILED), undecided, measured(check="")]

@@ -77,7 +77,7 @@ def by_task(records: Iterable[TrialRecord], planned: Mapping[Group, int] | None 
     for record in records:
         task = found[record.group]
         task.moves_with = record.moves_with or task.moves_with
-        if record.interrupted:
+        if record.info.interrupted:
             task.waiting += 1
         elif record.outcome == "error":
             task.errors += 1

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...diagnosis.user_evidence import OTHER_WISH
 from ...text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from ...models import Attribution
     from .ends import EndFacts
 
 #: An end is evidence if it is that of so many agents, or of so many trials of one.
@@ -23,9 +22,9 @@ _AGENTS, _TRIALS = 2, 3
 _EXAMPLES = 3
 
 
-def is_spoilt(blame: Mapping[str, Any] | None) -> bool:
+def is_spoilt(blame: Attribution | None) -> bool:
     """Return whether the user spoilt a conversation; one that only asked for something else is evidence of a task."""
-    return blame is not None and blame["party"] == "user" and not blame["reason"].endswith(OTHER_WISH)
+    return blame is not None and blame.party == "user" and not blame.reason.endswith(OTHER_WISH)
 
 
 class TaskKey(NamedTuple):

@@ -108,7 +108,7 @@ class StoredEvidence:
         passed, end = verdict is not None and verdict.passed, capability.read(simulation.facts)
         if not passed and end is None:
             passed, end = _graded(simulation, task, domain)
-        if not passed and is_spoilt((simulation.info or {}).get("blame")):
+        if not passed and is_spoilt(simulation.info.blame):
             self.left_out["the user's fault"] += 1
             return
         if not passed and end is not None and end.says_nothing:

@@ -22,7 +22,7 @@ def finished(run: FinishedRun) -> None:
     for record, facts in run.trials:
         conditions = record.conditions or {}
         model = conditions.get("models", {}).get("agent", {}).get("name")
-        if record.ran and model and not is_spoilt(record.blame):
+        if record.ran and model and not is_spoilt(record.info.blame):
             agent = f"{conditions.get('agent')} {model}"
             task = TaskKey(record.domain, record.task_id)
             evidence.add(task, agent, facts, passed=record.passed, example=record.task_id)

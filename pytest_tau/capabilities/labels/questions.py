@@ -31,9 +31,9 @@ class Question(NamedTuple):
 
 def questions_of(simulation: Simulation) -> Iterator[Question]:
     """Yield the questions about a trial: who is at fault if it failed, each judged statement, each breach of a rule."""
-    blame = (simulation.info or {}).get("blame")
-    if simulation.outcome == "failed" and isinstance(blame, dict):
-        yield Question(Subject(simulation.id, "party"), "Who is at fault?", str(blame.get("party")))
+    blame = simulation.info.blame
+    if simulation.outcome == "failed" and blame is not None:
+        yield Question(Subject(simulation.id, "party"), "Who is at fault?", blame.party)
     judge = (simulation.conditions or {}).get("models", {}).get("judge", {}).get("name") or "unknown"
     for check in (simulation.reward_info.nl_assertions if simulation.reward_info else None) or ():
         answer = "met" if check.met else "not met"

@@ -94,7 +94,7 @@ def omissions_of(
         None if the trial did not pass, or its agent was given the reference actions.
     """
     verdict = simulation.reward_info
-    if verdict is None or not verdict.passed or agent == SILENT or "agent" in simulation.saw_reference:
+    if verdict is None or not verdict.passed or agent == SILENT or "agent" in simulation.info.saw_reference:
         return None
     environment = environment or domain.environment(task, solo=solo, replay_history=False)
     view = _View(simulation, task, domain, environment, solo)

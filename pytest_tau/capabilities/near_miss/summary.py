@@ -53,7 +53,7 @@ class NearMissStages(TrialStages):
     def graded(self, simulation: Simulation) -> NearMissFacts | None:
         """Return what a trial that passed has omitted; None for any other."""
         view = self._view
-        solo = bool((simulation.info or {}).get("solo"))
+        solo = simulation.info.solo
         omissions = omissions_of(
             simulation, view.task, view.domain, environment=view.environment, agent=view.agent, solo=solo
         )

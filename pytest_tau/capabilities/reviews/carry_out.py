@@ -194,7 +194,7 @@ class _Session:
         """Return the material of a review; the turning point and the blame are found if the run has not done so."""
         domain, run_settings = self._domain(trial.domain), self._run.info.get("settings") or {}
         simulation, task = trial.simulation, trial.task
-        if domain is not None and task is not None and "blame" not in (simulation.info or {}):
+        if domain is not None and task is not None and simulation.info.blame is None:
             annotate_failure(simulation, task, domain, solo=worked_alone(simulation, domain))
         header = (self._run.info.get("environment_info") or {}).get("policy")
         return review_case(

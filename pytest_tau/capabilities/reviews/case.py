@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...environment import Domain, Environment, Retrieval
-    from ...models import Message, ReviewMode, Simulation, Task
+    from ...models import Attribution, Divergence, Message, ReviewMode, Simulation, Task
 
 #: Differences of the databases that are shown.
 _MOST_DIFFERENCES = 100
@@ -42,7 +42,7 @@ class ReviewCase:
         actions: The reference actions; None if the task has none.
         verdict: ``reward``, ``reward_breakdown``, ``reward_basis`` and ``failed_checks``; None in the mode ``user``.
         differences: Where the final databases differ from the expected ones.
-        turning_point: The entry of ``simulation.info`` about the turning point, if there is one.
+        turning_point: Where the final state went wrong, if that is known.
         blame: The party that the rules of blame name, if the trial failed.
         rules: The rules of blame in words, in their order.
     """
@@ -62,8 +62,8 @@ class ReviewCase:
     actions: list[dict[str, Any]] | None = None
     verdict: dict[str, Any] | None = None
     differences: list[dict[str, Any]] = field(default_factory=list)
-    turning_point: dict[str, Any] | None = None
-    blame: dict[str, Any] | None = None
+    turning_point: Divergence | None = None
+    blame: Attribution | None = None
     rules: tuple[str, ...] = ()
 
     @property
@@ -95,7 +95,7 @@ def review_case(  # noqa: PLR0913 - what a conversation took place in
         retrieval: How the agent accesses documents; None for the default.
         policy_text: The policy, if the domain is not installed.
     """
-    solo = (simulation.info or {}).get("solo") is True
+    solo = simulation.info.solo
     environment = _environment(task, domain, policy, retrieval, solo=solo)
     texts: dict[str, Any] = {
         "mode": mode,
@@ -121,7 +121,7 @@ def review_case(  # noqa: PLR0913 - what a conversation took place in
 
 def _graded(simulation: Simulation, task: Task | None) -> dict[str, Any]:
     """Return what is known of the verdict on a conversation: what was expected, what differs, and why."""
-    verdict, info = simulation.reward_info, simulation.info or {}
+    verdict = simulation.reward_info
     actions = task.of_outcome(verdict.compared_outcome if verdict else None).criteria.actions if task else None
     return {
         "outcome": simulation.outcome,
@@ -130,8 +130,8 @@ def _graded(simulation: Simulation, task: Task | None) -> dict[str, Any]:
         "differences": [each.model_dump(mode="json") for each in (verdict and verdict.db_diff) or ()][
             :_MOST_DIFFERENCES
         ],
-        "turning_point": info.get("turning_point"),
-        "blame": info.get("blame"),
+        "turning_point": simulation.info.turning_point,
+        "blame": simulation.info.blame,
         "rules": tuple(rule.when for rule in RULES),
     }
 

@@ -11,6 +11,7 @@ from ...plain import json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ...models import Attribution
     from .case import ReviewCase
 
 
@@ -32,9 +33,9 @@ def _sections(case: ReviewCase) -> Iterator[tuple[str, str]]:
     yield "reference_actions", "(none)" if case.actions is None else _json_lines(case.actions) or "(no action)"
     yield "verdict", _verdict(case)
     if case.turning_point:
-        yield "turning_point", _block(_at(case.turning_point, str(case.turning_point.get("text") or "")))
+        yield "turning_point", _block(_at(case.turning_point.message_idx, case.turning_point.text))
     if case.blame:
-        yield "blame", _blame(case)
+        yield "blame", _blame(case.blame, case.rules)
 
 
 def _verdict(case: ReviewCase) -> str:
@@ -50,16 +51,14 @@ def _verdict(case: ReviewCase) -> str:
     return "\n".join(lines)
 
 
-def _blame(case: ReviewCase) -> str:
-    found = case.blame or {}
-    text = f"{found.get('party')}: {found.get('reason')}: {found.get('evidence')}"
-    rules = [f"rule {number}: {rule}" for number, rule in enumerate(case.rules, 1)]
-    return "\n".join([_block(_at(found, text)), *rules])
+def _blame(blame: Attribution, rules: Iterable[str]) -> str:
+    text = f"{blame.party}: {blame.reason}: {blame.evidence}"
+    numbered = [f"rule {number}: {rule}" for number, rule in enumerate(rules, 1)]
+    return "\n".join([_block(_at(blame.message_idx, text)), *numbered])
 
 
-def _at(found: dict[str, Any], text: str) -> str:
-    number = found.get("message_idx")
-    return f"[{number}] {text}" if isinstance(number, int) else text
+def _at(number: int | None, text: str) -> str:
+    return text if number is None else f"[{number}] {text}"
 
 
 def _conversation(case: ReviewCase) -> Iterator[str]:

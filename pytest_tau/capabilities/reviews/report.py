@@ -97,7 +97,7 @@ def _missing(trials: Sequence[Measured]) -> list[str]:
 
 def _doubts(trials: Sequence[Measured]) -> list[str]:
     """Return in which trials the rules of blame and the review name different parties."""
-    both = [(each, _OWNERS.get(str((each.record.blame or {}).get("party")))) for each in trials]
+    both = [(each, each.record.info.blame and _OWNERS.get(each.record.info.blame.party)) for each in trials]
     known = [(each.record, party, each.facts["fault_owner"]) for each, party in both if party]
     known = [each for each in known if each[2]]
     differing = [each for each in known if each[1] != each[2]]

@@ -63,7 +63,7 @@ class UserFaults:
         checks = Counter(check for each in graded for check in each.facts.checks)
         pooled = not find_variants(record.group for record in ran)
         again = any(record.attempts for record in ran)
-        failed = [((each.record.blame or {}).get("party"), each) for each in graded if each.record.outcome == "failed"]
+        failed = [(_party(each.record), each) for each in graded if each.record.outcome == "failed"]
         return cls(
             trials=len(ran),
             faulty=len(ran) - len(valid),
@@ -112,6 +112,10 @@ class UserFaults:
         found += ["rates exclude them"] if self.excluded else []
         found += [f"{plural(self.discarded, 'attempt')} discarded"] if self.discarded else []
         return [*found, *([f"pass^1 {self.first_rate:.3f} of first attempts"] if self.first_rate is not None else [])]
+
+
+def _party(record: TrialRecord) -> str | None:
+    return record.info.blame.party if record.info.blame else None
 
 
 def _first_passed(record: TrialRecord) -> bool:

@@ -57,7 +57,7 @@ def check_simulation(
     own = simulation.messages[len(task.message_history) :]
     if not any(isinstance(message, UserMessage) for message in own):
         return UserFacts()
-    if "user" in simulation.saw_reference:
+    if "user" in simulation.info.saw_reference:
         excused = {*excused, *_OF_REFERENCE}
     # Of several right outcomes, the one that was reached says what the user had to ask for.
     verdict = simulation.reward_info

@@ -87,7 +87,7 @@ def _lines(run: Run, args: argparse.Namespace, chosen: set[tuple[str, str]] | No
             continue
         if shown:
             yield ""
-        if trial.simulation.outcome != "passed" and "blame" not in (trial.simulation.info or {}):
+        if trial.simulation.outcome != "passed" and trial.simulation.info.blame is None:
             blamer = blamer or Blamer(run, project_of(args))
             blamer.annotate(trial)
         for kind, text in conversation_lines(trial, full=args.full):

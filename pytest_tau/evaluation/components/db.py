@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...environment import Change
-    from ...models import Call, RewardInfo
+    from ...models import Call, Divergence, RewardInfo
     from ..component import GradingInput
     from ..evidence import Evidence, StateHistory
 
@@ -135,11 +135,11 @@ class DBComponent(RewardComponent):
         """Return the check with the call that broke the state, or after which it was right."""
         history, calls = evidence.history, evidence.calls
         differences = verdict.db_diff or history.differences
-        divergence = (evidence.simulation.info or {}).get("turning_point")
+        divergence = evidence.simulation.info.turning_point
         found = []
         for check in self.checks(verdict):
             call = history.database.call_for(check.met) if history.database else None
-            if not check.met and isinstance(divergence, dict):
+            if not check.met and divergence is not None:
                 call = _diverging_call(divergence, calls)
             elif not check.met and differences:
                 call = _last_write(differences, history)
@@ -204,12 +204,11 @@ def _texts(difference: Difference, whole: int = 60) -> tuple[str, str]:
     return difference_texts(difference.expected, difference.got, difference.missing, whole=whole)
 
 
-def _diverging_call(divergence: dict[str, Any], calls: Sequence[Call]) -> int | None:
+def _diverging_call(divergence: Divergence, calls: Sequence[Call]) -> int | None:
     """Return the call after which the right state was out of reach; None if a write is missing."""
-    number, described = divergence.get("message_idx"), divergence.get("call")
-    name = described.get("name") if isinstance(described, dict) else None
-    there = [position for position, made in enumerate(calls) if made.message_idx == number]
-    return next((position for position in there if calls[position].call.name == name), there[0] if there else None)
+    there = [position for position, made in enumerate(calls) if made.message_idx == divergence.message_idx]
+    named = (position for position in there if calls[position].call.name == divergence.call["name"])
+    return next(named, there[0] if there else None)
 
 
 def _last_write(differences: Sequence[Difference], history: StateHistory) -> int | None:

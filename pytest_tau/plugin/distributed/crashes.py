@@ -59,6 +59,7 @@ def _make_error(report: pytest.TestReport, group: Group | None) -> None:
         report: The report of xdist.
         group: The group of the trial; None if it is not known, as of a worker on another machine.
     """
+    from ...models import INTERRUPTED, Notes
     from ...runs.record import TrialRecord
     from ..failure_repr import message_repr
 
@@ -82,6 +83,6 @@ def _make_error(report: pytest.TestReport, group: Group | None) -> None:
         termination_reason="infrastructure_error",
         error=message,
         test=report.nodeid,
-        interrupted=True,
+        info=Notes(error_kind=INTERRUPTED),
     )
     add_facts(report, record=record, simulated=True, interrupted=True)

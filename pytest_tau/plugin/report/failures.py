@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...diagnosis import explain
 from ...errors import TauError
 from ...evaluation import Line
-from ...models import FAULTS, FOREIGN_AGENT
+from ...models import FAULTS
 from ..capabilities import active_capabilities, capabilities_of
 from ..context.run_state import require_context
 from ..failure_repr import FailureRepr, message_repr
@@ -46,17 +46,17 @@ def _unseen_calls(item: Any, simulation: Simulation) -> str | None:
     """Return the hint that a replay has not answered the agent's model calls; None if that is not so."""
     from ...analysis.unseen import cure
 
-    spec, agent = spec_of(item), (simulation.info or {}).get(FOREIGN_AGENT)
-    if spec is None or spec.config.models.tape != "replay" or not agent or agent["calls_seen"]:
+    spec, agent = spec_of(item), simulation.info.foreign_agent
+    if spec is None or spec.config.models.tape != "replay" or not agent or agent.calls_seen:
         return None
-    return f"model calls of the agent's own are not replayed{cure(agent['clients'])}"
+    return f"model calls of the agent's own are not replayed{cure(agent.clients)}"
 
 
 def _regrade_lines(item: Any, simulation: Simulation) -> list[Line]:
     """Return the command that grades a trial without a verdict of the judge, so that it need not be run again."""
     file = require_context(item.config).writer.file
     unjudged = simulation.reward_info is None and simulation.termination_reason not in FAULTS
-    unjudged = unjudged and simulation.error_kind != "DomainError"
+    unjudged = unjudged and simulation.info.error_kind != "DomainError"
     if not unjudged or file is None or not file.is_file():
         return []
     shown = os.path.relpath(file.parent, item.config.invocation_params.dir)

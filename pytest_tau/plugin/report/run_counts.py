@@ -46,7 +46,7 @@ def count_lines(
     from ...text import plural
 
     outcomes = {
-        record.test: "interrupted" if record.interrupted else record.outcome
+        record.test: "interrupted" if record.info.interrupted else record.outcome
         for record in records
         if record.test in planned
     }

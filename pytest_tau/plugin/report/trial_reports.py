@@ -213,7 +213,7 @@ def _add_facts(item: pytest.Item, report: Any) -> None:
     state, spec = item_state(item), spec_of(item)
     facts = {name: value for name, value in vars(state.report).items() if value is not None}
     if state.simulation is not None:
-        facts |= {"simulated": True, "interrupted": state.simulation.interrupted}
+        facts |= {"simulated": True, "interrupted": state.simulation.info.interrupted}
         facts["replay_differences"] = len(state.simulation.replay_differences or ())
         last = report.when == "teardown"
         facts["record"] = state.record if last else None

@@ -7,6 +7,7 @@ import contextlib
 import queue
 import threading
 from concurrent.futures import Future, InvalidStateError
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
@@ -15,12 +16,11 @@ from ...capability.calls import columns_of
 from ...chat import Recorder, TrialModels
 from ...clock import steady_time
 from ...errors import BudgetError, ConfigurationError
-from ...models import FOREIGN_AGENT, SILENT_AGENT, STOPS, AssistantMessage
+from ...models import STOPS, AssistantMessage, ForeignAgent
 from ...participants.clients import imported_clients
 from ...participants.containment import participant_traceback
 from ...plain import json
 from ...runner import Trial, TrialSetup, refuse_failing_reference
-from ...runs.groups import INPUTS
 from ...runs.manifest import diff_values
 from ...stalls import TRIAL_TIME, TrialTime
 from ...text import error_line, printable
@@ -352,10 +352,10 @@ class TrialFuture:
     def _completed(self, trial: Trial, simulation: Simulation, agent: ParticipantSource) -> Simulation:
         """Return the simulation of a trial that has ended, stored."""
         self._note_foreign(simulation, agent)
-        simulation.note_late_calls(trial.late_calls)
+        trial.note_late_calls(simulation)
         self._context.late_calls.append(trial.late_calls)
         if inputs := inputs_of(self._item):
-            simulation.info = (simulation.info or {}) | {INPUTS: inputs}
+            simulation.info = replace(simulation.info, inputs=inputs)
         # Other faults, as of a provider, have no frames of a participant's code that would explain them.
         self._fault = trial.fault if simulation.termination_reason in _BY_PARTICIPANT else None
         self._end_log(simulation)
@@ -380,14 +380,14 @@ class TrialFuture:
     def _note_foreign(self, simulation: Simulation, agent: ParticipantSource) -> None:
         """Record whether an agent that is not built in called a tool, and a model if calls are counted or recorded."""
         if agent.is_foreign and simulation.termination_reason in STOPS and not _has_called(simulation):
-            simulation.info = (simulation.info or {}) | {SILENT_AGENT: agent.name}
+            simulation.info = replace(simulation.info, silent_agent=agent.name)
         models = self.inputs.spec.config.models
         limited = models.has_budget or self._context.gates_cost
         if (models.tape or limited or simulation.model_usage) and agent.is_foreign and _has_replied(simulation):
             seen = "agent" in self.inputs.models.asked
             clients = [] if seen else imported_clients(agent.target)
-            facts = {"name": agent.name, "calls_seen": seen, "clients": clients}
-            simulation.info = (simulation.info or {}) | {FOREIGN_AGENT: facts}
+            foreign = ForeignAgent(agent.name, seen, clients)
+            simulation.info = replace(simulation.info, foreign_agent=foreign)
 
     def _store(self, simulation: Simulation) -> bool:
         """Store the simulation, before anything else can fail; return whether none was stored before."""

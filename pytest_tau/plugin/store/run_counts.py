@@ -57,7 +57,7 @@ class RunCounts:
         return [
             test
             for test in self.planned
-            if test not in self.skipped and ((record := records.get(test)) is None or record.interrupted)
+            if test not in self.skipped and ((record := records.get(test)) is None or record.info.interrupted)
         ]
 
     @functools.cached_property

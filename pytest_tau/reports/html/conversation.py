@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from ...models import (
         Action,
         AssistantMessage,
+        Attribution,
         Call,
         Difference,
+        Divergence,
         Message,
         RewardInfo,
         Simulation,
@@ -113,8 +115,8 @@ def conversation(
         "verdict": _verdict(verdict) if verdict else None,
         "facts": _facts(simulation),
         "usage": [{"role": role, **used.model_dump()} for role, used in simulation.model_usage.items()],
-        "blame": _blame((simulation.info or {}).get("blame")),
-        "turning_point": _turning_point((simulation.info or {}).get("turning_point")),
+        "blame": _blame(simulation.info.blame),
+        "turning_point": _turning_point(simulation.info.turning_point),
         "error": mask_secrets(simulation.error) if simulation.error else None,
         "replay": simulation.replay_differences,
         "note": history.note,
@@ -278,27 +280,16 @@ def _facts(simulation: Simulation) -> list[list[str]]:
     return [[title, str(value)] for title, value in facts if value not in (None, "")]
 
 
-def _blame(found: Any) -> dict[str, Any] | None:
+def _blame(blame: Attribution | None) -> dict[str, Any] | None:
     """Return whose fault it looks like; the evidence may be an error's text."""
-    if not isinstance(found, dict):
+    if blame is None:
         return None
-    texts = {name: mask_secrets(str(found.get(name) or "")) for name in ("party", "reason", "evidence")}
-    candidates = found.get("candidates")
-    parties = [str(party) for party in candidates] if isinstance(candidates, list) else []
-    return {**texts, "message_idx": _number(found), "candidates": parties or ["agent", "user"]}
+    texts = {"party": blame.party, "reason": mask_secrets(blame.reason), "evidence": mask_secrets(blame.evidence)}
+    return {**texts, "message_idx": blame.message_idx, "candidates": list(blame.candidates or ("agent", "user"))}
 
 
-def _turning_point(found: Any) -> dict[str, Any] | None:
+def _turning_point(point: Divergence | None) -> dict[str, Any] | None:
     """Return what is shown of the turning point."""
-    if not isinstance(found, dict):
+    if point is None:
         return None
-    return {
-        "message_idx": _number(found),
-        "kind": str(found.get("kind")),
-        "text": mask_secrets(str(found.get("text") or "")),
-    }
-
-
-def _number(found: dict[str, Any]) -> int | None:
-    number = found.get("message_idx")
-    return number if isinstance(number, int) else None
+    return {"message_idx": point.message_idx, "kind": point.kind, "text": mask_secrets(point.text)}

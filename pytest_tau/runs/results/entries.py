@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from ...capability import trajectory_of
-from ...models import DUPLEX, DUPLEX_MODE, RewardInfo, Simulation, Task, TerminationReason
+from ...models import DUPLEX, DUPLEX_MODE, Notes, RewardInfo, Simulation, Task, TerminationReason
 from ...models.reviews import REVIEW_KEYS, add_review, read_tau2_review
 from ...models.tasks import ForeignCriteria
 from ...text import shorten
@@ -157,7 +157,7 @@ def _foreign(entry: dict[str, Any], name: str, messages: list[Any]) -> Simulatio
         error=error,
         messages=read_messages(messages),
         reward_info=_reward(entry.get("reward_info")),
-        info=_with_auth(info if isinstance(info, dict) else None, entry),
+        info=Notes.read(_with_auth(info if isinstance(info, dict) else {}, entry)),
         **numbers,
         **texts,
     )
@@ -188,9 +188,9 @@ def _in_ticks(entry: dict[str, Any], name: str, header: Mapping[str, Any]) -> Si
     return simulation
 
 
-def _with_auth(info: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any] | None:
+def _with_auth(info: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
     """Return the ``info`` of a τ²-bench simulation with what has a field of its own there."""
-    return {_AUTH: entry[_AUTH], **(info or {})} if isinstance(entry.get(_AUTH), dict) else info
+    return {_AUTH: entry[_AUTH], **info} if isinstance(entry.get(_AUTH), dict) else info
 
 
 def _is_number(value: Any) -> bool:

@@ -66,12 +66,10 @@ def _parsed(line: bytes, name: str, tasks: dict[bytes, Task]) -> StoredSimulatio
         task = _task(text, tasks)
     except (ValidationError, EntryError):
         return None
-    info = found.info or {}
-    if OWN in info or found.ticks is not None:
+    if OWN in found.info.others or found.ticks is not None:
         return None
     with_unique_ids(found.messages)
-    solo = info.get("solo") is True
-    return StoredSimulation(name, _simulation(found), task, solo=solo, domain=found.domain, test=found.test)
+    return StoredSimulation(name, _simulation(found), task, solo=found.info.solo, domain=found.domain, test=found.test)
 
 
 def _simulation(line: _Line) -> Simulation:

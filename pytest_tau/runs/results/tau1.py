@@ -15,9 +15,11 @@ from pydantic import ValidationError
 
 from ...documents import DocumentError, parse_json
 from ...models import (
+    NO_NOTES,
     AssistantMessage,
     CommunicateCheck,
     DBCheck,
+    Notes,
     RewardInfo,
     Simulation,
     Task,
@@ -78,7 +80,7 @@ def read_tau1_entry(entry: dict[str, Any], name: str) -> StoredSimulation:
         termination_reason=_ending(info, messages, entry.get("reward")),
         messages=with_unique_ids(messages),
         reward_info=_stored(entry, info),
-        info={"blame": info["blame"]} if isinstance(info.get("blame"), dict) else None,
+        info=Notes.read({"blame": info["blame"]}) if isinstance(info.get("blame"), dict) else NO_NOTES,
     )
     return StoredSimulation(name, simulation, task)
 
