@@ -64,7 +64,7 @@ class KnownFailures:
         for item, task_id in tasks.items():
             if (known := self.entry(task_id)) is not None:
                 item.add_marker(pytest.mark.xfail(reason=f"known: {known.reason}", strict=False))
-                self.commands[task_id] = self.run.command(item)
+                self.commands[task_id] = self.run.trial_of(item).command()
         names = [known.task for known in self.entries if not any(map(known.names, self.run.known_ids))]
         self.unmatched = names if tasks else []
         self.run.give("known_failures", [self.unmatched, self.commands])

@@ -140,7 +140,8 @@ def _begin(config: pytest.Config) -> None:
     """Register the parts of the plugin, unless they are registered; check the settings of a run that names a domain."""
     if _has_begun(config):
         return
-    from .context import run_handle, run_state
+    from .context import run_state
+    from .handle import run as run_handle
     from .person import check_terminal
     from .store.manifest import ManifestEnd
     from .wire import is_worker

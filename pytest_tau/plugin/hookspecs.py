@@ -14,15 +14,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from ..capability import Capability
-    from ..chat import LLM, ChatModel, Role
+    from ..capability.runs import RunTask
+    from ..chat import LLM, ChatModel, Role, TrialModels
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
     from ..knowledge import IndexFactory
     from ..models import Message, Simulation, Task
     from ..participants.behaviours import Behaviour
     from ..participants.own_loop import TrialTool
-    from ..runner import RunConfig
+    from ..runner import ModelChoice, ModelSettings, RunConfig
+    from ..runs.record import TrialRecord
 
 
 @pytest.hookspec
@@ -102,6 +106,36 @@ def pytest_tau_modify_tasks(config: pytest.Config, domain: Domain, tasks: list[T
         tasks: The tasks of the split or file, before ``--tau-task`` and ``--tau-num-tasks`` select among them.
 
     It must do the same in every xdist worker.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_plan(specs: list[RunTask], test: pytest.Function | None) -> None:
+    """Add variants of the tasks that are run (``RunTask.variant``), or replace tasks by them; collect-all.
+
+    Called once for each selected domain, task file or marked test, with the tasks that ``--tau-task`` and the like have
+    selected.
+
+    Args:
+        specs: The tasks, each with its settings; changed in place.
+        test: The marked test; None for the items of a domain or a file.
+
+    It must do the same in every xdist worker. A ``ConfigurationError`` is an error of collection.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_models(config: pytest.Config, models: ModelSettings) -> dict[Role, ModelChoice] | None:
+    """Name models that trials call besides those of agent, user and judge; collect-all.
+
+    Called once in each process, with the settings. ``pytest_tau_make_model`` makes them.
+
+    Args:
+        config: pytest's configuration.
+        models: The settings of models so far.
+
+    Returns:
+        Each model with its arguments, by role, or None.
     """
 
 
@@ -211,4 +245,48 @@ def pytest_tau_simulation_finished(item: pytest.Item, simulation: Simulation) ->
     Args:
         item: The test item being run.
         simulation: The trial, with its messages, its termination reason and its reward.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_after_trial(
+    item: pytest.Item, spec: RunTask, number: int, models: TrialModels
+) -> Callable[[Simulation], Awaitable[None]] | None:
+    """Return what is awaited when a trial has a verdict, before it is stored; collect-all.
+
+    Called in pytest's thread, when the trial starts. What it returns is called on the event loop of the trial, and may
+    add facts to the simulation, and usage to the models.
+
+    Args:
+        item: The test item being run.
+        spec: The task that is run.
+        number: The number of the trial, from 0.
+        models: The models of the trial.
+
+    Returns:
+        A function of the simulation, or None.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_trial_reported(report: pytest.TestReport, record: TrialRecord) -> None:
+    """Observe a reported trial. Called once for each trial, in the process that reports: with ``-n``, the controller.
+
+    Collect-all: every implementation is called, and results are ignored.
+
+    Args:
+        report: pytest's last report on the test.
+        record: The trial, without its messages.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_may_restore(simulation: Simulation) -> bool | None:
+    """Refuse to reuse a trial of an earlier session (``--tau-resume``); collect-all. It is then run again.
+
+    Args:
+        simulation: The stored trial, of the same test and seed.
+
+    Returns:
+        False to refuse.
     """

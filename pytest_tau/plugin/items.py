@@ -13,6 +13,8 @@ from ..text import visible
 from .wire import TrialReport
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..environment import Domain
     from ..models import Simulation, Task
     from ..runner import RunConfig
@@ -38,18 +40,36 @@ class TaskSpec(NamedTuple):
         config: The settings.
         ambiguous: Whether the item id of a task of the same file or domain differs only by case: the names of the
             files of one of them get digits.
+        skipped: Returns why the trials of a variant are skipped, or None; None for one whose trials are not.
     """
 
     task: Task
     domain: Domain
     config: RunConfig
     ambiguous: bool = False
+    skipped: Callable[[], str | None] | None = None
 
     @property
     def parameters(self) -> list[str]:
         """Return the parameter of the variant in the ids of its items; none for the task itself."""
         variant = self.config.simulation.variant
         return [variant] if variant else []
+
+    def variant(
+        self, parameter: str, capability: str, value: Any, *, skipped: Callable[[], str | None] | None = None
+    ) -> TaskSpec:
+        """Return a variant of the task: see ``pytest_tau.capability.runs.RunTask``."""
+        settings = self.config.simulation
+        active = tuple(
+            each._replace(variant=value) if each.capability.name == capability else each
+            for each in settings.capabilities
+        )
+        settings = replace(settings, capabilities=active, variant="-".join([*self.parameters, parameter]))
+        return self._replace(config=replace(self.config, simulation=settings), skipped=skipped or self.skipped)
+
+    def why_skipped(self) -> str | None:
+        """Return why the trials are skipped; None if they are not."""
+        return None if self.skipped is None else self.skipped()
 
 
 @dataclass
@@ -154,23 +174,6 @@ def marker_arguments(test: pytest.Item) -> dict[str, Any]:
             merged = {key: value for key, value in merged.items() if key not in _OF_DOMAIN}
         merged |= given
     return merged
-
-
-def variant_of(spec: TaskSpec, parameter: str, capability: str, value: Any) -> TaskSpec:
-    """Return a variant of a task.
-
-    Args:
-        spec: The task.
-        parameter: The parameter in the ids of its items, after that of a variant that the task is already.
-        capability: The name of the capability that makes it.
-        value: What the capability is given in its trials, as ``TrialView.variant``.
-    """
-    settings = spec.config.simulation
-    active = tuple(
-        each._replace(variant=value) if each.capability.name == capability else each for each in settings.capabilities
-    )
-    settings = replace(settings, capabilities=active, variant="-".join([*spec.parameters, parameter]))
-    return spec._replace(config=replace(spec.config, simulation=settings))
 
 
 def group_of(item: pytest.Item) -> Group | None:

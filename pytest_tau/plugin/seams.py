@@ -11,18 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
-    from ..analysis.gates import Gate, Verdict
     from ..analysis.summary import DomainSummary
-    from ..chat import Role, TrialModels
     from ..environment import DomainSpec
     from ..evaluation import Evaluator
-    from ..models import Simulation
-    from ..runner import ModelChoice, ModelSettings
     from ..runs.record import TrialRecord
     from ..settings import Option
-    from .items import TaskSpec
     from .wire import TrialReport
 
 
@@ -69,53 +64,6 @@ def pytest_tau_phase_reported(report: pytest.TestReport, trial: TrialReport) -> 
 
 
 @pytest.hookspec
-def pytest_tau_trial_reported(report: pytest.TestReport, trial: TrialReport, record: TrialRecord) -> None:
-    """Report a finished trial; collect-all.
-
-    Called in the process that reports, right after ``pytest_tau_phase_reported`` for the last phase of its test.
-    """
-
-
-@pytest.hookspec
-def pytest_tau_models(config: pytest.Config, models: ModelSettings) -> dict[Role, ModelChoice] | None:
-    """Return the models that are called besides those of agent, user and judge, by role; collect-all."""
-
-
-@pytest.hookspec
-def pytest_tau_after_trial(
-    item: pytest.Item, spec: TaskSpec, number: int, models: TrialModels
-) -> Callable[[Simulation], Awaitable[None]] | None:
-    """Return what is awaited when a trial has ended, before it is stored; collect-all.
-
-    Called in pytest's thread, when the trial starts. What it returns is called on the event loop of the trial, and may
-    add facts to the simulation, and usage to the models.
-    """
-
-
-@pytest.hookspec
-def pytest_tau_plan(specs: list[TaskSpec], test: pytest.Function | None) -> None:
-    """Add variants of the tasks that are run, or replace tasks by them (``items.variant_of``); collect-all.
-
-    Args:
-        specs: The selected tasks of a domain, a file or a marked test, each with its settings; changed in place.
-        test: The marked test; None for the items of a domain or a file.
-
-    Raises:
-        ConfigurationError: The settings do not fit the tasks.
-    """
-
-
-@pytest.hookspec(firstresult=True)
-def pytest_tau_is_skipped(item: pytest.Item) -> bool | None:
-    """Return True if the setup of an item skips it, so that its trial is not started early; first result."""
-
-
-@pytest.hookspec
-def pytest_tau_may_restore(simulation: Simulation) -> bool | None:
-    """Return False if a simulation of the same test and seed in an earlier session is not reused; collect-all."""
-
-
-@pytest.hookspec
 def pytest_tau_finished(
     records: Sequence[TrialRecord], failed: Container[str], summaries: Sequence[DomainSummary]
 ) -> None:
@@ -155,20 +103,4 @@ def pytest_tau_exit_verdict() -> str | None:
     """Return why the run fails although pytest may consider it a success, in the words of its last line; collect-all.
 
     Called in the process that reports, once everything is reported.
-    """
-
-
-@pytest.hookspec(firstresult=True)
-def pytest_tau_gate_verdicts(gates: Sequence[Gate]) -> list[Verdict] | None:
-    """Return the verdicts of the gates of a run in which not every planned trial was run; first result.
-
-    Called in the process that reports, once everything is reported; None if those of the trials that ran are right.
-    """
-
-
-@pytest.hookspec(firstresult=True)
-def pytest_tau_regression() -> bool | None:
-    """Return whether there is a regression against the baseline, if that was decided while the run was under way.
-
-    First result; called in the process that reports, once everything is reported.
     """

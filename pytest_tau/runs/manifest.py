@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
+    from ..runner import RunConfig
     from .record import TrialRecord
 
 T = TypeVar("T")
@@ -34,6 +35,8 @@ IN_OTHER_SHARDS, DESELECTED, BUDGET_SPENT = "in other shards", "deselected", "th
 NON_VERDICT_SETTINGS = {
     *settings_that_affect("content", "selection", "calls", "speed"),
 }
+#: Settings of one process, the controller's or a worker's.
+_OF_A_PROCESS = ("llm_concurrency", "provider_limit")
 
 
 class Words(NamedTuple):
@@ -377,3 +380,19 @@ def _json(values: Mapping[str, Any], name: str) -> str:
 
 def _format_difference(name: str, then: str, now: str, words: Words) -> str:
     return f"{name}: {then} {words.then}, {now} {words.now}"
+
+
+def recorded_settings(run: RunConfig) -> dict[str, Any]:
+    """Return the settings that are not their defaults, and those that are always stated, without secrets."""
+    from ..chat.requests import without_secrets
+    from ..masking import masked
+
+    found = {
+        each.option.setting: each.recorded
+        for each in sorted(run.values(), key=lambda each: each.option.affects == "speed")
+        if (each.option.stated or not each.is_default) and each.option.setting not in _OF_A_PROCESS
+    }
+    # Not by equality alone: a seed of 0 equals False.
+    given = {name: value for name, value in found.items() if value not in (None, [], {}) and value is not False}
+    public: dict[str, Any] = masked(without_secrets(given))
+    return public

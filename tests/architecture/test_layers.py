@@ -112,7 +112,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "commands": {*_LAYERS, "runs", "analysis", "domains", "integrations"},
     "cli": {*_LAYERS, *_STORED, "commands", "submission", "domains", "episodes", "play", "integrations"},
     # Ideas: each imports the core, and no other idea.
-    "capabilities": {*_LAYERS, *_STORED, "integrations", "plugin", "commands"},
+    "capabilities": {*_LAYERS, *_STORED, "integrations", "commands"},
     # The public names, resolved at first use.
     "__init__": {*_LAYERS, "domains", "episodes", "integrations"},
     "__main__": {"cli"},

@@ -25,23 +25,7 @@ ROOTS = {
 
 #: The rooms of the plugin, from the top; a room imports only rooms below it. ``seams`` and the other modules of the
 #: ground floor are in no folder; among them, only circles are forbidden.
-ROOMS = ("distributed", "collect", "report", "run", "context", "store", "")
-
-#: What each capability still imports of the plugin. Others use ``pytest_tau.capability.runs``.
-OF_PLUGIN = {
-    "attacks": {"hook_calls", "items", "options", "seams"},
-    "changed": {"context.run_state", "items", "options", "seams", "store.manifest", "wire"},
-    "fork": {"context.run_state", "items", "options", "seams", "wire"},
-    "queue": {"compat", "context.run_state", "options", "seams", "store.publish", "wire"},
-    "reviews": {"context.run_context", "context.run_state", "items", "options", "rerun_command", "run.models"},
-    "snapshots": {"context.run_state", "failure_repr", "items", "options", "rerun_command", "run.setup"},
-    "stopping": {
-        *("capabilities", "context.run_state", "items", "options", "report.terminal", "report.trial_reports", "seams"),
-        *("store.manifest", "wire"),
-    },
-    "traces": {"context.run_state", "options", "store.lock", "wire"},
-    "voice": {"options"},
-}
+ROOMS = ("distributed", "collect", "handle", "report", "run", "context", "store", "")
 
 #: Modules that may use private parts of a library: the one that collects them.
 COMPATIBILITY = {
@@ -145,30 +129,16 @@ def test_a_room_imports_only_what_is_below_it(room: str) -> None:
     assert not against, "\n".join(against)
 
 
-def test_only_capabilities_with_hooks_import_the_plugin() -> None:
-    users = ("pytest_tau.plugin", "pytest_tau.capabilities")
+def test_nothing_imports_the_plugin_or_the_commands() -> None:
+    """Capabilities included: what they need of a run is in ``pytest_tau.capability.runs``."""
+    tops, users = ("pytest_tau.plugin", "pytest_tau.cli"), ("pytest_tau.__main__", "benchmarks")
     against = [
         f"{name} imports {other}"
         for name, others in graph().items()
         for other in others
-        if other.startswith("pytest_tau.plugin") and not name.startswith(users)
+        if other.startswith(tops) and not name.startswith((*tops, *users))
     ]
     assert not against, "\n".join(against)
-
-
-def imported_by_capabilities(package: str) -> dict[str, set[str]]:
-    """Return the modules of a package that capabilities import, without the name of the package, by capability."""
-    found: dict[str, set[str]] = {}
-    for name, others in graph().items():
-        inside = {other.removeprefix(f"{package}.") for other in others if other.startswith(f"{package}.")}
-        if name.startswith("pytest_tau.capabilities.") and inside:
-            found.setdefault(name.split(".")[2], set()).update(inside)
-    return found
-
-
-def test_a_capability_imports_of_the_plugin_what_the_table_has() -> None:
-    """A row only gets shorter: what a capability needs of a run is in ``pytest_tau.capability.runs``."""
-    assert imported_by_capabilities("pytest_tau.plugin") == OF_PLUGIN
 
 
 @pytest.mark.parametrize("library", COMPATIBILITY)

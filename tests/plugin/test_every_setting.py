@@ -26,11 +26,10 @@ from pytest_tau.models import EvaluationCriteria
 from pytest_tau.plugin.context.build import ensure_context
 from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.plugin.rerun_command import rerun_command
-from pytest_tau.plugin.store.manifest import recorded_settings
 from pytest_tau.protocol import read_checkout, write_texts
 from pytest_tau.runner import TrialSetup
 from pytest_tau.runner.conditions import conditions_of
-from pytest_tau.runs.manifest import diff_settings
+from pytest_tau.runs.manifest import diff_settings, recorded_settings
 from pytest_tau.runs.record import TrialRecord
 from pytest_tau.settings import flag
 

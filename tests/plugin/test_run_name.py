@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from pytest_tau.plugin.store import lock as lock_module
+from pytest_tau.runs import lock as lock_module
 
 NAMED = ("--tau-domain", "mock", "--tau-split", "small", "--tau-agent", "agents:Agent", "--tau-run-name", "same")
 AGENT = """
@@ -23,7 +23,7 @@ class Agent:
 #: Another run of the name begins once this one has found the name free.
 LATER = """
 import pathlib
-from pytest_tau.plugin.store.lock import RunLock
+from pytest_tau.runs.lock import RunLock
 
 OTHERS = []
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.plugin.store import lock as module
-from pytest_tau.plugin.store.lock import FolderInUseError, RunLock, check_controller, wait_for_workers, worker_lock
+from pytest_tau.runs import lock as module
 from pytest_tau.runs.layout import LOCK
+from pytest_tau.runs.lock import FolderInUseError, RunLock, check_controller, wait_for_workers, worker_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

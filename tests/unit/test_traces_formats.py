@@ -15,7 +15,7 @@ import pytest
 
 from pytest_tau.capabilities.traces.reading.spans import hex_id, nanoseconds
 from pytest_tau.capabilities.traces.reading.stored import Simulations
-from pytest_tau.plugin.store.lock import RunLock
+from pytest_tau.runs.lock import RunLock
 from pytest_tau.runs.reader import open_run
 
 from .test_traces_reading import (

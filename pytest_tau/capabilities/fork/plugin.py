@@ -7,21 +7,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from ...capability.runs import run_of
 from ...errors import ConfigurationError, TauError
-from ...plugin.context.run_state import open_named_run, run_state
-from ...plugin.items import spec_of, variant_of
-from ...plugin.options import OptionValues
-from ...plugin.seams import SummaryLine
 from ...text import listed, one_line, plural, printable
 from .trial import ForkFacts, Turn
 from .turns import chosen_turns, is_preferred
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from ...capability.runs import RunHandle, RunTask
     from ...models import Simulation
-    from ...plugin.items import TaskSpec
-    from ...plugin.wire import TrialReport
     from ...runs.reader import StoredTrial
     from ...runs.record import TrialRecord
     from . import ForkSettings
@@ -39,27 +33,25 @@ def make_fork(config: pytest.Config, settings: ForkSettings) -> Fork:
     Raises:
         pytest.UsageError: There is no such run, it has no conversations, or an option goes without ``--tau-fork``.
     """
-    values = OptionValues(config)
+    run = run_of(config)
     if settings.fork is None:
-        alone = next(name for name in ("fork_turn", "fork_trial", "fork_restore") if values.given(name) is not None)
-        raise pytest.UsageError(f"{values.label(alone)}: expected --tau-fork RUN as well, which is continued")
-    fork = Fork(config, settings)
+        alone = next(name for name in ("fork_turn", "fork_trial", "fork_restore") if run.source(name) is not None)
+        raise pytest.UsageError(f"{run.label(alone)}: expected --tau-fork RUN as well, which is continued")
+    fork = Fork(run, settings)
     try:
         fork.read()
     except (TauError, OSError) as error:
-        raise pytest.UsageError(f"{values.label('fork')}: {error}") from error
-    run_state(config).is_part = True
+        raise pytest.UsageError(f"{run.label('fork')}: {error}") from error
+    run.declare_part()
     return fork
 
 
 class Fork:
     """The stored conversations that are continued."""
 
-    def __init__(self, config: pytest.Config, settings: ForkSettings) -> None:
-        self._config, self._settings, self._name = config, settings, str(settings.fork)
+    def __init__(self, run: RunHandle, settings: ForkSettings) -> None:
+        self._run, self._settings, self._name = run, settings, str(settings.fork)
         self._stored: dict[tuple[str, str], StoredTrial] = {}
-        self._records: dict[tuple[str, str, int], list[TrialRecord]] = defaultdict(list)
-        self._differences: dict[str, list[str]] = {}
 
     def read(self) -> None:
         """Read the conversations: of each task the trial that is continued.
@@ -68,7 +60,7 @@ class Fork:
             ConfigurationError: There is no such run, or it has no conversation that can be continued.
             OSError: A file cannot be opened.
         """
-        run = open_named_run(self._config, "fork")
+        run = self._run.stored("fork")
         self._name, trial = run.name, self._settings.fork_trial
         for each in run.trials():
             key, simulation = (each.domain, each.simulation.task_id), each.simulation
@@ -79,7 +71,7 @@ class Fork:
             which = f"a trial {trial}" if trial is not None else "a conversation"
             raise ConfigurationError(f"{run.path}: expected {which} to continue, found none")
 
-    def pytest_tau_plan(self, specs: list[TaskSpec], test: pytest.Function | None) -> None:
+    def pytest_tau_plan(self, specs: list[RunTask], test: pytest.Function | None) -> None:
         """Replace the tasks of domains and files by what continues their conversations.
 
         Raises:
@@ -88,7 +80,7 @@ class Fork:
         if test is None:
             specs[:] = [variant for spec in specs for variant in self._turns(spec)]
 
-    def _turns(self, spec: TaskSpec) -> list[TaskSpec]:
+    def _turns(self, spec: RunTask) -> list[RunTask]:
         """Return the messages from which a task is continued; none if it has no conversation."""
         found = self._find(spec.domain.name, spec.task.id)
         if found is None:
@@ -96,7 +88,7 @@ class Fork:
         restore: Any = self._settings.fork_restore
         turns = chosen_turns(found.simulation, self._settings.fork_turn, self._name, spec.task)
         return [
-            variant_of(spec, f"turn-{turn}", _CAPABILITY, Turn(self._name, found.simulation, turn, restore))
+            spec.variant(f"turn-{turn}", _CAPABILITY, Turn(self._name, found.simulation, turn, restore))
             for turn in turns
         ]
 
@@ -114,9 +106,9 @@ class Fork:
         Raises:
             pytest.UsageError: There is such a test, or no task has a stored conversation.
         """
-        label = OptionValues(self._config).label("fork")
-        trials = [item for item in items if spec_of(item) is not None]
-        own = [item.nodeid for item in trials if not _has_turn(item)]
+        label = self._run.label("fork")
+        trials = {item: spec for item in items if (spec := self._run.task_of(item)) is not None}
+        own = [item.nodeid for item, spec in trials.items() if not _has_turn(spec)]
         if own:
             raise pytest.UsageError(
                 f"{label}: {listed(own, _MOST)}: expected tasks of a domain or a task file; a test with the marker tau "
@@ -132,42 +124,38 @@ class Fork:
         """Show the run that is continued."""
         return printable(f"tau: fork: continues conversations of {self._name}")
 
-    def pytest_tau_trial_reported(self, report: pytest.TestReport, trial: TrialReport, record: TrialRecord) -> None:
-        """Collect the trials by the message that they continue from."""
-        del trial
-        if (facts := _facts(record)) is not None:
-            self._records[record.domain, record.task_id, facts.message].append(record)
-            if facts.differences:
-                self._differences[report.nodeid] = facts.differences
-
-    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
-        """Return the rate at each message, and what could not be restored."""
-        tasks: dict[tuple[str, str], dict[int, list[TrialRecord]]] = defaultdict(dict)
-        for (domain, task, turn), records in sorted(self._records.items()):
-            tasks[domain, task][turn] = records
-        for (domain, task), turns in tasks.items():
-            stored = self._find(domain, task)
-            yield SummaryLine(f"tau: fork: {_origin(next(iter(turns.values()))[0], stored)}")
+    def pytest_sessionfinish(self) -> None:
+        """Add to the summary the rate at each message, and what could not be restored."""
+        tasks: dict[tuple[str, str], dict[int, list[TrialRecord]]] = defaultdict(lambda: defaultdict(list))
+        differences: dict[str, list[str]] = {}
+        for record in self._run.records:
+            if (facts := _facts(record)) is not None:
+                tasks[record.domain, record.task_id][facts.message].append(record)
+                if facts.differences:
+                    differences[record.test] = facts.differences
+        for (domain, task), found in sorted(tasks.items()):
+            turns, stored = dict(sorted(found.items())), self._find(domain, task)
+            self._run.line(f"fork: {_origin(next(iter(turns.values()))[0], stored)}")
             for turn, records in turns.items():
-                yield _turn_line(turn, records, stored)
+                text, markup = _turn_line(turn, records, stored)
+                self._run.line(f"fork: {text}", **markup)
             if verdict := _last_recoverable(turns):
-                yield SummaryLine(f"tau: fork: {verdict}")
-            yield from _restored_lines(
-                [facts for records in turns.values() for each in records if (facts := _facts(each))]
+                self._run.line(f"fork: {verdict}")
+            text, incomplete = _restored(
+                [facts for records in turns.values() for record in records if (facts := _facts(record))]
             )
-        if self._differences:
-            test, found = next(iter(self._differences.items()))
+            self._run.line(f"fork: {text}", yellow=incomplete)
+        if differences:
+            test, others = next(iter(differences.items()))
             text = (
-                f"in {plural(len(self._differences), 'trial')} the beginning is not as it was, so that what a side "
-                f"remembers may differ: {test}: {one_line('; '.join(found[:_MOST]), _LONGEST)}"
+                f"in {plural(len(differences), 'trial')} the beginning is not as it was, so that what a side "
+                f"remembers may differ: {test}: {one_line('; '.join(others[:_MOST]), _LONGEST)}"
             )
-            yield SummaryLine(f"tau: fork: warning: {text}", {"yellow": True})
+            self._run.line(f"fork: warning: {text}", yellow=True)
 
 
-def _has_turn(item: pytest.Item) -> bool:
-    spec = spec_of(item)
-    active = spec.config.simulation.capabilities if spec is not None else ()
-    return any(isinstance(each.variant, Turn) for each in active)
+def _has_turn(spec: RunTask) -> bool:
+    return any(isinstance(active.variant, Turn) for active in spec.config.simulation.capabilities)
 
 
 def _facts(record: TrialRecord) -> ForkFacts | None:
@@ -191,7 +179,8 @@ def _origin(record: TrialRecord, stored: StoredTrial | None) -> str:
     return ", ".join(one_line(part, _LONGEST) for part in parts)
 
 
-def _turn_line(turn: int, records: list[TrialRecord], stored: StoredTrial | None) -> SummaryLine:
+def _turn_line(turn: int, records: list[TrialRecord], stored: StoredTrial | None) -> tuple[str, dict[str, bool]]:
+    """Return the line about the trials from a message on, with its colours."""
     from ...analysis.statistics import wilson
 
     graded = [record for record in records if record.outcome != "error"]
@@ -202,13 +191,13 @@ def _turn_line(turn: int, records: list[TrialRecord], stored: StoredTrial | None
     more = f"; not counted: {plural(repeats, 'trial')} that repeats the stored one" if repeats else ""
     more += f"; {plural(errors, 'error')}" if errors else ""
     if not ran:
-        return SummaryLine(f"tau: fork: message {turn}{said}: no trial has a verdict{more}", {"yellow": True})
+        return f"message {turn}{said}: no trial has a verdict{more}", {"yellow": True}
     interval = wilson(passed / len(ran), len(ran))
     verdict = "recoverable" if passed else "lost"
     text = (
         f"{passed} of {len(ran)} passed, {passed / len(ran):.3f} (95 % interval {interval.format()}): {verdict}{more}"
     )
-    return SummaryLine(f"tau: fork: message {turn}{said}: {text}", {"green": bool(passed), "red": not passed})
+    return f"message {turn}{said}: {text}", {"green": bool(passed), "red": not passed}
 
 
 def _said(simulation: Simulation, turn: int) -> str:
@@ -231,8 +220,8 @@ def _last_recoverable(turns: dict[int, list[TrialRecord]]) -> str:
     return f"recoverable up to message {good[-1]}" + (f", lost from message {after[0]} on" if after else "")
 
 
-def _restored_lines(forks: list[ForkFacts]) -> Iterator[SummaryLine]:
-    """Yield how each side got the beginning: the worst way in any of these trials."""
+def _restored(forks: list[ForkFacts]) -> tuple[str, bool]:
+    """Return how each side got the beginning, the worst way in any of these trials, and whether one did not get it."""
     words = {
         "none": "takes no history and does not know the messages before: with {side}=replay it is sent them again",
         "history": "was created with the messages before; what else it had remembered is lost",
@@ -243,4 +232,4 @@ def _restored_lines(forks: list[ForkFacts]) -> Iterator[SummaryLine]:
         for side in forks[0].restored
     ]
     text = "; ".join(f"the {side} {words[way].format(side=side)}" for side, way in found)
-    yield SummaryLine(f"tau: fork: {text}", {"yellow": any(way == "none" for _, way in found)})
+    return text, any(way == "none" for _, way in found)

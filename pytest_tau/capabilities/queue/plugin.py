@@ -10,21 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ...capability.runs import run_of
 from ...files import digest
-from ...plugin.compat import terminal_writer
-from ...plugin.context.run_state import get_context, run_state
-from ...plugin.options import OptionValues
-from ...plugin.seams import SummaryLine
-from ...plugin.wire import is_worker
-from ...runs.manifest import IN_OTHER_SHARDS
 from ...runs.store import TimedStore
-from ...text import plural, printable
+from ...text import plural
 from .leases import Leases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...plugin.store.publish import Publisher
+    from ...capability.runs import RunHandle, RunStore
     from . import QueueSettings
 
 #: Signs of life during the time of a lease, and looks for work of lost machines.
@@ -41,17 +36,17 @@ def make_queue(config: pytest.Config, settings: QueueSettings) -> object:
     Raises:
         pytest.UsageError: The machines share no store, or something else distributes the tests.
     """
-    values = OptionValues(config)
+    run = run_of(config)
     label = "--tau-queue"
-    publisher = run_state(config).paths.publisher
-    if publisher is None or values.given("run_name") is None:
+    store = run.store
+    if store is None or run.source("run_name") is None:
         remedy = "add --tau-results URL --tau-run-name NAME"
         raise pytest.UsageError(f"{label}: needs a store that all machines share: {remedy}")
-    if is_worker(config) or getattr(config.option, "dist", "no") != "no":
+    if run.is_worker or getattr(config.option, "dist", "no") != "no":
         raise pytest.UsageError(f"{label}: expected no workers of pytest-xdist; start pytest several times instead")
-    if values.get("shard") is not None:
-        raise pytest.UsageError(f"{label} and {values.label('shard')}: expected one of them")
-    return Queue(config, settings, publisher)
+    if run.option("shard") is not None:
+        raise pytest.UsageError(f"{label} and {run.label('shard')}: expected one of them")
+    return Queue(config, settings, store)
 
 
 class Queue:
@@ -63,8 +58,9 @@ class Queue:
         publisher: What sends the results of this process.
     """
 
-    def __init__(self, config: pytest.Config, settings: QueueSettings, publisher: Publisher) -> None:
+    def __init__(self, config: pytest.Config, settings: QueueSettings, publisher: RunStore) -> None:
         self._config, self._settings, self._publisher = config, settings, publisher
+        self._run: RunHandle = run_of(config)
         self._taken: deque[pytest.Item] = deque()
         self._items: list[pytest.Item] = []
         self._piece_of: dict[str, int] = {}
@@ -97,7 +93,7 @@ class Queue:
         lease = self._settings.queue_lease
         store = TimedStore(self._publisher.store, lambda: max(lease, _ANSWER))
         self._leases = Leases(store, len(ids), lease, prefix)
-        run_state(self._config).upcoming = self._upcoming
+        self._run.schedule(self._upcoming)
         self._beat()
         beating = threading.Thread(target=self._keep_beating, name="tau-queue", daemon=True)
         beating.start()
@@ -152,16 +148,8 @@ class Queue:
             self._publisher.hurry()
         elif not self._warned:
             self._warned = True
-            self._say(f"waiting for the store, for {left:.0f} more seconds: {problem}")
+            self._run.write(f"queue: waiting for the store, for {left:.0f} more seconds: {problem}")
         return self._given_up
-
-    def _say(self, text: str) -> None:
-        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is not None:
-            writer = terminal_writer(reporter)
-            if writer.width_of_current_line:
-                writer.line()
-            writer.line(f"tau: queue: {printable(text)}", yellow=True)
 
     @contextlib.contextmanager
     def _noting(self, what: str) -> Iterator[None]:
@@ -177,21 +165,23 @@ class Queue:
 
     def _upcoming(self, item: pytest.Item) -> list[pytest.Item]:
         """Return an item and those after it, enough to have as many trials at the same time as there may be."""
-        state, context = run_state(self._config), get_context(self._config)
-        limit = context.config.concurrency if context is not None else 1
-        if limit > 1 and state.prefetcher is not None:
-            started = sum(state.prefetcher.is_started(each) for each in self._taken)
-            self._top_up(started + limit - 1)
+        settings = self._run.settings
+        limit = settings.concurrency if settings is not None else 1
+        if limit > 1:
+            self._top_up(sum(map(self._is_started, self._taken)) + limit - 1)
         return [item, *self._taken]
+
+    def _is_started(self, item: pytest.Item) -> bool:
+        trial = self._run.trial_of(item)
+        return trial is not None and trial.is_started
 
     def _top_up(self, number: int) -> None:
         """Take items until so many wait here, if there are some; let those go that another machine may have taken."""
         with self._lock:
-            prefetcher = run_state(self._config).prefetcher
             if not self._leases.is_alive:
-                unbegun = [each for each in self._taken if prefetcher is None or not prefetcher.is_started(each)]
-                self._taken = deque(each for each in self._taken if each not in unbegun)
-                self._leases.let_go(self._piece_of[each.nodeid] for each in unbegun)
+                unbegun = [item for item in self._taken if not self._is_started(item)]
+                self._taken = deque(item for item in self._taken if item not in unbegun)
+                self._leases.let_go(self._piece_of[item.nodeid] for item in unbegun)
             while len(self._taken) < number and time.monotonic() >= self._again:
                 found: list[int] = []
                 with self._noting("trials cannot be taken"):
@@ -214,24 +204,20 @@ class Queue:
             self._leases.beat(reported if stored else ())
 
     def _note_others(self) -> None:
-        counts = run_state(self._config).counts
         others = [item.nodeid for item in self._items if self._piece_of[item.nodeid] not in self._reported]
         if self._leases.is_complete:
-            counts.reasons |= dict.fromkeys(others, IN_OTHER_SHARDS)
-            counts.empty_shard = len(others) == len(self._items) > 0
+            self._run.declare_part(empty=len(others) == len(self._items) > 0, elsewhere=others)
 
-    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
-        """Return how many tests this machine has run."""
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Add to the summary how many tests this machine has run; fail if the store does not say what others have."""
         if self._items:
             over = f", {self._leases.taken_over} of them of lost machines" if self._leases.taken_over else ""
-            yield SummaryLine(f"tau: queue: {len(self._reported)} of {plural(len(self._items), 'test')} run here{over}")
+            self._run.line(f"queue: {len(self._reported)} of {plural(len(self._items), 'test')} run here{over}")
         for request, (since, problem) in sorted(self._failing.items()):
             why = f"{request}, for {time.monotonic() - since:.0f} seconds" if self._given_up else request
-            yield SummaryLine(f"tau: queue: {why}: {problem}", {"red": True})
+            self._run.line(f"queue: {why}: {problem}", red=True)
         if self._given_up:
             where = "" if self._publisher.problems or not self._reported else "; what was run here is in it"
-            yield SummaryLine(f"tau: queue: ended, because the store has failed for long{where}", {"red": True})
-
-    def pytest_tau_exit_verdict(self) -> str | None:
-        """Let the run fail if it could not be known whether everything was run."""
-        return "store failed" if self._given_up else None
+            self._run.line(f"queue: ended, because the store has failed for long{where}", red=True)
+            self._run.fail("store failed")

@@ -25,9 +25,9 @@ from syrupy.location import PyTestLocation
 from ...errors import ConfigurationError
 from ...files import file_name_of
 from ...models import Simulation
-from ...plugin.items import home_of, is_of_domain
 from .parts import Selection, parts_of
 from .trajectory import as_text
+from .trials import trial_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -143,8 +143,9 @@ class TrajectoryExtension(AbstractSyrupyExtension):
 
 def folder_of(location: PyTestLocation) -> Path:
     """Return the folder of a test's snapshots."""
-    path, folder = home_of(location.item), AbstractSyrupyExtension.snapshot_dirname
-    if is_of_domain(location.item):
+    trial, folder = trial_of(location.item), AbstractSyrupyExtension.snapshot_dirname
+    path = location.item.path if trial is None else trial.home
+    if trial is not None and trial.is_of_domain:
         return path / folder / _DOMAINS / _file_name(location.item, location.nodeid.partition("::")[0])
     return path.parent / folder / location.basename
 
@@ -164,7 +165,8 @@ def _folders(location: PyTestLocation) -> Iterator[Path]:
     """Yield the folders in which syrupy's search for one test looks for unused snapshots."""
     own = folder_of(location)
     yield own
-    if is_of_domain(location.item):
+    trial = trial_of(location.item)
+    if trial is not None and trial.is_of_domain:
         return
     path = Path(location.filepath)
     for folder in sorted(own.parent.glob("*/")):

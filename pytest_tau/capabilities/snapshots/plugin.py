@@ -7,39 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...capability.runs import ExplainedFailure, run_of
 from ...errors import install_extra
 from ...files import ambiguous_names
 from ...plain import json
-from ...plugin.context.run_state import require_context
-from ...plugin.items import get_item_state, is_task_item, item_state, spec_of
-from ...plugin.options import OptionValues
-from ...plugin.run.setup import make_environment
+from .trials import trial_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
+    from ...capability.runs import RunTrial
     from ...environment.changes import Change
     from ...evaluation.component_reports import Line
     from ...models import Simulation
-    from ...plugin.items import TaskSpec
     from . import SnapshotSettings
     from .extension import TrajectorySnapshot
 
 _NEEDED = f"needs syrupy: {install_extra('snapshot')}"
 _BLOCKED = "needs syrupy, which is disabled by -p no:syrupy"
-
-
-class SnapshotMismatch(AssertionError):  # noqa: N818 - it is the test's assertion
-    """A trajectory differs from the stored one.
-
-    Attributes:
-        lines: The differences, for the failure report.
-    """
-
-    def __init__(self, message: str, lines: list[Line]) -> None:
-        self.lines = lines
-        super().__init__(message)
 
 
 def stored_trajectory(item: pytest.Item) -> TrajectorySnapshot:
@@ -64,7 +50,7 @@ def make_snapshots(config: pytest.Config, settings: SnapshotSettings) -> TaskSna
     """
     problem = _problem(config)
     if problem is not None:
-        raise pytest.UsageError(f"{OptionValues(config).label('snapshot')} {problem}")
+        raise pytest.UsageError(f"{run_of(config).label('snapshot')} {problem}")
     assert settings.snapshot is not None, "the capability is on"
     return TaskSnapshots(settings.snapshot)
 
@@ -83,24 +69,10 @@ class TaskSnapshots:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         """Compare the trajectory of a trial that has passed; one that has failed is reported for that."""
         result = yield
-        simulation = item_state(item).simulation if is_task_item(item) else None
-        if simulation is not None:
-            _compare(item, simulation, self._preset)
+        trial = trial_of(item)
+        if trial is not None and trial.is_of_task and trial.simulation is not None:
+            _compare(item, trial, trial.simulation, self._preset)
         return result
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Show the differences instead of a traceback."""
-        report = yield
-        mismatch = call.excinfo.value if call.excinfo is not None else None
-        if isinstance(mismatch, SnapshotMismatch):
-            from ...plugin.failure_repr import FailureRepr
-
-            style = getattr(item.config.option, "tbstyle", "auto")
-            report.longrepr = FailureRepr(str(mismatch), mismatch.lines, item.nodeid, style)
-        return report
 
 
 def _problem(config: pytest.Config) -> str | None:
@@ -125,13 +97,13 @@ def _snapshot(item: pytest.Item, preset: str) -> TrajectorySnapshot:
 
 def _is_ambiguous(item: pytest.Item, name: str) -> bool:
     """Return whether a task's or a domain's name differs from another one only by case."""
-    spec = spec_of(item)
-    if is_task_item(item) and "[" not in name:  # the name of an item has the number of its trial in it
-        return name in ambiguous_names(require_context(item.config).domain_names())
-    return spec is not None and spec.ambiguous
+    trial = trial_of(item)
+    if trial is not None and trial.is_of_task and "[" not in name:  # that of an item has the number of its trial in it
+        return name in ambiguous_names(run_of(item.config).domain_names)
+    return trial is not None and trial.task.ambiguous
 
 
-def _compare(item: pytest.Item, simulation: Simulation, preset: str) -> None:
+def _compare(item: pytest.Item, trial: RunTrial, simulation: Simulation, preset: str) -> None:
     from ...evaluation.component_reports import Line
 
     snapshot = _snapshot(item, preset)
@@ -143,23 +115,22 @@ def _compare(item: pytest.Item, simulation: Simulation, preset: str) -> None:
     stored, got = result.recalled_data, str(result.asserted_data)
     file = os.path.relpath(result.snapshot_location, item.config.invocation_params.dir)
     problem = "no snapshot is stored" if stored is None else "the trajectory differs from the stored one"
-    lines = _difference(item, preset, None if stored is None else str(stored), got)
-    raise SnapshotMismatch(problem, [Line("verdict", f"reward 1, but {problem}"), Line("user", f"in {file}"), *lines])
+    lines = _difference(trial, preset, None if stored is None else str(stored), got)
+    raise ExplainedFailure(problem, [Line("verdict", f"reward 1, but {problem}"), Line("user", f"in {file}"), *lines])
 
 
-def _difference(item: pytest.Item, preset: str, stored: str | None, got: str) -> list[Line]:
+def _difference(trial: RunTrial, preset: str, stored: str | None, got: str) -> list[Line]:
     """Return the differences, and the command that accepts them."""
     import difflib
 
     from ...evaluation.component_reports import Line
-    from ...plugin.rerun_command import rerun_command
 
     lines: list[Line] = []
     if stored is not None:
         kinds: dict[str, Any] = {"-": "error", "+": "command", " ": "user", "@": "head"}
         changes = difflib.unified_diff(stored.split("\n"), got.split("\n"), "stored", "this run", n=2, lineterm="")
         lines = [Line(kinds[change[0]], change) for change in changes]
-    update = f"{rerun_command(item, recorded=True)} --tau-snapshot={preset} --snapshot-update"
+    update = f"{trial.command(recorded=True)} --tau-snapshot={preset} --snapshot-update"
     return [*lines, Line("command", f"{'store it' if stored is None else 'if this is intended'}: {update}")]
 
 
@@ -178,28 +149,21 @@ class _TestData:
         """
         from ...errors import ConfigurationError
 
-        spec, state = self._spec, get_item_state(self._item)
-        own = state.simulation if state else None
-        if spec is None or own is None or own.id != simulation.id:
+        trial = trial_of(self._item)
+        own = trial.simulation if trial else None
+        if trial is None or own is None or own.id != simulation.id:
             raise ConfigurationError(
                 "database changes are known only for tau_simulation; "
                 "for another simulation, select other parts: tau_snapshot(selection={'calls', 'results', 'verdict'})"
             )
-        before, after = make_environment(self._item, spec), self._item.funcargs["tau_env"]  # type: ignore[attr-defined]
+        before, after = trial.environment(), self._item.funcargs["tau_env"]  # type: ignore[attr-defined]
         return [(side, change) for side, old, new in before.databases_with(after) for change in old.changes(new)]
 
     def is_given(self, text: str) -> bool:
         """Return whether a text is part of the domain's data at the start of the conversation, or of the task."""
-        spec = self._spec
-        if spec is None:
+        trial = trial_of(self._item)
+        if trial is None:
             return False
         if self._given is None:
-            self._given = json.dumps(make_environment(self._item, spec).dump()) + spec.task.model_dump_json()
+            self._given = json.dumps(trial.environment().dump()) + trial.task.task.model_dump_json()
         return text in self._given
-
-    @property
-    def _spec(self) -> TaskSpec | None:
-        spec = spec_of(self._item)
-        # A conftest.py may override the fixture.
-        task = getattr(self._item, "funcargs", {}).get("tau_task")
-        return spec._replace(task=task) if spec is not None and task is not None else spec

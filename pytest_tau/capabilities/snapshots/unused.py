@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...capability.runs import HANDLE, run_of
 from ...files import file_name_of
-from ...plugin.context.run_state import RUN
-from ...plugin.items import is_of_domain, is_task_item, spec_of
-from ...plugin.options import run_options
+from .trials import trial_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,11 +21,8 @@ if TYPE_CHECKING:
 
 def is_subset(config: pytest.Config) -> bool:
     """Return whether the run has only some of the tests and tasks; then a snapshot of another is not unused."""
-    subset = ["lf", *(option.dest for option in run_options(config).values() if option.selects)]
-    asked = any(config.getoption(name, None) for name in subset) or any("::" in given for given in config.args)
-    replayed = str(config.getoption("tau_agent", None)).startswith("replay:")  # runs only the tasks of a recording
-    # Without a state, a plain test has asked for the fixture while it ran, and nothing was recorded.
-    return asked or replayed or RUN not in config.stash or _has_deselected(config)
+    # Without a run, a plain test has asked for the fixture while it ran, and nothing was recorded.
+    return not config.pluginmanager.has_plugin(HANDLE) or run_of(config).selects or _has_deselected(config)
 
 
 def _has_deselected(config: pytest.Config) -> bool:
@@ -73,12 +69,12 @@ class UnusedCheck:
 
         found: dict[Path, set[str]] = defaultdict(set)
         for item in self._session.items:
-            spec = spec_of(item)
-            if spec is None or not is_task_item(item):
+            trial = trial_of(item)
+            if trial is None or not trial.is_of_task:
                 continue
             folder, name = place_of(item)
-            if folder not in found and is_of_domain(item):
-                names = (f"{item_id(task.id)}[trial-0]" for task in spec.domain.tasks(None))
+            if folder not in found and trial.is_of_domain:
+                names = (f"{item_id(task.id)}[trial-0]" for task in trial.task.domain.tasks(None))
                 found[folder] |= {_task_of(file_name_of(each)) for each in names}
             found[folder].add(_task_of(name))
         return found

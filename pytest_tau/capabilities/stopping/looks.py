@@ -13,20 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...analysis.paired import FEWEST_TASKS
 from ...analysis.power import LEVEL
-from ...errors import TauError
-from ...plugin.context.run_state import run_state
-from ...plugin.report.trial_reports import records_of
 from ...text import plural
-from .planned import noted
+from .planned import NAME
 from .spending import bounds, spent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pytest
-
     from ...analysis.compare import Comparison, RunRecords
     from ...analysis.paired import Paired
+    from ...capability.runs import RunHandle
     from ...runs.groups import TaskId
     from ...runs.record import TrialRecord
     from .planned import PlannedTrials
@@ -99,20 +95,16 @@ class BaselineLooks:
         decided: Whether there is a significant loss; None while the run goes on without one.
     """
 
-    def __init__(self, config: pytest.Config, planned: PlannedTrials) -> None:
-        self._config, self._planned = config, planned
+    def __init__(self, run: RunHandle, planned: PlannedTrials) -> None:
+        self._run, self._planned = run, planned
         self.taken: list[tuple[Look, dict[str, Seen]]] = []
         self.decided: bool | None = None
 
     @cached_property
     def _before(self) -> RunRecords | None:
         """Return the baseline; None if it cannot be read, which the comparison at the end reports."""
-        baseline: Any = self._config.pluginmanager.get_plugin("tau-baseline")
-        try:
-            found: RunRecords | None = baseline.read() if baseline is not None else None
-        except TauError:
-            return None
-        return found
+        before: RunRecords | None = self._run.baseline
+        return before
 
     @cached_property
     def tasks(self) -> dict[TaskId, int]:
@@ -135,8 +127,7 @@ class BaselineLooks:
     @cached_property
     def looks(self) -> tuple[Look, ...]:
         """Return the looks, as they were fixed at the start of the run; read it once the trials are known."""
-        previous = run_state(self._config).previous
-        stored = noted(previous.info).get("looks") if previous is not None else None
+        stored = (self._run.noted(NAME) or {}).get("looks")
         if stored:
             return tuple(Look(each["tasks"], each["level"], each["spent"]) for each in stored)
         return plan_looks(len(self.tasks))
@@ -171,13 +162,13 @@ class BaselineLooks:
         seen = {name: judge(paired, look) for name, paired in comparison.variants.items()}
         return {name: each._replace(loss=each.loss and not comparison.doubt(name)) for name, each in seen.items()}
 
-    def pytest_tau_regression(self) -> bool:
+    def regression(self) -> bool:
         """Return whether there is a significant loss: as a look has decided, else by the last look, at the end.
 
         No single comparison at the end decides.
         """
         if self.decided is None and self.looks and len(self.taken) < len(self.looks):
-            self._take(self.looks[-1], records_of(self._config))
+            self._take(self.looks[-1], self._run.records)
             self.decided = bool(self.decided)
         return bool(self.decided)
 
@@ -187,7 +178,7 @@ class BaselineLooks:
 
     def lines(self) -> list[str]:
         """Return a line for each look; at the end of the run."""
-        self.pytest_tau_regression()
+        self.regression()
         found = []
         for number, (look, results) in enumerate(self.taken, 1):
             for name, seen in results.items():

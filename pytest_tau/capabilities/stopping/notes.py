@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from statistics import harmonic_mean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from ...errors import TauError
-from ...plugin.context.run_state import get_context, run_state
-from ...plugin.items import group_of
-from ...plugin.report.terminal import write_wrapped
 from ...text import plural, printable
-from .planned import noted
+from .planned import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ...analysis.gates import Gate
+    from ...capability.runs import RunHandle
     from ...runs.groups import Group
 
 #: The entry of pytest's cache with what runs of the project have said.
@@ -30,13 +27,16 @@ class PlanNotes:
 
     Args:
         config: pytest's configuration.
+        run: The run.
         gates: The gates of the run.
         compares: Whether a regression fails the run.
         looks: Whether the comparison is made at looks.
     """
 
-    def __init__(self, config: pytest.Config, gates: Sequence[Gate], *, compares: bool, looks: bool) -> None:
-        self._config, self._gates, self._compares, self._looks = config, gates, compares, looks
+    def __init__(
+        self, config: pytest.Config, run: RunHandle, gates: Sequence[Gate], *, compares: bool, looks: bool
+    ) -> None:
+        self._config, self._run, self._gates, self._compares, self._looks = config, run, gates, compares, looks
         self._shown = False
 
     def pytest_sessionstart(self) -> None:
@@ -45,30 +45,29 @@ class PlanNotes:
         Raises:
             pytest.UsageError: Names the options of the earlier run.
         """
-        state = run_state(self._config)
-        rule = noted(state.previous.info) if state.previous is not None else {}
+        rule = self._run.noted(NAME) or {}
         if rule.get("looks") and self._compares and not self._looks:
             raise pytest.UsageError(
-                f"{state.paths.resume_label}: the earlier run was compared with its baseline at looks: "
+                f"{self._run.label('resume')}: the earlier run was compared with its baseline at looks: "
                 f"add --tau-stop-early={rule['probability']:g}"
             )
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         """Return the lines, in a run without workers."""
-        return [*self._lines(group for item in items if (group := group_of(item)) is not None)]
+        trials = filter(None, map(self._run.trial_of, items))
+        return [*self._lines(trial.group for trial in trials if trial.group is not None)]
 
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_xdist_node_collection_finished(self) -> None:
         """Write the lines once the first worker has collected."""
-        terminal: Any = self._config.pluginmanager.get_plugin("terminalreporter")
-        if not self._shown and terminal is not None:
+        if not self._shown:
             # The domain of a task of a file is known at the end only.
-            for line in self._lines(run_state(self._config).counts.planned.values()):
-                write_wrapped(terminal, self._config, line)
+            for line in self._lines(self._run.planned.values()):
+                self._run.write(line.removeprefix("tau: "))
 
     def _lines(self, planned: Iterable[Group]) -> Iterator[str]:
         groups = list(planned)
-        if get_context(self._config) is None or not groups or self._shown:
+        if self._run.settings is None or not groups or self._shown:
             return
         self._shown = True
         from .planning import unanswerable
@@ -98,11 +97,8 @@ class PlanNotes:
     def _comparison(self, groups: Sequence[Group]) -> Iterator[str]:
         from .planning import Population, smallest_loss
 
-        baseline: Any = self._config.pluginmanager.get_plugin("tau-baseline")
-        try:
-            before = baseline.read().records if baseline is not None else []
-        except TauError:
-            return  # the comparison reports it
+        baseline = self._run.baseline
+        before = baseline.records if baseline is not None else []
         population = Population.of(before)
         ids = {record.task_id for record in before}
         tasks = {group.task for group in groups if group.task_id in ids}

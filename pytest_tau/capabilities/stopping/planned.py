@@ -6,15 +6,12 @@ import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ...plugin.context.run_state import get_context, run_state
-from ...plugin.items import group_of, trial_of
-from ...plugin.report.trial_reports import records_of
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pytest
 
+    from ...capability.runs import RunHandle
     from ...runs.groups import Group, TaskId
     from ...runs.record import TrialRecord
 
@@ -27,32 +24,27 @@ def draw_key(seed: int, task: TaskId) -> str:
     return hashlib.sha256("\0".join([str(seed), *task]).encode()).hexdigest()
 
 
-def noted(info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the metadata of a run have of its rule and its looks; empty if it had none."""
-    return dict(info.get("capabilities", {}).get(NAME, {}).get("notes") or {})
-
-
 class PlannedTrials:
     """The planned trials of a run, in the order in which they are run.
 
     Args:
-        config: pytest's configuration.
+        run: The run.
         draw: Run the tasks in random order: a task's place depends on the run's seed and its id alone.
         whole_tasks: With ``draw``, run all trials of a task before the next one; else a trial of every task first.
     """
 
-    def __init__(self, config: pytest.Config, *, draw: bool, whole_tasks: bool) -> None:
-        self._config, self._draw, self._whole_tasks = config, draw, whole_tasks
+    def __init__(self, run: RunHandle, *, draw: bool, whole_tasks: bool) -> None:
+        self._run, self._draw, self._whole_tasks = run, draw, whole_tasks
         self._done: set[str] = set()
         self._reached = 0
 
     @property
-    def trials(self) -> dict[str, Group]:
+    def trials(self) -> Mapping[str, Group]:
         """Return the group of each trial by its node id, in order.
 
         If all workers are on other machines, there are none before the end.
         """
-        return run_state(self._config).counts.planned
+        return self._run.planned
 
     @property
     def counts(self) -> Counter[Group]:
@@ -61,17 +53,17 @@ class PlannedTrials:
 
     def order(self, items: list[pytest.Item]) -> None:
         """Put the items that run trials into the random order; other items keep their places."""
-        context = get_context(self._config)
-        if not self._draw or context is None:
+        settings = self._run.settings
+        if not self._draw or settings is None:
             return
         places: list[int] = []
         keys: dict[pytest.Item, tuple[Any, ...]] = {}
         for place, item in enumerate(items):
-            group = group_of(item)
-            if group is not None:
+            trial = self._run.trial_of(item)
+            if trial is not None and trial.group is not None:
                 places.append(place)
-                trial, key = trial_of(item), draw_key(context.config.seed, group.task)
-                keys[item] = (key, trial) if self._whole_tasks else (trial, key)
+                number, key = trial.number, draw_key(settings.seed, trial.group.task)
+                keys[item] = (key, number) if self._whole_tasks else (number, key)
         for place, item in zip(places, sorted(keys, key=keys.__getitem__), strict=True):
             items[place] = item
 
@@ -93,4 +85,4 @@ class PlannedTrials:
     def records(self, number: int) -> list[TrialRecord]:
         """Return the records of so many trials from the beginning."""
         first = set(list(self.trials)[:number])
-        return [record for record in records_of(self._config) if record.test in first]
+        return [record for record in self._run.records if record.test in first]

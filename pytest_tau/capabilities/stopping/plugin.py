@@ -6,20 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...plugin.context.run_state import get_context, run_state, will_be_restored
-from ...plugin.items import is_task_item, item_state
-from ...plugin.options import OptionValues
-from ...plugin.report.trial_reports import records_of
-from ...plugin.seams import SummaryLine
-from ...plugin.store.manifest import record_note
-from ...plugin.wire import TrialReport, is_worker
+from ...capability.runs import run_of
 from ...text import plural, printable
-from .planned import NAME, PlannedTrials, noted
+from .planned import NAME, PlannedTrials
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from ...analysis.gates import Gate, Verdict
+    from ...capability.runs import RunHandle
     from . import StoppingSettings
     from .looks import BaselineLooks
 
@@ -42,17 +37,15 @@ def make_stopping(config: pytest.Config, settings: StoppingSettings) -> EarlySto
     Raises:
         pytest.UsageError: A gate is malformed, or nothing decides the run.
     """
-    values = OptionValues(config)
-    compares, probability = values.get("fail_on") is not None, settings.stop_early
-    if probability is None and not compares and values.given("gate") is None:
+    run = run_of(config)
+    compares, probability = run.option("fail_on") is not None, settings.stop_early
+    if probability is None and not compares and run.source("gate") is None:
         return None
-    from ...plugin.capabilities import gates_of
-
-    gates = gates_of(config)
-    if not is_worker(config):
+    gates = run.gates
+    if not run.is_worker:
         from .notes import PlanNotes
 
-        notes = PlanNotes(config, gates, compares=compares, looks=probability is not None and probability < 1)
+        notes = PlanNotes(config, run, gates, compares=compares, looks=probability is not None and probability < 1)
         config.pluginmanager.register(notes, "tau_stopping_notes")
     if probability is None:
         return None
@@ -60,23 +53,23 @@ def make_stopping(config: pytest.Config, settings: StoppingSettings) -> EarlySto
     if not gates and not looks:
         other = " P and --tau-fail-on regression" if probability == 1 else " and --tau-fail-on regression"
         raise pytest.UsageError(
-            f"{values.label('stop_early')}: needs a gate: add --tau-gate EXPR, or a comparison: --tau-stop-early{other}"
+            f"{run.label('stop_early')}: needs a gate: add --tau-gate EXPR, or a comparison: --tau-stop-early{other}"
         )
-    planned = PlannedTrials(config, draw=probability < 1, whole_tasks=looks)
+    planned = PlannedTrials(run, draw=probability < 1, whole_tasks=looks)
     found = None
     if looks:
         from .looks import BaselineLooks
 
-        found = BaselineLooks(config, planned)
-        config.pluginmanager.register(found, "tau_stopping_looks")
-    return EarlyStop(config, gates, probability, found, only_gates=not compares, planned=planned)
+        found = BaselineLooks(run, planned)
+        run.decide_regression = found.regression
+    return EarlyStop(run, gates, probability, found, only_gates=not compares, planned=planned)
 
 
 class EarlyStop:
     """Checks whether the verdict is known; in each process, then skips the trials that have not started.
 
     Args:
-        config: pytest's configuration.
+        run: The run.
         gates: The gates of the run.
         probability: With which probability the verdict must be known; 1 for certainty.
         looks: The looks at the comparison with the baseline; None if it decides nothing, or only at the end.
@@ -91,15 +84,15 @@ class EarlyStop:
 
     def __init__(
         self,
-        config: pytest.Config,
-        gates: list[Gate],
+        run: RunHandle,
+        gates: Sequence[Gate],
         probability: float,
         looks: BaselineLooks | None,
         *,
         only_gates: bool,
         planned: PlannedTrials,
     ) -> None:
-        self._config, self._gates, self._probability, self._looks = config, gates, probability, looks
+        self._run, self._gates, self._probability, self._looks = run, gates, probability, looks
         self._only_gates, self.planned = only_gates, planned
         self._session: pytest.Session | None = None
         self._reported = self._not_run = self._looked = 0
@@ -107,6 +100,7 @@ class EarlyStop:
         self._why = f"in the full run with a probability of at least {probability:g}"
         self.stopped: str | None = None
         self.predicted: dict[Gate, dict[str, bool]] = {}
+        run.decide_gates = self._verdicts
 
     def pytest_sessionstart(self) -> None:
         """Refuse to resume a run that was started with another rule.
@@ -114,11 +108,10 @@ class EarlyStop:
         Raises:
             pytest.UsageError: The order of the tasks or the looks would not be those that were fixed before.
         """
-        previous = run_state(self._config).previous
-        if previous is None or is_worker(self._config) or self._probability == 1:
+        then, now = self._run.noted(NAME), self._rule()
+        if then is None or self._run.is_worker or self._probability == 1:
             return
-        label = OptionValues(self._config).label("stop_early")
-        then, now = noted(previous.info), self._rule()
+        label = self._run.label("stop_early")
         if not then:
             raise pytest.UsageError(
                 f"{label}: the earlier run was started without it: its tasks were not run in random order"
@@ -137,11 +130,11 @@ class EarlyStop:
 
     def pytest_report_header(self) -> list[str]:
         """Show by which rule the run may end early."""
-        context = get_context(self._config)
-        if context is None or self._probability == 1:
+        settings = self._run.settings
+        if settings is None or self._probability == 1:
             return []
         what = "until the verdict of the full run is known with a probability of at least"
-        lines = [f"tau: runs {what} {self._probability:g}; tasks in random order (seed {context.config.seed})"]
+        lines = [f"tau: runs {what} {self._probability:g}; tasks in random order (seed {settings.seed})"]
         from .predictive import cells_of
 
         unpredicted = [str(gate) for gate in self._gates if cells_of(gate, []) is None]
@@ -161,15 +154,17 @@ class EarlyStop:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Skip the rest in a worker whose controller knows the verdict, before more trials are started."""
-        if is_worker(self._config) and not self._marked:
-            folder = run_state(self._config).paths.shared
+        if self._run.is_worker and not self._marked:
+            folder = self._run.shared
             if folder is not None and (folder / _SETTLED).exists():
                 self._skip_the_rest(item.session)
         return (yield)
 
-    def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count trials that were skipped, and those that are done."""
-        self._not_run += report.when == "setup" and trial.not_run == "settled"
+        text = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else ""
+        self._not_run += report.skipped and _REASON in text
         if report.when == "teardown":
             self.planned.is_done(report.nodeid)
 
@@ -190,28 +185,30 @@ class EarlyStop:
             self._record()
             self._stop()
 
-    def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
-        """Say why the run was stopped, and how many trials were not run."""
+    def pytest_sessionfinish(self) -> None:
+        """Add to the summary why the run was stopped, and how many trials were not run."""
+        if self._run.is_worker:
+            return
         if self._looks is not None:
             for line in self._looks.lines():
-                yield SummaryLine(f"tau: {line}")
+                self._run.line(line)
             self._record()  # with the look at the end
         if self._not_run:
             total = len(self.planned.trials)
-            ran = {record.group.task for record in records_of(self._config)}
+            ran = {record.group.task for record in self._run.records}
             untouched = len({group.task for group in self.planned.trials.values()} - ran)
             tasks = f", {plural(untouched, 'task')} without any trial" if untouched else ""
             after = f"stopped early after {total - self._not_run} of {plural(total, 'trial')}, {self.stopped}"
-            yield SummaryLine(f"tau: {after}: {plural(self._not_run, 'trial')} not run{tasks}", {"yellow": True})
+            self._run.line(f"{after}: {plural(self._not_run, 'trial')} not run{tasks}", yellow=True)
 
-    def pytest_tau_gate_verdicts(self, gates: Sequence[Gate]) -> list[Verdict] | None:
+    def _verdicts(self, gates: Sequence[Gate]) -> list[Verdict] | None:
         """Return the verdicts of a run that was stopped: settled, or predicted, by the trials that were planned."""
         if self.stopped is None:
             return None
         from ...analysis.gates.gate import OPEN
         from ...analysis.gates.metrics import by_task
 
-        tasks = by_task(records_of(self._config), self.planned.counts)
+        tasks = by_task(self._run.records, self.planned.counts)
         found = [verdict for gate in gates for verdict in gate.verdicts(tasks)]
         predicted = {(gate, name): met for gate, variants in self.predicted.items() for name, met in variants.items()}
         return [
@@ -225,7 +222,7 @@ class EarlyStop:
         """Return why the verdict is certain; None while it is not."""
         from ...analysis.gates.metrics import by_task
 
-        tasks = by_task(records_of(self._config), self.planned.counts)
+        tasks = by_task(self._run.records, self.planned.counts)
         found = {gate: gate.settled(tasks) for gate in self._gates}
         lost = [str(gate) for gate, settled in found.items() if settled is False]
         if lost:
@@ -273,21 +270,19 @@ class EarlyStop:
         """Record the rule and the looks so far in the metadata of the run."""
         notes = {**self._rule(), **(self._looks.as_json() if self._looks is not None else {})}
         notes |= {"stopped": self.stopped}
-        record_note(run_state(self._config).paths.used_results, NAME, notes)
+        self._run.note(NAME, notes)
         self._recorded = True
 
     def _stop(self) -> None:
         if self._session is not None and self._session.items:
             self._skip_the_rest(self._session)
-        elif self._config.pluginmanager.has_plugin("tau-controller"):
-            folder = run_state(self._config).paths.make_shared()
-            if folder is not None:
-                (folder / _SETTLED).touch()
+        elif (folder := self._run.shared) is not None:
+            (folder / _SETTLED).touch()
 
     def _skip_the_rest(self, session: pytest.Session) -> None:
         """Mark the trials that have not started as skipped; test functions on tasks are run anyway."""
         self._marked = True
         for item in session.items:
-            if is_task_item(item) and item_state(item).prefetched is None and not will_be_restored(item):
-                item.add_marker(pytest.mark.skip(reason=_REASON))
-                item_state(item).report.not_run = "settled"
+            trial = self._run.trial_of(item)
+            if trial is not None and trial.is_of_task and not (trial.is_started or trial.is_restored):
+                trial.skip(_REASON)

@@ -142,13 +142,13 @@ class _TaskHook:
         Raises:
             pytest.UsageError: The domain has none, or the run is not in ticks.
         """
-        from ...plugin.options import OptionValues
+        from ...capability.runs import run_of
 
-        values = OptionValues(config)
-        if values.get("voice_tasks"):
+        run = run_of(config)
+        if run.option("voice_tasks"):
             from .bundled import keep_bundled
 
-            keep_bundled(domain, tasks, values.get("mode"))
+            keep_bundled(domain, tasks, run.option("mode"))
 
 
 def _column(name: str, events: str, **given: Any) -> FactColumn:

@@ -199,7 +199,7 @@ class PartSelector:
     def _count(self, counts: ShardCounts) -> None:
         self.counts, run = counts, run_state(self._config).counts
         run.in_other_shards = counts.trials - counts.mine
-        run.empty_shard = counts.mine == 0 < counts.trials
+        run.empty_part |= counts.mine == 0 < counts.trials
 
     def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the numbers; xdist does not show what its workers deselect."""

@@ -88,8 +88,8 @@ def _prepare(config: pytest.Config) -> str | None:
 def _comparable(context: RunContext) -> dict[str, Any]:
     """Return the part of this run's manifest that is compared with the previous one, without tasks."""
     from ...runs.fingerprints import hashes
+    from ...runs.manifest import recorded_settings
     from ...runs.provenance import own_version
-    from ..store.manifest import recorded_settings
 
     run = context.config
     found = {"settings": recorded_settings(run), "versions": {"pytest-tau": own_version()}}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...capability.runs import run_of
 from ...errors import ConfigurationError, TauError
 from ...text import printable
 from ..context.run_state import get_context, open_named_run, run_state
@@ -131,8 +132,8 @@ class Baseline:
     @cached_property
     def _decided(self) -> bool | None:
         """Return whether there is a regression, if this is not decided by the single comparison at the end."""
-        found: bool | None = self._config.hook.pytest_tau_regression() if self._decides else None
-        return found
+        decide = run_of(self._config).decide_regression
+        return decide() if self._decides and decide else None
 
     @property
     def _regression(self) -> bool:

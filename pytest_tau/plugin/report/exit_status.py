@@ -133,8 +133,7 @@ class ExitStatus:
     @property
     def _may_be_empty(self) -> bool:
         """Return whether there are trials, and none for this run: more machines than trials, or no change."""
-        counts = self._counts
-        return counts.empty_shard or counts.nothing_changed
+        return self._counts.empty_part
 
     def _is_success(self) -> bool:
         """Return whether a run without a simulation is one, as other tests passed and no task was asked for."""

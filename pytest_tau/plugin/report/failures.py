@@ -6,6 +6,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from ...capability.runs import ExplainedFailure
 from ...diagnosis import explain
 from ...errors import TauError
 from ...evaluation import Line
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> FailureRepr | None:
     """Return the representation of a trial's failure or error; None for other exceptions."""
-    error = excinfo.value
+    error, style = excinfo.value, getattr(item.config.option, "tbstyle", "auto")
+    if isinstance(error, ExplainedFailure):
+        return FailureRepr(str(error), error.lines, item.nodeid, style)
     if isinstance(error, TrialFailed | HarnessError):
         rerun = rerun_command(item, recorded=error.simulation.outcome != "error")
         hint = _unseen_calls(item, error.simulation)
@@ -37,7 +40,6 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
         lines = title + lines + _regrade_lines(item, error.simulation)
-        style = getattr(item.config.option, "tbstyle", "auto")
         return FailureRepr(str(error), lines, item.nodeid, style, is_error=isinstance(error, HarnessError))
     return message_repr(str(error), item.nodeid) if isinstance(error, TauError) else None
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...capability.runs import run_of
 from ...text import plural, printable
 from ..compat import mark_last_failed, terminal_writer
 from ..context.run_state import get_context, run_state
@@ -201,7 +202,8 @@ class GatePlugin:
             counts = run_state(self._config).counts
             missing = counts.missing
             # A run that was stopped on purpose knows more of trials that were not run.
-            known: list[Verdict] | None = self._config.hook.pytest_tau_gate_verdicts(gates=self._gates)
+            decide = run_of(self._config).decide_gates
+            known: list[Verdict] | None = decide(self._gates) if decide else None
             planned = Counter(counts.planned[test] for test in counts.planned if test not in counts.skipped)
             tasks = by_task(records, planned if missing else None)
             self._found = known or [verdict for gate in self._gates for verdict in gate.verdicts(tasks)]

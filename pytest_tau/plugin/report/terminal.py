@@ -23,7 +23,7 @@ SECTIONS = (
     "tau-serial-trials",
     "tau-late-calls",
     "tau-resume",
-    "tau-run",
+    "tau-run",  # lines of capabilities
     "tau-capabilities-end",  # and the plugins of capabilities themselves
     "tau-unchecked",
     "tau-counts",

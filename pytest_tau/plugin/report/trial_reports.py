@@ -93,7 +93,7 @@ class TrialReports:
             run_state(self._config).counts.ended.append((report.nodeid, replace(trial, attachments=None)))
         hook.pytest_tau_phase_reported(report=report, trial=trial)
         if trial.record is not None:
-            hook.pytest_tau_trial_reported(report=report, trial=trial, record=trial.record)
+            hook.pytest_tau_trial_reported(report=report, record=trial.record)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[None]) -> None:

@@ -109,6 +109,23 @@ def _tape(item: pytest.Item, spec: TaskSpec, number: int, environment: Environme
     path = Path(os.path.relpath(cassette_path(item, spec, number)))
     seed = require_context(item.config).seed(number)
     identity = Identity(spec.domain.name, spec.task.id, number, seed, _hashes(spec, environment))
+    return open_tape(item, mode, path, identity)
+
+
+def open_tape(item: pytest.Item, mode: str | None, path: Path, identity: Identity) -> Tape | None:
+    """Return what records model calls in a cassette, or replays them from it; None to do neither.
+
+    Args:
+        item: The test item.
+        mode: What the run does with cassettes: ``all`` or ``missing`` to record, ``replay``, or None.
+        path: The cassette.
+        identity: The conversation that it is of.
+
+    Raises:
+        ReplayError: The cassette cannot be read.
+    """
+    if mode is None:
+        return None
     again = rerun_command(item, record="all")
     if mode == "all" or (mode == "missing" and not path.is_file()):
         return Recorder(path, identity, fresh=mode == "all", rerun_command=again)

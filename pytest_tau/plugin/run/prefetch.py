@@ -180,14 +180,14 @@ class TrialPrefetcher:
 
 def _blocking_fixtures(item: pytest.Item) -> list[str]:
     """Return the fixtures because of which a trial cannot be prefetched; an empty name for another reason."""
-    info = fixture_info(item)
-    if info is None or "tau_simulation" not in info.names_closure or spec_of(item) is None:
+    info, spec = fixture_info(item), spec_of(item)
+    if info is None or "tau_simulation" not in info.names_closure or spec is None:
         return [""]
     if will_be_restored(item):
         return [""]
     if any(item.get_closest_marker(name) for name in _SKIP_MARKERS) or _is_not_run(item):
         return [""]
-    if item.config.hook.pytest_tau_is_skipped(item=item):
+    if spec.why_skipped() is not None:
         return [""]
     found, before = [], True
     for name in info.names_closure:

@@ -12,7 +12,7 @@ from ...world import WORLDS
 from ..compat import note_fixture_error
 from ..context.run_state import require_context
 from ..hook_calls import first_call
-from ..items import home_of
+from ..items import home_of, item_state, spec_of
 from .fixture_effects import changes_world
 
 if TYPE_CHECKING:
@@ -58,6 +58,16 @@ def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[Any]) -> None:
     """Note that a fixture no longer changes what tools see."""
     if WORLDS.current is not None:
         WORLDS.leave(fixturedef)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip the trial of a variant that a capability cannot make of its task, unless a stored one is reused."""
+    spec = spec_of(item)
+    if spec is None or spec.skipped is None or item_state(item).restored:
+        return
+    if (reason := spec.why_skipped()) is not None:
+        pytest.skip(reason)
 
 
 def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:

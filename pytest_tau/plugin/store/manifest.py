@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 #: How sessions end that did not run to their end.
 INTERRUPTED = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
-#: Settings of one process, the controller's or a worker's.
-_OF_A_PROCESS = ("llm_concurrency", "provider_limit")
 
 
 def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, counts: RunCounts) -> dict[str, Any]:
@@ -36,7 +34,7 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
     from ...capability.calls import recorded
     from ...chat.requests import without_secrets
     from ...runs.fingerprints import hashes
-    from ...runs.manifest import FORMAT
+    from ...runs.manifest import FORMAT, recorded_settings
     from ...runs.provenance import Commit, versions
 
     config = session.config
@@ -143,22 +141,6 @@ def write_remote_manifest(
     except OSError as error:
         return f"run.json cannot be written to {folder}: {error.strerror}"
     return None
-
-
-def recorded_settings(run: RunConfig) -> dict[str, Any]:
-    """Return the settings that are not their defaults, and those that are always stated, without secrets."""
-    from ...chat.requests import without_secrets
-    from ...masking import masked
-
-    found = {
-        each.option.setting: each.recorded
-        for each in sorted(run.values(), key=lambda each: each.option.affects == "speed")
-        if (each.option.stated or not each.is_default) and each.option.setting not in _OF_A_PROCESS
-    }
-    # Not by equality alone: a seed of 0 equals False.
-    given = {name: value for name, value in found.items() if value not in (None, [], {}) and value is not False}
-    public: dict[str, Any] = masked(without_secrets(given))
-    return public
 
 
 def _participants(items: Iterable[pytest.Item], run: RunConfig) -> dict[str, dict[Side, list[str]]]:

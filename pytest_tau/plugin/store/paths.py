@@ -16,11 +16,11 @@ import pytest
 
 from ...files import file_name_of
 from ...runs.layout import LOCK, MANIFEST, RUNS, WORKER_LOCKS, ignore_in_git, latest_last
+from ...runs.lock import PATIENCE, FolderInUseError, RunLock, check_controller, wait_for_workers, worker_lock
 from ...runs.store import is_url, name_in
 from ...text import relative_path
 from ..options import OptionValues, named_domains
 from ..wire import is_worker, worker_input, worker_name
-from .lock import PATIENCE, FolderInUseError, RunLock, check_controller, wait_for_workers, worker_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -29,8 +29,7 @@ class RunCounts:
         ended: The trials whose tests have ended, by node id; a test that is run again is there several times.
         deselected: The number of deselected trials, including those in other parts.
         in_other_shards: The number of trials in other shards, or that are not on the list of selected ones.
-        empty_shard: Whether there are trials, but none in this part.
-        nothing_changed: Whether there are trials, but none has to do with a change, and no other was drawn.
+        empty_part: Whether there are trials, but none in this part.
     """
 
     planned: dict[str, Group] = field(default_factory=dict)
@@ -42,8 +41,7 @@ class RunCounts:
     ended: list[tuple[str, TrialReport]] = field(default_factory=list)
     deselected: int = 0
     in_other_shards: int = 0
-    empty_shard: bool = False
-    nothing_changed: bool = False
+    empty_part: bool = False
 
     @property
     def records(self) -> dict[str, TrialRecord]:

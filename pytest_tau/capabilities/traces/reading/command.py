@@ -14,8 +14,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from ....commands import add_options
 from ....errors import ConfigurationError
 from ....plain import json
-from ....plugin.store.lock import FolderInUseError, RunLock
 from ....runs.layout import RUNS, SIMULATIONS, ignore_all_in_git, ignore_in_git
+from ....runs.lock import FolderInUseError, RunLock
 from ....text import plural, printable
 
 if TYPE_CHECKING:

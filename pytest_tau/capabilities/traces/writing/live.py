@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ....capability.runs import run_of
 from ....capability.views import TrialStages
 from ....carried import carried
 from ....errors import install_extra
-from ....plugin.context.run_state import run_state
-from ....plugin.options import OptionValues
-from ....plugin.wire import give_output, output_of
 from ....text import plural, printable
 from .otlp import resource_of
 from .spans import SENT, spans_of, trace_id_of
@@ -67,7 +65,7 @@ class TraceSender:
     """Sends trials as they finish; a receiver that is not there does not fail the run, and is named at its end."""
 
     def __init__(self, config: pytest.Config, url: str) -> None:
-        self._config, self._url = config, url
+        self._handle, self._url = run_of(config), url
         #: Trials that were sent, and spans that were not received, of workers that have ended.
         self._by_workers = [0, 0]
         self._sent = 0
@@ -75,8 +73,7 @@ class TraceSender:
     @cached_property
     def _run(self) -> str:
         """The name of the run, as an export of it has it; empty if nothing is stored."""
-        folder = run_state(self._config).paths.results
-        return str(OptionValues(self._config).get("run_name") or (folder.name if folder else ""))
+        return self._handle.name
 
     @cached_property
     def _sender(self) -> Sender:
@@ -95,12 +92,12 @@ class TraceSender:
         """Wait until all was sent; a worker reports to its controller."""
         if self._sent:
             self._sender.flush()
-            give_output(self._config, capabilities={"traces": [self._sent, self._sender.lost]})
+            self._handle.give("traces", [self._sent, self._sender.lost])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Add what a worker has sent."""
-        sent, lost = output_of(node).get("capabilities", {}).get("traces", (0, 0))
+        sent, lost = self._handle.given_by(node, "traces") or (0, 0)
         self._by_workers = [self._by_workers[0] + sent, self._by_workers[1] + lost]
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

@@ -16,9 +16,9 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from ...documents import DocumentError, read_json
-from ...plain import json
-from ...runs.layout import LOCK, WORKER_LOCKS
+from ..documents import DocumentError, read_json
+from ..plain import json
+from .layout import LOCK, WORKER_LOCKS
 
 if TYPE_CHECKING:
     from pathlib import Path
