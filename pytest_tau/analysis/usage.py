@@ -6,20 +6,27 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ..models import OUT_OF_TIME, ModelUsage
-from ..text import plural
+from ..text import plural, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from ..runs.record import TrialRecord
 
-_SUMS = tuple(name for name in ModelUsage.model_fields if name != "model")
+#: Characters of the name of an actor that are shown.
+_LONGEST_NAME = 40
+_SUMS = tuple(name for name in ModelUsage.model_fields if name not in ("model", "actors"))
 
 
 def total_usage(parts: Collection[ModelUsage]) -> ModelUsage:
     """Return the sums of usages; the names of different models are joined."""
     names = dict.fromkeys(name for used in parts for name in used.model.split(", ") if name)
-    return ModelUsage(model=", ".join(names), **{name: sum(getattr(used, name) for used in parts) for name in _SUMS})
+    actors = {
+        actor: total_usage([used.actors[actor] for used in parts if actor in used.actors])
+        for actor in sorted({actor for used in parts for actor in used.actors})
+    }
+    sums = {name: sum(getattr(used, name) for used in parts) for name in _SUMS}
+    return ModelUsage(model=", ".join(names), actors=actors, **sums)
 
 
 class UsageTotals:
@@ -55,7 +62,10 @@ class UsageTotals:
         """Return a line for each role, and one for the sum; the last one says which prices are unknown."""
         roles = {role: total_usage(parts) for role, parts in sorted(self._roles.items())}
         alone = len(roles) == 1
-        found = [f"{role} {total.model}: {_format_sums(total, says_unknown=alone)}" for role, total in roles.items()]
+        found = [
+            f"{role} {total.model}: {_format_sums(total, says_unknown=alone)}{_by_actor(total)}"
+            for role, total in roles.items()
+        ]
         if not alone and roles:
             found.append(f"models together: {_format_sums(total_usage(roles.values()), says_unknown=True)}")
         free = [
@@ -68,6 +78,19 @@ class UsageTotals:
         if self._stopped and found:
             found[-1] += f"; {plural(self._stopped, 'call')} of trials that the budget stopped"
         return found
+
+
+def _by_actor(total: ModelUsage) -> str:
+    """Return the calls of each actor of a role, and the number of calls without a name; empty without actors."""
+    if not total.actors:
+        return ""
+    parts = [
+        f"{shorten(actor, _LONGEST_NAME)} {_format_sums(used, says_unknown=False)}"
+        for actor, used in total.actors.items()
+    ]
+    unnamed = total.calls - sum(used.calls for used in total.actors.values())
+    parts += [f"without a name {plural(unnamed, 'call')}"] if unnamed else []
+    return f" ({'; '.join(parts)})"
 
 
 def format_tokens(sent: int, received: int, cached: int = 0) -> str:

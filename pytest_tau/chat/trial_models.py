@@ -9,6 +9,7 @@ import functools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args
 
+from ..actors import current_actor
 from ..clock import run_steadily
 from ..errors import BudgetError, ConfigurationError, MissingModelError, ModelError, TauError
 from ..models import ModelUsage, clone
@@ -258,7 +259,8 @@ class TrialModels:
         finally:
             if self.retries[role].timeouts:
                 self._usage(role, request).timeouts = self.retries[role].timeouts
-        self._count(role, request, reply)
+        for usage in self._usages(role, request):
+            _count(usage, reply)
         return reply
 
     async def _ask_model(self, role: Role, chat: ChatModel | None, request: ChatRequest) -> ChatReply:
@@ -316,27 +318,38 @@ class TrialModels:
             "a blocking model call would block the event loop that must answer it: await complete() instead"
         )
 
-    def _count(self, role: Role, request: ChatRequest, reply: ChatReply) -> None:
-        usage = self._usage(role, request)
-        usage.calls += 1
-        usage.seconds += reply.seconds
-        if reply.usage is not None:
-            usage.prompt_tokens += reply.usage.prompt_tokens
-            usage.completion_tokens += reply.usage.completion_tokens
-            usage.cached_tokens += reply.usage.cached_tokens
-        usage.cut_replies += reply.finish_reason == "length"
-        usage.filtered_replies += reply.finish_reason == "content_filter"
-        if reply.cost is None:
-            usage.unpriced_calls += 1
-        else:
-            usage.known_cost += reply.cost
-
     def _usage(self, role: Role, request: ChatRequest) -> ModelUsage:
         """Return the usage of a role, with the name of the requested model in it."""
-        usage = self.usage.setdefault(role, ModelUsage())
-        names = usage.model.split(", ") if usage.model else []
-        usage.model = ", ".join([*names, *([request.model] if request.model not in names else [])])
-        return usage
+        return _with_model(self.usage.setdefault(role, ModelUsage()), request.model)
+
+    def _usages(self, role: Role, request: ChatRequest) -> Iterator[ModelUsage]:
+        """Yield the usage of a role, and that of its actor if the calling code has named one."""
+        usage = self._usage(role, request)
+        yield usage
+        actor = current_actor()
+        if role == "agent" and actor is not None:
+            yield _with_model(usage.actors.setdefault(actor, ModelUsage()), request.model)
+
+
+def _with_model(usage: ModelUsage, model: str) -> ModelUsage:
+    names = usage.model.split(", ") if usage.model else []
+    usage.model = ", ".join([*names, *([model] if model not in names else [])])
+    return usage
+
+
+def _count(usage: ModelUsage, reply: ChatReply) -> None:
+    usage.calls += 1
+    usage.seconds += reply.seconds
+    if reply.usage is not None:
+        usage.prompt_tokens += reply.usage.prompt_tokens
+        usage.completion_tokens += reply.usage.completion_tokens
+        usage.cached_tokens += reply.usage.cached_tokens
+    usage.cut_replies += reply.finish_reason == "length"
+    usage.filtered_replies += reply.finish_reason == "content_filter"
+    if reply.cost is None:
+        usage.unpriced_calls += 1
+    else:
+        usage.known_cost += reply.cost
 
 
 async def _call_chat(chat: ChatModel, request: ChatRequest) -> ChatReply:

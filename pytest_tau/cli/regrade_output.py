@@ -235,7 +235,8 @@ def _result(result: Regraded) -> dict[str, Any]:
 def _blame(fault: Attribution | None) -> dict[str, Any] | None:
     if fault is None:
         return None
-    return {"party": fault.party, "message": fault.message_idx, "reason": fault.reason, "evidence": fault.evidence}
+    by = {"actor": fault.actor} if fault.actor else {}
+    return {"party": fault.party, "message": fault.message_idx, "reason": fault.reason, "evidence": fault.evidence} | by
 
 
 def _checks(info: RewardInfo) -> dict[str, Any]:

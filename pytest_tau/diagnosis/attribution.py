@@ -81,7 +81,14 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
             raise
         problem = problem or f"{type(error).__name__}: {error}"
         fault = attribute(simulation, divergence)
-    simulation.info = replace(simulation.info, blame=fault, turning_point=divergence, turning_point_problem=problem)
+    blame = replace(fault, actor=_actor(fault, simulation)) if fault is not None else None
+    simulation.info = replace(simulation.info, blame=blame, turning_point=divergence, turning_point_problem=problem)
+
+
+def _actor(fault: Attribution, simulation: Simulation) -> str | None:
+    """Return who has written the message that shows a fault of the agent, if the agent consists of several actors."""
+    shown = simulation.messages[fault.message_idx] if fault.message_idx is not None and fault.party == "agent" else None
+    return shown.actor if shown is not None and shown.role == "assistant" else None
 
 
 def attribute(

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Messages that are shown of the end of the conversation.
 _LAST_MESSAGES = 3
+#: Characters of the name of an actor that are shown.
+_LONGEST_NAME = 40
 #: Lines of an error that are shown.
 _LONGEST_ERROR = 48
 _COMMANDS = ("record again: ", "record it: ")
@@ -167,7 +169,8 @@ def _fault(simulation: Simulation, known: Iterable[Line]) -> list[Line]:
         whose = f"undecided whether the {', the '.join(others)} or the {last} failed"
     whose = "neither side failed" if neither else whose
     text = f"{whose}: {fault.reason}"
-    text += f" (message {fault.message_idx})" if fault.message_idx is not None else ""
+    by = f" by {fault.actor}" if fault.actor else ""
+    text += f" (message {fault.message_idx}{by})" if fault.message_idx is not None else ""
     shown = "\n".join([*(line.text for line in known), simulation.error or ""])
     new = [each for each in fault.evidence.split("; ") if not _is_in(each, shown)]
     return [Line("note", f"{text}: {_one_line('; '.join(new))}" if new else text)]
@@ -216,12 +219,15 @@ def message_lines(message: Message, shown: Callable[[str | None], str]) -> list[
     if not isinstance(message, AssistantMessage | UserMessage):
         return []
     who: Literal["agent", "user"] = "agent" if message.role == "assistant" else "user"
-    lines = [Line(who, f"  {who:<5}  {shown(message.content)}")] if message.content else []
+    actor = (
+        f"[{shorten(message.actor, _LONGEST_NAME)}] " if isinstance(message, AssistantMessage) and message.actor else ""
+    )
+    lines = [Line(who, f"  {who:<5}  {actor}{shown(message.content)}")] if message.content else []
     if message.cut_off:
         lines.append(Line("bad", f"  {'':<5}  [{message.cut_off}]"))
     if isinstance(message, UserMessage) and message.misunderstanding:
         lines.append(Line("bad", f"  {'':<5}  [{message.misunderstanding}]"))
-    return lines + [Line(who, f"  {who:<5}  > {_call_text(call)}") for call in message.tool_calls or []]
+    return lines + [Line(who, f"  {who:<5}  {actor}> {_call_text(call)}") for call in message.tool_calls or []]
 
 
 def _call_text(call: ToolCall) -> str:

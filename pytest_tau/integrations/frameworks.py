@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..actors import named_by_framework
 from ..documents import json_or_none
 from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from types import ModuleType
 
 _DEFINITIONS = "#/$defs/"
@@ -91,7 +93,8 @@ def _google_adk(trial_tools: Sequence[TrialTool]) -> list[Any]:
             )
 
         async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> dict[str, str]:
-            return {"result": await self._tool.acall(**args)}
+            with named_by_framework(getattr(tool_context, "agent_name", None)):
+                return {"result": await self._tool.acall(**args)}
 
     return [TrialBaseTool(tool) for tool in trial_tools]
 
@@ -99,6 +102,11 @@ def _google_adk(trial_tools: Sequence[TrialTool]) -> list[Any]:
 def _langchain(trial_tools: Sequence[TrialTool]) -> list[Any]:
     """Return the tools as ``langchain_core.tools.BaseTool``, which work with ``invoke`` and ``ainvoke``."""
     base: Any = load_framework("langchain_core.tools", "langchain-core").BaseTool
+    config: Any = load_framework("langchain_core.runnables", "langchain-core").ensure_config
+
+    def named() -> AbstractContextManager[None]:
+        # create_agent(name=…) writes it for everything in the agent.
+        return named_by_framework(config().get("metadata", {}).get("lc_agent_name"))
 
     class TrialBaseTool(base):  # type: ignore[misc] # a class that is known when it is imported
         """A tool of the trial. StructuredTool would keep a parameter named ``config`` for itself."""
@@ -110,11 +118,13 @@ def _langchain(trial_tools: Sequence[TrialTool]) -> list[Any]:
             self._tool = tool
 
         def _run(self, /, **arguments: Any) -> str:
-            text: str = self._tool.call(**arguments)
+            with named():
+                text: str = self._tool.call(**arguments)
             return text
 
         async def _arun(self, /, **arguments: Any) -> str:
-            text: str = await self._tool.acall(**arguments)
+            with named():
+                text: str = await self._tool.acall(**arguments)
             return text
 
     return [TrialBaseTool(tool) for tool in trial_tools]
@@ -158,11 +168,12 @@ def _openai_agents(trial_tools: Sequence[TrialTool]) -> list[Any]:
     tool_class = load_framework("agents", "openai-agents").FunctionTool
 
     def called(tool: TrialTool) -> Callable[[Any, str], Any]:
-        async def call(_context: Any, text: str) -> str:
+        async def call(context: Any, text: str) -> str:
             arguments = json_or_none(text) if text.strip() else {}
             if not isinstance(arguments, dict):
                 return f"Error: arguments of '{tool.name}' must be a JSON object, got {text[:80]}"
-            return await tool.acall(**arguments)
+            with named_by_framework(getattr(getattr(context, "agent", None), "name", None)):
+                return await tool.acall(**arguments)
 
         return call
 
@@ -181,8 +192,22 @@ def _openai_agents(trial_tools: Sequence[TrialTool]) -> list[Any]:
 def _pydantic_ai(trial_tools: Sequence[TrialTool]) -> list[Any]:
     """Return the tools as ``pydantic_ai.Tool``; arguments that do not fit reach the environment, which refuses them."""
     tool_class = load_framework("pydantic_ai", "pydantic-ai-slim").Tool
+
+    def called(tool: TrialTool) -> Callable[..., Any]:
+        async def call(context: Any, /, **arguments: Any) -> str:
+            with named_by_framework(getattr(getattr(context, "agent", None), "name", None)):
+                return await tool.acall(**arguments)
+
+        return call
+
     return [
-        tool_class.from_schema(tool.acall, name=tool.name, description=tool.description, json_schema=tool.parameters)
+        tool_class.from_schema(
+            called(tool),
+            name=tool.name,
+            description=tool.description,
+            json_schema=tool.parameters,
+            takes_ctx=True,
+        )
         for tool in trial_tools
     ]
 

@@ -144,10 +144,12 @@ class _ParticipantMessage(_Message):
 class AssistantMessage(_ParticipantMessage):
     """A message of the agent: text or calls. ``cost`` is in USD, ``generation_time_seconds`` in seconds.
 
-    ``finish_reason`` is why the model stopped: ``stop``, ``tool_calls``, ``length``, ``content_filter`` …
+    ``finish_reason`` is why the model stopped: ``stop``, ``tool_calls``, ``length``, ``content_filter`` … ``actor`` is
+    who speaks, if the agent consists of several; None if that is not known.
     """
 
     role: Literal["assistant"] = "assistant"
+    actor: str | None = Field(default=None, exclude_if=_is_none)
 
 
 #: How a scripted user has failed to understand the agent's text before a reply of its own.

@@ -33,6 +33,7 @@ class Attribution:
         message_idx: Number of the message that shows it, from 0; None if none does.
         evidence: The text or call there, or the error.
         candidates: The parties that an undecided fault may be of; empty for one that is decided.
+        actor: Of a fault of the agent, who has written this message, if the agent consists of several actors.
     """
 
     party: Party
@@ -40,6 +41,7 @@ class Attribution:
     message_idx: int | None = None
     evidence: str = ""
     candidates: tuple[Party, ...] = ()
+    actor: str | None = None
 
     def __post_init__(self) -> None:
         if self.party == "undecided" and not self.candidates:

@@ -72,6 +72,11 @@ OUT_OF_TIME = "no end after "
 _KNOWN_TOOLS = "_known_tools"
 
 
+def _is_empty(value: object) -> bool:
+    """Return whether a field is not written: usage without actors is stored as it always was."""
+    return not value
+
+
 class ModelUsage(BaseModel):
     """The calls, tokens and costs of the models of one role in one simulation.
 
@@ -91,6 +96,7 @@ class ModelUsage(BaseModel):
         unknown_tools: Calls of tools that were not offered to the model.
         unmade_calls: Calls of the trial's tools in the model's answers that an agent on its own loop did not make, such
             as calls whose arguments its framework refuses.
+        actors: Of an agent that consists of several actors: what the calls of each took that named theirs.
     """
 
     model: str = ""
@@ -107,6 +113,7 @@ class ModelUsage(BaseModel):
     malformed_calls: int = 0
     unknown_tools: int = 0
     unmade_calls: int = 0
+    actors: dict[str, ModelUsage] = Field(default_factory=dict, exclude_if=_is_empty)
 
     @property
     def cost(self) -> float | None:

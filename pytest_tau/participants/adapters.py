@@ -9,6 +9,7 @@ import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..actors import declared_actors
 from ..errors import ConfigurationError, MissingModelError
 from ..models import AssistantMessage, MultiToolMessage, UserMessage, clone
 from .base import Adapter, BuiltIn
@@ -100,6 +101,7 @@ def check_form(target: Any, side: str) -> None:
     """
     built = built_class(target)
     form = built or target
+    declared_actors(target)
     if is_own_loop(form):
         check_factory(target, _name_of(target), side)
         return
@@ -372,7 +374,7 @@ def _as_tau2(message: Any) -> Any:
     if isinstance(message, MultiToolMessage):
         results = [_as_tau2(result) for result in message.tool_messages]
         return theirs.MultiToolMessage(role="tool", tool_messages=results)
-    fields = message.model_dump(exclude_none=True)
+    fields = message.model_dump(exclude_none=True, exclude={"actor"})
     for call in fields.get("tool_calls") or []:
         call.pop("malformed", None)
     return getattr(theirs, type(message).__name__)(**fields)

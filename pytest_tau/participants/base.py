@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from ..actors import Actors, declared_actors
 from ..errors import ParticipantError
 from ..models import UserMessage, clone, writable
 from .replies import as_message, read_stream, short_repr
@@ -43,6 +44,7 @@ class Adapter(BuiltIn):
 
     def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller) -> None:
         self._target, self._context, self._caller = target, context, caller
+        self._actors = Actors(declared_actors(target))
         #: Takes a reply of pieces of text; others pass.
         self.read_stream = read_stream
         self.greeting = caller.call_here(_greeting, target, context)
@@ -81,10 +83,22 @@ class Adapter(BuiltIn):
     async def _message(self, reply: Any) -> Reply:
         side = self._context.side
         try:
-            return as_message(await self.read_stream(reply, side, self._caller.call), side)
+            message = as_message(await self.read_stream(reply, side, self._caller.call), side)
         except ParticipantError as error:
             # The text is that of the first form.
             raise ParticipantError(str(error).replace("respond()", f"{self._called}()", 1), side=side) from None
+        return self._spoken(message)
+
+    def _spoken(self, message: Reply) -> Reply:
+        """Return a message whose actor, if it names one, is declared.
+
+        Raises:
+            ParticipantError: It is not.
+        """
+        actor = getattr(message, "actor", None)
+        if actor is not None:
+            self._actors.check(actor)
+        return message
 
     @property
     def _called(self) -> str:

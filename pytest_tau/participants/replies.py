@@ -181,6 +181,8 @@ def as_message(reply: Any, side: Side, *, may_be_empty: bool = False) -> Reply:
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
     extras = ("cost", "usage", "raw_data", "generation_time_seconds", "finish_reason")
     fields: dict[str, Any] = {key: _extra(reply[key]) for key in extras if reply.get(key) is not None}
+    if side == "agent" and (actor := _actor(reply)) is not None:
+        fields["actor"] = actor
     try:
         message = role(content=_said(reply, side), tool_calls=calls or None, **fields)
     except ValidationError as error:
@@ -189,6 +191,12 @@ def as_message(reply: Any, side: Side, *, may_be_empty: bool = False) -> Reply:
     if not message.tool_calls and not message.has_text_content() and not (may_be_empty and message.content is not None):
         raise ParticipantError("respond() returned an empty reply: no text and no tool calls", side=side)
     return message
+
+
+def _actor(reply: dict[str, Any]) -> str | None:
+    """Return who speaks, in our format or in OpenAI's chat format, where frameworks have the name of the agent."""
+    names = (reply.get("actor"), reply.get("name"))
+    return next((writable(" ".join(name.split())) for name in names if isinstance(name, str) and name.strip()), None)
 
 
 def _check_role(role: Any, side: Side) -> None:

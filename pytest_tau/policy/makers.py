@@ -56,6 +56,29 @@ def no_text_with_calls(sentence: str, name: str = "no-text-with-call") -> Rule:
     return Rule(name, sentence, check)
 
 
+def only_actors(
+    sentence: str, *, actors: Collection[str], tools: Collection[str] | None = None, name: str = "only-actors"
+) -> Rule:
+    """Return the rule that only certain actors of an agent that consists of several make certain calls.
+
+    A call whose actor is not known does not break it.
+
+    Args:
+        sentence: The sentence of the policy.
+        actors: The actors that may make them.
+        tools: The tools; None for all that change something.
+        name: The rule's name.
+    """
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for call in trajectory.calls:
+            meant = call.mutates if tools is None else call.name in tools
+            if meant and call.actor is not None and call.actor not in actors:
+                yield trajectory.breach(call, f"made by {call.actor}; only {' and '.join(sorted(actors))} may")
+
+    return Rule(name, sentence, check)
+
+
 def identification(sentence: str, *, by: Identifies, guarded: Collection[str], name: str = "identification") -> Rule:
     """Return the rule that the customer is identified before certain tools are called.
 

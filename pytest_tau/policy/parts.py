@@ -28,6 +28,7 @@ class MadeCall:
         failed: Whether the result is an error, or there is none.
         kind: The kind of the tool; None for an unknown tool.
         mutates: Whether the tool changes a database.
+        actor: Who has made it, if the agent consists of several actors; None if that is not known.
     """
 
     turn_number: int
@@ -39,6 +40,7 @@ class MadeCall:
     failed: bool
     kind: ToolKind | None
     mutates: bool
+    actor: str | None = None
 
     @cached_property
     def value(self) -> Any:
@@ -64,6 +66,7 @@ class Turn:
         side: Whose message it is.
         text: What it says, without thoughts and envelope; empty if it says nothing.
         calls: Its calls.
+        actor: Whose it is, if the agent consists of several actors; None if that is not known.
     """
 
     number: int
@@ -71,6 +74,7 @@ class Turn:
     side: Requestor
     text: str
     calls: tuple[MadeCall, ...] = ()
+    actor: str | None = None
 
 
 @dataclass(frozen=True)

@@ -167,18 +167,24 @@ def _turns(messages: Sequence[Message], tools: Mapping[str, ToolInfo]) -> Iterat
             continue
         number += 1
         made: tuple[MadeCall, ...] = ()
+        actor = message.actor if isinstance(message, AssistantMessage) else None
         if calls := message.tool_calls:
             following = messages[message_idx + 1 : message_idx + 1 + len(calls)]
             results: Iterator[Any] = takewhile(lambda each: each.role == "tool", following)
             pairs = zip_longest(calls, results)
-            made = tuple([_made(call, result, number, message_idx, tools) for call, result in pairs])
+            made = tuple([_made(call, result, number, message_idx, tools, actor) for call, result in pairs])
         content = message.content
         text = spoken(content) if content else ""
-        yield Turn(number, message_idx, message.role, text, made)
+        yield Turn(number, message_idx, message.role, text, made, actor)
 
 
 def _made(
-    call: ToolCall, result: ToolMessage | None, turn_number: int, message_idx: int, tools: Mapping[str, ToolInfo]
+    call: ToolCall,
+    result: ToolMessage | None,
+    turn_number: int,
+    message_idx: int,
+    tools: Mapping[str, ToolInfo],
+    actor: str | None,
 ) -> MadeCall:
     info = tools.get(call.name)
     return MadeCall(
@@ -191,4 +197,5 @@ def _made(
         failed=result is None or result.error,
         kind=info.kind if info else None,
         mutates=info.mutates if info else False,
+        actor=actor,
     )

@@ -252,6 +252,8 @@ def add_usage(*usages: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             if name == "model":
                 names = [*known.get(name, "").split(", "), *value.split(", ")]
                 known[name] = ", ".join(dict.fromkeys(filter(None, names)))
+            elif name == "actors":
+                known[name] = add_usage(known.get(name, {}), value)
             elif value:
                 known[name] = known.get(name, 0) + value
     return found

@@ -18,13 +18,13 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
 #: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
-#: ``documents``, ``garbage``, ``background``, ``carried``, ``masking``, ``plain``, ``proxies``,
+#: ``documents``, ``garbage``, ``background``, ``carried``, ``masking``, ``plain``, ``proxies``, ``actors``,
 #: ``clock``, ``stalls``, ``terminal``, ``world``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
 _GROUND = {
     *("errors", "text", "terminal", "files", "documents", "garbage", "background", "carried", "masking", "plain"),
-    *("clock", "proxies", "settings", "stalls", "variables", "world"),
+    *("actors", "clock", "proxies", "settings", "stalls", "variables", "world"),
 }
 _LAYERS = {
     *_GROUND,
@@ -56,6 +56,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "clock": {"errors"},
     "stalls": {"clock"},
     "world": set(),
+    "actors": {"errors"},
     "carried": set(),
     "masking": {"variables"},
     "variables": set(),

@@ -7,10 +7,12 @@ import json
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace as _Context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from pytest_tau.actors import Speaking, current_actor
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.integrations.frameworks import FRAMEWORKS as INTEGRATED, inputs_of, load_framework
 
@@ -51,9 +53,11 @@ class Tool:
     def __init__(self, name: str, parameters: dict[str, Any]) -> None:
         self.name, self.description, self.parameters = name, f"The tool {name}.", parameters
         self.calls: list[dict[str, Any]] = []
+        self.actors: list[str | None] = []
 
     def call(self, **arguments: Any) -> str:
         self.calls.append(arguments)
+        self.actors.append(current_actor())
         return json.dumps({self.name: arguments})
 
     async def acall(self, **arguments: Any) -> str:
@@ -85,7 +89,7 @@ def call_openai_agents(tool: Any, arguments: dict[str, Any]) -> str:
 
 
 def call_pydantic_ai(tool: Any, arguments: dict[str, Any]) -> str:
-    return asyncio.run(tool.function(**arguments))
+    return asyncio.run(tool.function(None, **arguments))
 
 
 def call_agent_framework(tool: Any, arguments: dict[str, Any]) -> str:
@@ -126,6 +130,29 @@ def test_a_call_reaches_the_trial_with_its_arguments(name: str, book: Tool) -> N
     assert (tool.name, tool.description) == ("book", "The tool book.")
     assert json.loads(call(tool, ARGUMENTS)) == {"book": ARGUMENTS}
     assert all(arguments == ARGUMENTS for arguments in book.calls)
+
+
+#: Calls a tool as each framework does in an agent named refunds. The others do not tell the tool which agent calls it.
+CALLS_BY_REFUNDS: dict[str, Callable[[Any], Any]] = {
+    "langchain": lambda tool: tool.ainvoke(ARGUMENTS, {"metadata": {"lc_agent_name": "refunds"}}),
+    "openai_agents": lambda tool: tool.on_invoke_tool(_Context(agent=_Context(name="refunds")), json.dumps(ARGUMENTS)),
+    "pydantic_ai": lambda tool: tool.function(_Context(agent=_Context(name="refunds")), **ARGUMENTS),
+    "google_adk": lambda tool: tool.run_async(args=ARGUMENTS, tool_context=_Context(agent_name="refunds")),
+}
+
+
+@pytest.mark.parametrize("name", CALLS_BY_REFUNDS)
+def test_the_agent_that_a_framework_names_makes_the_call(name: str, book: Tool) -> None:
+    (tool,) = tools_of(name, [book])
+    asyncio.run(CALLS_BY_REFUNDS[name](tool))
+
+    async def named() -> None:
+        with Speaking("billing"):  # what the agent's own code says counts
+            await CALLS_BY_REFUNDS[name](tool)
+        await CALLS_BY_REFUNDS[name](tool)
+
+    asyncio.run(named())
+    assert book.actors == ["refunds", "billing", "refunds"]
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)

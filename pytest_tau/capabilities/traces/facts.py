@@ -12,7 +12,7 @@ from ...capability.views import PageBlock, PageItem
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...models import Simulation
+    from ...models import Message, Simulation
 
 
 _UNKNOWN_END = "who has ended the conversation is not recorded"
@@ -36,7 +36,6 @@ class TraceFacts(BaseModel):
         key: The session or thread; None if nothing identifies it.
         trace_ids: Its traces.
         span_ids: The span of each message; empty for one that only histories have.
-        agents: The name of the agent of each message; empty for messages of others.
         system: The instructions of the agent.
         tools: Definitions of its tools.
         notes: What is missing or was decided, with numbers of messages.
@@ -53,7 +52,6 @@ class TraceFacts(BaseModel):
     key: str | None = None
     trace_ids: list[str] = []
     span_ids: list[str] = []
-    agents: list[str] = []
     system: str | None = None
     tools: list[Any] = []
     notes: list[str] = []
@@ -61,6 +59,10 @@ class TraceFacts(BaseModel):
     complete: bool = True
     unknown: list[str] = []
     origin: dict[str, Any] = {}
+
+
+def _actor(message: Message) -> str | None:
+    return message.actor if message.role == "assistant" else None
 
 
 def stored_facts(simulation: Simulation) -> dict[str, Any]:
@@ -83,7 +85,7 @@ def page(facts: TraceFacts, simulation: Simulation) -> Iterator[PageBlock]:
         "Traces": ", ".join(facts.trace_ids),
         "Recorded by": ", ".join(facts.scopes),
         "Files": ", ".join(each.name for each in facts.files),
-        "Agents": ", ".join(dict.fromkeys(filter(None, facts.agents))),
+        "Agents": ", ".join(dict.fromkeys(filter(None, map(_actor, simulation.messages)))),
     }
     rows = [(name, value) for name, value in known.items() if value]
     notes = [(_MESSAGE.match(note), _MESSAGE.sub("", note)) for note in failure(facts, simulation)]

@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from ...actors import declared_actors
 from ...errors import ParticipantError
-from ...models import MultiToolMessage, ToolMessage
+from ...models import AssistantMessage, MultiToolMessage, ToolMessage
 from ..base import Adapter
 from ..chat_format import chat_messages
 from ..replies import as_message, read_stream, short_repr
@@ -56,6 +57,8 @@ class OwnLoopAgent(Adapter):
             raise ParticipantError(problem, side="agent")
         self._run, self._trial, self._bridge = run, trial, trial.bridge
         self._bound, self._inner = bound, inner
+        self._bridge.actors.declared = self._bridge.actors.declared or self._actors.declared
+        self._actors = self._bridge.actors
         self._messages: list[Any] | None = None
         if inner is None and takes_messages(run):
             given = context.past if context.continues else []
@@ -73,6 +76,7 @@ class OwnLoopAgent(Adapter):
 
         async def made(trial: AgentTrial, bound: Bound | None) -> OwnLoopAgent:
             agent = target
+            trial.bridge.actors.declared = declared_actors(target)
             if is_own_loop(target) and is_factory(target):
                 agent = await caller.call(target, *([trial] if takes_trial(target) else []))
             return cls(agent, context, caller, trial, bound)
@@ -195,7 +199,7 @@ class OwnLoopAgent(Adapter):
             bridge.check()
             done = self._task.done()
             if calls := bridge.next_calls(final=done):
-                return calls
+                return self._spoken(calls)
             if done:
                 return self._finish(self._task)
             with _alarm(bridge.changed, bridge.waiting_time):
@@ -223,7 +227,9 @@ class OwnLoopAgent(Adapter):
             raise ParticipantError(f"run() returned {short_repr(result)}; expected a text", side="agent")
         if self._messages is not None and not _is_answer(self._messages[-1]):
             self._messages.append({"role": "assistant", "content": reply.text})
-        return reply
+        if isinstance(reply, AssistantMessage) and reply.actor is None:
+            reply.actor = self._bridge.author(reply.text)
+        return self._spoken(reply)
 
 
 def _is_answer(message: Any) -> bool:

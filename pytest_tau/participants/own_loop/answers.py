@@ -39,6 +39,7 @@ class ModelAnswer:
         malformed: The number of calls whose arguments were no JSON object.
         unknown: The number of calls of tools that neither the trial has nor the request offered to the model.
         begun: A message with calls of the answer was made.
+        actor: Who has called the model; None if that is not known.
     """
 
     text: str = ""
@@ -46,6 +47,7 @@ class ModelAnswer:
     malformed: int = 0
     unknown: int = 0
     begun: bool = False
+    actor: str | None = None
 
     @property
     def missing(self) -> list[str]:

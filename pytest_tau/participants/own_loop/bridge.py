@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from ...actors import Actors, current_actor
 from ...documents import DocumentError, parse_json
 from ...endpoint.session import ToolOutcome
 from ...environment.jsonable import jsonable
@@ -40,6 +41,7 @@ class _Call:
 
     Attributes:
         alone: The agent's main thread or task waits for it, so that it makes no other call at the same time.
+        actor: Who makes it; None if the code around it has not named an actor.
         answer: The model's answer that the call is a part of.
         place: The call in that answer.
         since: The time of its arrival, by the clock of the event loop.
@@ -48,6 +50,7 @@ class _Call:
     name: str
     arguments: Any
     alone: bool
+    actor: str | None = None
     future: Future[ToolOutcome] = field(default_factory=Future)
     answer: ModelAnswer | None = None
     place: AnsweredCall | None = None
@@ -70,10 +73,14 @@ class Bridge:
         unmade: The number of calls in the model's answers that the agent did not make, up to its latest text.
         late_calls: The tools of calls that came after the conversation, and were refused.
         outcomes: What the environment keeps of calls, by their ids.
+        actors: Who speaks.
     """
 
     def __init__(self, tools: Collection[str]) -> None:
         self.outcomes: Mapping[str, Outcome] = {}
+        self.actors = Actors()
+        # Who has made the model's answers to the current message, by their texts.
+        self._authors: dict[str, str] = {}
         self.changed = asyncio.Event()
         self.failure: BaseException | None = None
         self.misuse: ParticipantError | None = None
@@ -102,6 +109,8 @@ class Bridge:
     def start(self) -> None:
         """Note that the agent answers a message from now on."""
         self._running = True
+        self._authors.clear()
+        self.actors.start()
 
     def stop(self) -> None:
         """Note that the agent has answered."""
@@ -160,7 +169,7 @@ class Bridge:
             raise RuntimeError(f"tool {name!r} was called before the conversation began")
         if self._closed:
             raise RuntimeError(self._too_late(name))
-        call = _Call(name, _plain(arguments), _here() in self._main)
+        call = _Call(name, _plain(arguments), _here() in self._main, current_actor())
         try:
             self._loop.call_soon_threadsafe(self._arrive, call)
         except RuntimeError:  # the loop is closed
@@ -190,15 +199,26 @@ class Bridge:
 
     # On the event loop of the trial.
 
-    def model_answered(self, message: dict[str, Any], offered: Collection[str] = ()) -> None:
+    def model_answered(self, message: dict[str, Any], offered: Collection[str] = (), actor: str | None = None) -> None:
         """Note an answer of the agent's model: its calls share a message, with its text.
 
         Args:
             message: The answer in OpenAI chat format.
             offered: The names of the tools in the request.
+            actor: Who has called the model; None if that is not known.
         """
         self._missed.update(self.answer.missing)
         self.answer = read_answer(message, self._tools, offered)
+        self.answer.actor = actor
+        if actor is not None and self.answer.text:
+            self._authors[self.answer.text.strip()] = actor
+
+    def author(self, text: str) -> str | None:
+        """Return who says the text that the agent answers with; None if that is not known.
+
+        It is the actor that was named last, else the one whose model has written this very text.
+        """
+        return self.actors.last or self._authors.get(text.strip())
 
     def fail(self, error: BaseException) -> None:
         """End the trial by an error of a model call; any thread."""
@@ -231,7 +251,8 @@ class Bridge:
         if not self._served:
             return None
         message = [{"id": _id(call), "name": call.name, "arguments": call.arguments} for call in self._served]
-        return as_message({"content": _take_text(self._served), "tool_calls": message}, "agent")
+        fields = {"content": _take_text(self._served), "tool_calls": message, "actor": _actor(self._served)}
+        return as_message(fields, "agent")
 
     @property
     def waiting_time(self) -> float | None:
@@ -336,6 +357,12 @@ def _value_of(outcome: ToolOutcome) -> Any:
 
 def _id(call: _Call) -> str:
     return call.place.id if call.place else ""
+
+
+def _actor(calls: list[_Call]) -> str | None:
+    """Return who makes the calls of a message: as the code says, else as the model's request did."""
+    named = next((call.actor for call in calls if call.actor is not None), None)
+    return named or (calls[0].answer.actor if calls[0].answer else None)
 
 
 def _take_text(calls: list[_Call]) -> str | None:

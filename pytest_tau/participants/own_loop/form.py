@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from ...actors import DECLARED, declared_actors
 from ...errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 F = TypeVar("F")
 
@@ -14,7 +18,11 @@ F = TypeVar("F")
 _MARK = "tau_own_loop"
 
 
-def own_loop(factory: F) -> F:
+@overload
+def own_loop(factory: F) -> F: ...
+@overload
+def own_loop(*, actors: Sequence[str]) -> Callable[[F], F]: ...
+def own_loop(factory: Any = None, *, actors: Sequence[str] = ()) -> Any:
     """Mark the factory of an agent whose framework runs the loop of model and tool calls.
 
     The factory is called once for each simulation, with an ``AgentTrial``. It returns ``run``, a function of the user's
@@ -22,7 +30,8 @@ def own_loop(factory: F) -> F:
     class with a method ``run`` is a factory, too, and needs no mark.
 
     Args:
-        factory: A function or a class that takes the trial as its only argument.
+        factory: A function or a class that takes the trial as its only argument; without it, a decorator is returned.
+        actors: The actors that the agent consists of: any other that speaks is an error of the agent.
 
     Returns:
         The same object.
@@ -30,14 +39,19 @@ def own_loop(factory: F) -> F:
     Raises:
         ConfigurationError: It cannot be called, or cannot be marked.
     """
+    if factory is None:
+        return functools.partial(own_loop, actors=actors)
     if not callable(factory):
         got = f"a {type(factory).__name__}"
         raise ConfigurationError(f"own_loop marks a function or a class that takes the trial, got {got}")
     try:
         setattr(factory, _MARK, True)
+        if actors:
+            setattr(factory, DECLARED, actors)
     except (AttributeError, TypeError):
         problem = f"own_loop cannot mark a {type(factory).__name__}: use it on a function or a class of your own"
         raise ConfigurationError(problem) from None
+    declared_actors(factory)
     return factory
 
 

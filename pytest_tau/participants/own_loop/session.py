@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from ...actors import named_by_framework
 from ...chat import ChatRequest
 from ...errors import ConfigurationError, ContextWindowError, MissingModelError, ModelError, TauError
 from ...models import ConversationEnded
@@ -98,7 +99,9 @@ class AgentSession:
         """
         self._count_call()
         try:
-            reply = await self._ask(request)
+            actor = self._actor(request.model)
+            with named_by_framework(actor):
+                reply = await self._ask(request)
         except ContextWindowError as error:
             self.overflow = error  # an agent may shorten its request
             raise
@@ -106,7 +109,7 @@ class AgentSession:
             self._bridge.fail(error)
             raise
         self.overflow = None
-        self._bridge.model_answered(reply.message, _names(request.tools))
+        self._bridge.model_answered(reply.message, _names(request.tools), actor)
         self._add_facts()
         return reply
 
@@ -129,14 +132,26 @@ class AgentSession:
         """
         return await self._bridge.acall(name, arguments)
 
+    def _actor(self, model: str) -> str | None:
+        """Return who makes a request: the actor after the name of the model, else the only one that speaks.
+
+        Raises:
+            ParticipantError: It is not declared.
+        """
+        actors, named = self._bridge.actors, model.partition(":")
+        if named[0] != TAU or not named[1]:
+            return actors.only
+        actors.check(named[2])
+        return named[2]
+
     async def _ask(self, asked: EndpointRequest) -> ChatReply:
         if self._models is None:
             raise MissingModelError("this trial has no models")
         own = self._models.get("agent")
-        if own is None and asked.model == TAU:
+        if own is None and asked.model.partition(":")[0] == TAU:
             problem = (
-                f"the agent asks for the model {TAU!r}, which stands for --tau-agent-llm: add --tau-agent-llm MODEL, "
-                "or for simulate() llms={'agent': LLM(…)} in its settings"
+                f"the agent asks for the model {asked.model!r}, which stands for --tau-agent-llm: add "
+                "--tau-agent-llm MODEL, or for simulate() llms={'agent': LLM(…)} in its settings"
             )
             raise MissingModelError(problem)
         # What the agent asks for is what is tested: its parameters win over those of the run.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ...actors import Speaking
 from ...carried import carried
 from ...errors import ConfigurationError, unknown_name
 from ...models import clone
@@ -149,6 +150,22 @@ class AgentTrial:
         self._make_tools = context.make_tools
         self._outlives = context.other_loop is not None
         self._program_env = context.program_env
+
+    def speaking_as(self, actor: str) -> Speaking:
+        """Say who speaks from now on, if the agent consists of several actors.
+
+        The tool calls and model calls of this task or thread are the actor's, and so are those of the tasks and threads
+        that it starts. The text that ``run`` returns is the actor's, unless another one is named after it. In a
+        ``with`` statement the one before speaks again at its end.
+
+        Args:
+            actor: Its name.
+
+        Raises:
+            ParticipantError: The agent declares its actors, but not this one.
+        """
+        self.bridge.actors.check(actor)
+        return Speaking(actor, self.bridge.actors)
 
     def tools_for(self, name: str) -> Any:
         """Return the tools as objects of a framework.

@@ -19,7 +19,7 @@ from .capability_blocks import block_checks, shown_blocks
 from .json_text import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from ...capability import Capability
@@ -114,7 +114,7 @@ def conversation(
         "task": _task(task) if task else None,
         "verdict": _verdict(verdict) if verdict else None,
         "facts": _facts(simulation),
-        "usage": [{"role": role, **used.model_dump()} for role, used in simulation.model_usage.items()],
+        "usage": [*_usage(simulation)],
         "blame": _blame(simulation.info.blame),
         "turning_point": _turning_point(simulation.info.turning_point),
         "error": mask_secrets(simulation.error) if simulation.error else None,
@@ -186,6 +186,8 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
         if message.role in ("assistant", "user"):
             if calls := message.tool_calls:
                 shown["calls"] = list(range(position, position + len(calls)))
+            if message.role == "assistant" and message.actor:
+                shown["actor"] = message.actor
             waiting = len(calls or ())
             position += waiting
             _add_facts(shown, message)
@@ -280,12 +282,21 @@ def _facts(simulation: Simulation) -> list[list[str]]:
     return [[title, str(value)] for title, value in facts if value not in (None, "")]
 
 
+def _usage(simulation: Simulation) -> Iterator[dict[str, Any]]:
+    """Yield the sums over the model calls of each role, and of each actor after its role."""
+    for role, used in simulation.model_usage.items():
+        yield {"role": role, **used.model_dump(exclude={"actors"})}
+        for actor, own in used.actors.items():
+            yield {"role": f"{role} · {actor}", **own.model_dump(exclude={"actors"})}
+
+
 def _blame(blame: Attribution | None) -> dict[str, Any] | None:
     """Return whose fault it looks like; the evidence may be an error's text."""
     if blame is None:
         return None
     texts = {"party": blame.party, "reason": mask_secrets(blame.reason), "evidence": mask_secrets(blame.evidence)}
-    return {**texts, "message_idx": blame.message_idx, "candidates": list(blame.candidates or ("agent", "user"))}
+    where = {"message_idx": blame.message_idx, "actor": blame.actor}
+    return {**texts, **where, "candidates": list(blame.candidates or ("agent", "user"))}
 
 
 def _turning_point(point: Divergence | None) -> dict[str, Any] | None:

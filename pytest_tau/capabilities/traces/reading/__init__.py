@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .conversations import conversations_of
 from .files import read_spans
+from .logs import dialogue_of, is_dialogue
 from .pairing import Conversation
 from .spans import log_of, span_of
 from .spool import Spool
@@ -30,7 +31,7 @@ def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | 
     Raises:
         OSError: A file cannot be read.
     """
-    spool = Spool(folder)
+    spool, empty = Spool(folder), True
     try:
         for file in files:
             spans = 0
@@ -39,6 +40,12 @@ def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | 
                     yield f"{file}, line {found.line}: {found.problem}"
                     continue
                 spans += 1
+                if is_dialogue(found.value):
+                    conversation = dialogue_of(found.value)
+                    conversation.files = [str(file)]
+                    yield conversation
+                    empty = False
+                    continue
                 span = (log_of if found.is_log else span_of)(found.value, found.around)
                 span.file = str(file)
                 if span.trace and span.id:
@@ -46,7 +53,6 @@ def read_traces(files: Sequence[Path], folder: Path) -> Iterator[Conversation | 
             if not spans:
                 yield f"{file}: no spans in a known format; docs/traces.md lists the formats"
         spool.sort()
-        empty = True
         for group in spool.groups():
             conversations, problems = conversations_of(group)
             yield from conversations

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ....documents import DocumentError, parse_json
 from ....runs.results.streaming_json import JsonText
+from .logs import is_dialogue
 from .spans import is_log, is_span
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _DEEPEST: Final = 12
 
 
 class Found(NamedTuple):
-    """An object of a file that is a span or a log record, or a part that cannot be read.
+    """An object of a file that is a span, a log record or a whole log, or a part that cannot be read.
 
     Attributes:
         line: Its line.
@@ -89,6 +90,9 @@ def _inside(value: Any, around: dict[str, Any], line: int, depth: int) -> Iterat
         for each in value:
             yield from _inside(each, around, line, depth + 1)
     elif isinstance(value, dict) and depth < _DEEPEST:
+        if is_dialogue(value):
+            yield Found(line, value, around)
+            return
         found = is_span(value) or is_log(value)
         members = [name for name in value if name in _INSIDE and isinstance(value[name], dict | list)]
         # What is called data in a span is its own.

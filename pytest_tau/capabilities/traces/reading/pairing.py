@@ -39,7 +39,6 @@ class Conversation:
         key: What identifies it: a session, a thread; None if nothing does.
         system: The instructions of the agent; of several agents, those of the last.
         messages: The messages, oldest first, without those of the system.
-        agents: The name of the agent of each message; empty if it has none.
         spans: The id of the span that each message comes from; empty if only histories have it.
         traces: The ids of its traces.
         scopes: The libraries that have recorded it.
@@ -57,7 +56,6 @@ class Conversation:
     key: str | None
     system: str | None = None
     messages: list[Said] = field(default_factory=list)
-    agents: list[str] = field(default_factory=list)
     spans: list[str] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
@@ -167,7 +165,6 @@ class Pairing:
 
     def _append(self, said: Said) -> None:
         self._found.messages.append(said)
-        self._found.agents.append(said.name if said.role == "assistant" else "")
         self._found.spans.append(said.span)
 
     def _result(self, call: Call, known: Said | None, step: Step | None, *, sure: bool) -> Said | None:
@@ -237,6 +234,8 @@ def _as_json(said: Said, names: dict[str, str]) -> dict[str, Any]:
         name = names.get(said.call_id, said.name)
         return {"role": "tool", "id": said.call_id, "name": name, "content": said.text, "error": said.error}
     found: dict[str, Any] = {"role": said.role, "content": said.text}
+    if said.role == "assistant" and said.name:
+        found["actor"] = said.name
     if said.calls:
         found["tool_calls"] = [
             {"id": call.id, "name": call.name, "arguments": call.arguments}

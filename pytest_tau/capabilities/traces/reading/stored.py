@@ -84,7 +84,6 @@ class Simulations:
                     key=conversation.key,
                     trace_ids=conversation.traces,
                     span_ids=conversation.spans,
-                    agents=conversation.agents,
                     system=conversation.system,
                     tools=conversation.tools,
                     notes=conversation.notes,
@@ -113,8 +112,10 @@ def _message(said: Said, number: int) -> Message:
         )
         for each in said.calls
     ]
-    made = AssistantMessage if said.role == "assistant" else UserMessage
-    return made(content=_writable(said.text), tool_calls=calls or None, **at)
+    content, tool_calls = _writable(said.text), calls or None
+    if side == "user":
+        return UserMessage(content=content, tool_calls=tool_calls, **at)
+    return AssistantMessage(content=content, tool_calls=tool_calls, actor=_writable(said.name) or None, **at)
 
 
 def _writable(value: Any) -> Any:
@@ -127,7 +128,9 @@ def _writable(value: Any) -> Any:
 
 
 def _usage(found: dict[str, Any]) -> ModelUsage:
-    whole = {name: int(found.get(name, 0)) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")}
+    whole: dict[str, Any] = {
+        name: int(found.get(name, 0)) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")
+    }
     calls, unpriced = int(found["calls"]), int(found["unpriced_calls"])
     usage = ModelUsage(model=found["model"], calls=calls, unpriced_calls=unpriced, **whole)
     usage.known_cost, usage.seconds = float(found.get("known_cost", 0)), found["seconds"]

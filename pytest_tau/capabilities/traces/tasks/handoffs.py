@@ -29,10 +29,10 @@ def without_handoffs(simulation: Simulation) -> Simulation:
         if others or message.content or not calls:
             same = len(others) == len(calls)
             kept[number] = message if same else message.model_copy(update={"tool_calls": others or None})
-    lists = {name: facts.get(name) or [] for name in ("span_ids", "agents")}
-    own = {name: [values[n] for n in kept if n < len(values)] for name, values in lists.items()}
+    spans = facts.get("span_ids") or []
     tools = [each for each in facts.get("tools") or () if not _is_of(each, names)]
-    traces = {**facts, **own, "tools": tools, "handoffs": [], "numbers": list(kept)}
+    span_ids = [spans[number] for number in kept if number < len(spans)]
+    traces = {**facts, "span_ids": span_ids, "tools": tools, "handoffs": [], "numbers": list(kept)}
     update = {"messages": list(kept.values()), "facts": {**simulation.facts, "traces": traces}}
     return simulation.model_copy(update=update)
 

@@ -201,6 +201,7 @@ class _Trace:
             (max(self._times[position], end - int(seconds * 1e9)), end),
             {
                 "gen_ai.request.model": model or None,
+                "gen_ai.agent.name": None if by_user else message.actor,
                 "gen_ai.provider.name": model.partition("/")[0] if "/" in model else None,
                 "gen_ai.response.finish_reasons": [message.finish_reason] if message.finish_reason else None,
                 **tokens,
@@ -229,6 +230,7 @@ class _Trace:
             {
                 "gen_ai.tool.name": call.name,
                 "gen_ai.tool.type": "function",
+                "gen_ai.agent.name": getattr(self._simulation.messages[position], "actor", None),
                 "gen_ai.tool.call.id": call.id or None,
                 "gen_ai.tool.call.arguments": arguments,
                 "gen_ai.tool.call.result": text,
@@ -291,7 +293,8 @@ def _message(message: Message) -> dict[str, Any]:
         arguments = call.arguments if call.malformed is None else call.malformed
         part = {"type": "tool_call", "id": call.id, "name": call.name, "arguments": arguments}
         parts.append(part | ({"requestor": "user"} if call.requestor == "user" else {}))
-    return {"role": message.role, "parts": parts}
+    named = {"name": message.actor} if isinstance(message, AssistantMessage) and message.actor else {}
+    return {"role": message.role, **named, "parts": parts}
 
 
 def _is_seen(message: Message, side: str) -> bool:

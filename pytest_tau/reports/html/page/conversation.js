@@ -36,7 +36,7 @@ function messageItem(message, talk, jump, marks) {
     turning
       ? el("p", { class: "turningpoint" }, "The turning point: ", talk.turning_point.text || talk.turning_point.kind)
       : "",
-    el("p", { class: "who" }, el("b", {}, who), el("span", {}, parts.filter(Boolean).join(" · "))),
+    el("p", { class: "who" }, el("b", {}, message.actor ? `${who} · ${clip(message.actor, 40)}` : who), el("span", {}, parts.filter(Boolean).join(" · "))),
     message.thought
       ? el("details", { class: "thought" }, el("summary", {}, "Thought"), el("p", {}, message.thought))
       : "",
@@ -263,7 +263,7 @@ function blameTitle(blame) {
     const parties = blame.candidates.map((party) => `the ${party}`);
     return `Undecided whether ${parties.slice(0, -1).join(", ")} or ${parties.at(-1)} failed`;
   }
-  return `It looks like the ${blame.party}'s fault`;
+  return `It looks like the ${blame.party}'s fault${blame.actor ? `, of ${blame.actor}` : ""}`;
 }
 
 function blameBox(talk, jump) {
