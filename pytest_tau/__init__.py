@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation, evaluate
     from .integrations.mcp import mcp_domain
     from .models import RewardInfo, Simulation, Task
-    from .orchestrator import Ending, Limits
+    from .orchestrator import Conversation, Ending, Limits
     from .participants.own_loop import AgentTrial, own_loop
     from .runner import SimulationSettings, asimulate, simulate
+    from .runner.continuing import Beginning
     from .settings import option
 
 #: Where each public name lives; resolved at first use, so that importing the package stays light.
 _HOMES = {
     "AgentTrial": "participants.own_loop",
+    "Beginning": "runner.continuing",
     "Capability": "capability",
+    "Conversation": "orchestrator",
     "Domain": "environment",
     "DomainSpec": "environment",
     "Ending": "orchestrator",
@@ -64,8 +67,10 @@ _HOMES = {
 
 __all__ = [
     "AgentTrial",
+    "Beginning",
     "Capability",
     "Command",
+    "Conversation",
     "Domain",
     "DomainSpec",
     "Ending",

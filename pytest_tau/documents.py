@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+__all__ = [
+    "DocumentError",
+    "json_or_none",
+    "parse_json",
+    "parse_literal",
+    "parse_toml",
+    "read_json",
+    "read_toml",
+]
+
 #: The most levels of a document; what pydantic and a recursion over JSON can handle.
 MAX_DEPTH: Final = 200
 #: The most bytes, uncompressed, of a document that is read as a whole.

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+__all__ = [
+    "ambiguous_names",
+    "atomic_write",
+    "digest",
+    "file_name_of",
+    "item_id",
+]
+
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+\-\[\]]")
 #: Windows opens a device for these, whatever follows the first dot.
 _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d)(\.|$)", re.IGNORECASE)

@@ -10,6 +10,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+__all__ = [
+    "counted",
+    "distinct_lines",
+    "duration",
+    "figure",
+    "listed",
+    "money",
+    "one_line",
+    "plural",
+    "printable",
+    "relative_path",
+    "shorten",
+    "shorten_both",
+    "visible",
+]
+
 #: What a CI service takes for a command. GitHub: ``::error::`` at the start of a line, also after blanks, and
 #: ``##[error]`` anywhere in it. Azure: ``##vso[…]``, TeamCity: ``##teamcity[…]``, which are guarded anywhere.
 _COMMAND = re.compile(r"^(?P<blanks> *)::|#(?=#\w*\[)", re.MULTILINE)

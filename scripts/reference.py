@@ -55,11 +55,21 @@ MODULES = {
     "pytest_tau.episodes": "conversations that are stepped by who plays one side",
     "pytest_tau.testing": "a scripted model server for tests of your own agent",
     "pytest_tau.errors": "the exceptions",
+    "pytest_tau.capability": "what capabilities are made of, and the run that they have hooks in",
+    "pytest_tau.commands": "what subcommands of `tau` have in common",
+    "pytest_tau.runs": "stored runs",
+    "pytest_tau.analysis": "rates, intervals, gates and comparisons of runs",
+    "pytest_tau.regrade": "stored conversations with their domains and tasks",
+    "pytest_tau.lint": "checks of task sets",
+    "pytest_tau.text": "lines of reports, with texts of others in them",
+    "pytest_tau.documents": "JSON and TOML that others wrote",
+    "pytest_tau.files": "names and digests of files",
+    "pytest_tau.plain.json": "JSON as Python has it, also where a project has replaced it",
     "pytest_tau.integrations.gymnasium": "Gymnasium environments",
     "pytest_tau.integrations.litellm": "model calls through litellm",
 }
 #: What hooks receive; users do not import its module.
-ARGUMENTS = {"pytest_tau.runner": ("RunConfig",)}
+ARGUMENTS = {"pytest_tau.runner": ("RunConfig", "ModelSettings", "ModelChoice")}
 GENERATED = "`python scripts/reference.py` generates this page from the code.\n"
 
 
@@ -101,8 +111,9 @@ def pages() -> dict[str, str]:
 
 
 def page_of(module: str) -> str:
-    """Return the name of the page of a module."""
-    return f"{module.rpartition('.')[2]}.md"
+    """Return the name of the page of a module; that of the commands of ``tau`` is taken."""
+    name = module.rpartition(".")[2]
+    return f"{name}_api.md" if name == "commands" else f"{name}.md"
 
 
 def index() -> str:

@@ -2,7 +2,8 @@
 
 The core is what a run needs that has no further idea. It loops over capabilities and names none. A bundled capability
 is a folder of :mod:`pytest_tau.capabilities`; others come from the hook ``pytest_tau_capabilities`` and from the entry
-point group ``pytest_tau.capabilities``. Every run of pytest imports this module, which imports nothing heavy.
+point group ``pytest_tau.capabilities``. Every run of pytest imports this module, which imports nothing heavy: the other
+public names are imported when they are asked for.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from importlib import import_module
 from math import inf
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from ..settings import changed_values, options_of
+from ..settings import changed_values, declared, flag, integer, names, option, options_of, quoted, real, text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -22,20 +23,95 @@ if TYPE_CHECKING:
     from ..environment import DomainSpec
     from ..models import Message, Simulation
     from ..settings import Option
+    from .runs import ExplainedFailure, RunHandle, RunStore, RunTask, RunTrial, has_run, run_of
     from .views import (
         Compared,
+        Detail,
+        Finding,
         FinishedRun,
         LateDetail,
         LintView,
         Measured,
         PageBlock,
+        PageItem,
+        Ruling,
         RunView,
         SubmittedRuns,
+        TaskBlock,
         TaskPages,
         Trajectory,
         TrialStages,
         TrialView,
     )
+
+#: Where the public names are that this module does not import itself.
+_HOMES = {
+    **dict.fromkeys(("ExplainedFailure", "RunHandle", "RunStore", "RunTask", "RunTrial", "has_run", "run_of"), "runs"),
+    **dict.fromkeys(
+        (
+            "Compared",
+            "Detail",
+            "Finding",
+            "FinishedRun",
+            "LateDetail",
+            "LintView",
+            "Measured",
+            "PageBlock",
+            "PageItem",
+            "Ruling",
+            "RunView",
+            "SubmittedRuns",
+            "TaskBlock",
+            "TaskPages",
+            "Trajectory",
+            "TrialStages",
+            "TrialView",
+        ),
+        "views",
+    ),
+}
+
+__all__ = [
+    "Capability",
+    "Command",
+    "Compared",
+    "Detail",
+    "ExplainedFailure",
+    "ExportFormat",
+    "FactColumn",
+    "Finding",
+    "FinishedRun",
+    "LateDetail",
+    "LintView",
+    "Measured",
+    "PageBlock",
+    "PageItem",
+    "Ruling",
+    "RunHandle",
+    "RunStore",
+    "RunTask",
+    "RunTrial",
+    "RunView",
+    "SubmittedRuns",
+    "TaskBlock",
+    "TaskPages",
+    "Trajectory",
+    "TrialStages",
+    "TrialView",
+    "declared",
+    "deferred",
+    "flag",
+    "has_run",
+    "installed",
+    "integer",
+    "names",
+    "option",
+    "options_of",
+    "quoted",
+    "real",
+    "run_of",
+    "text",
+]
 
 #: Distributions announce a capability under this entry point group: ``name = "module:capability"``.
 ENTRY_POINT_GROUP = "pytest_tau.capabilities"
@@ -327,3 +403,9 @@ def stored_facts(facts: Any) -> dict[str, Any]:
     """Return facts in their stored form."""
     dump = getattr(facts, "model_dump", None)
     return dict(facts) if dump is None else dump(mode="json", round_trip=False)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

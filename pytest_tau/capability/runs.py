@@ -311,6 +311,11 @@ class RunHandle(Protocol):
         """Return what a finished worker has given, in ``pytest_testnodedown``; None if it has given nothing."""
 
 
+def has_run(config: Any) -> bool:
+    """Return whether pytest runs trials, so that ``run_of`` returns the run; not in a project without any."""
+    return bool(config.pluginmanager.has_plugin(HANDLE))
+
+
 def run_of(config: Any) -> RunHandle:
     """Return the run of pytest's configuration.
 

@@ -10,6 +10,7 @@ from .domain_files import PolicyFiles
 from .environment import Environment, same_result
 from .functions import domain_of, sqlite
 from .records import Record, canonical
+from .results import is_error
 from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
 from .tables import KeyedBy, Noted, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
@@ -57,6 +58,7 @@ __all__ = [
     "check_task",
     "declare_values",
     "domain_of",
+    "is_error",
     "number_word",
     "on_other_domain",
     "read_values",

@@ -23,7 +23,7 @@ from .sets import check_copies, check_duplicates, check_ignored, check_phrases, 
 from .statements import check_amounts
 from .texts import check_texts
 from .users import check_played, check_prose, check_script, script_for
-from .verdicts import accepting, check_gold, check_needed, check_null, check_stable
+from .verdicts import accepting, check_gold, check_needed, check_null, check_solvable, check_stable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,6 +38,7 @@ __all__ = [
     "Finding",
     "LintReport",
     "Severity",
+    "check_solvable",
     "lint_domain",
     "lint_users",
     "propose_outcomes",

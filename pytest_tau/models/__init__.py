@@ -4,6 +4,7 @@ from .copying import clone
 from .json_values import json_copy, not_json, strings_in, writable
 from .messages import (
     GREETING,
+    STOP_TOKENS,
     AssistantMessage,
     Message,
     MultiToolMessage,
@@ -86,6 +87,7 @@ __all__ = [
     "OUT_OF_TIME",
     "REWARD_TYPES",
     "STOPS",
+    "STOP_TOKENS",
     "Action",
     "ActionCheck",
     "Answer",

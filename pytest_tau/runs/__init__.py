@@ -1,1 +1,35 @@
 """The one home of stored runs: the layout of a run's folder, and every format that results are read from."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .groups import Group, TaskId, count_tasks, find_variants
+    from .reader import Run, StoredTrial, open_run
+    from .record import TrialRecord
+
+#: The public names by their modules, which are imported when a name is asked for.
+_HOMES = {
+    **dict.fromkeys(("Group", "TaskId", "count_tasks", "find_variants"), "groups"),
+    **dict.fromkeys(("Run", "StoredTrial", "open_run"), "reader"),
+    **dict.fromkeys(("TrialRecord",), "record"),
+}
+
+__all__ = [
+    "Group",
+    "Run",
+    "StoredTrial",
+    "TaskId",
+    "TrialRecord",
+    "count_tasks",
+    "find_variants",
+    "open_run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

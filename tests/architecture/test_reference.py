@@ -5,6 +5,7 @@ Its texts come from docstrings: ``python scripts/reference.py`` brings them up t
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import re
@@ -18,6 +19,8 @@ from pytest_tau.capabilities import attacks
 from pytest_tau.capability import bundled
 from pytest_tau.cli import main
 from pytest_tau.plugin import hookspecs
+
+from .sources import nodes_of
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -48,6 +51,51 @@ def entries(chapter: str) -> list[str]:
 def described(chapter: str) -> dict[str, str]:
     parts = re.split(r"^## `(\w+)`$", CHAPTERS[chapter], flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+#: How many imports of modules that are not public each capability has; a number only gets smaller.
+PRIVATE_IMPORTS = {
+    "attacks": 3,
+    "changed": 4,
+    "coverage": 14,
+    "doubts": 4,
+    "editions": 4,
+    "fork": 4,
+    "labels": 1,
+    "mutants": 10,
+    "near_miss": 7,
+    "partial_credit": 3,
+    "plain_clients": 8,
+    "policy_rules": 3,
+    "quarantine": 2,
+    "queue": 2,
+    "reviews": 16,
+    "serving": 12,
+    "stopping": 11,
+    "traces": 11,
+    "user_validity": 11,
+    "voice": 6,
+}
+
+
+def private_imports(folder: Path) -> int:
+    """Return how many imports of the core a folder has, for which the reference has no page."""
+    count = 0
+    for file in folder.rglob("*.py"):
+        package = file.relative_to(ROOT).parts[:-1]
+        for node in nodes_of(file):
+            if isinstance(node, ast.ImportFrom):
+                base = package[: len(package) - node.level + 1] if node.level else ()
+                module = ".".join([*base, *([node.module] if node.module else [])])
+                named = {module, *(f"{module}.{alias.name}" for alias in node.names)}
+                own = module.startswith(f"pytest_tau.capabilities.{folder.name}")
+                count += module.startswith("pytest_tau") and not (own or named & {*MODULES})
+    return count
+
+
+def test_capabilities_import_public_modules() -> None:
+    homes = [path.parent for path in (ROOT / "pytest_tau" / "capabilities").glob("*/__init__.py")]
+    assert {home.name: number for home in homes if (number := private_imports(home))} == PRIVATE_IMPORTS
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ...capability import Capability, FactColumn, deferred
-from ...settings import declared, flag, names, option
+from ...capability import Capability, FactColumn, declared, deferred, flag, names, option
 
 if TYPE_CHECKING:
     import pytest

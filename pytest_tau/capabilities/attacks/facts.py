@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from ...capability.views import PageBlock
+from ...capability import PageBlock
 from ...text import listed, one_line
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...capability.views import TrialStages
+from ...capability import TrialStages
 from ...errors import CapabilityError, ConfigurationError
 from ...models import clone, writable
 from ...participants import BlockingCaller
@@ -21,7 +21,7 @@ from .styles import TextAttack
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...capability.views import TrialView
+    from ...capability import TrialView
     from ...models import Message, Simulation, ToolCall, ToolMessage
     from .attack import Attack
     from .plan import AttackPlan

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...capability.runs import run_of
+from ...capability import run_of
 from ...errors import CapabilityError, ConfigurationError, unknown_name
 from ...text import plural
 from . import PARAMETER
@@ -18,7 +18,7 @@ from .reads import Mode
 from .styles import BUILT_IN_ATTACKS
 
 if TYPE_CHECKING:
-    from ...capability.runs import RunHandle, RunTask
+    from ...capability import RunHandle, RunTask
     from . import AttackSettings
 
 #: The name of the capability, and the name that stands for all attacks.

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...analysis.paired import FEWEST_TASKS, Pair, Paired, PassCount
-from ...analysis.statistics import difference_interval, mean_interval
-from ...runs.groups import find_variants
+from ...analysis import FEWEST_TASKS, Pair, Paired, PassCount, difference_interval, mean_interval
+from ...runs import find_variants
 from ...text import one_line, plural
 from . import PARAMETER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ...analysis.statistics import Clusters, Interval
-    from ...capability.views import Compared, Measured
-    from ...runs.groups import Group, TaskId
+    from ...analysis import Interval
+    from ...analysis.statistics import Clusters
+    from ...capability import Compared, Measured
+    from ...runs import Group, TaskId
 
 #: How many successes are shown, and the most characters of a name.
 _MOST, _LONGEST = 5, 100

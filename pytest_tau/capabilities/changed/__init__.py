@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...capability import Capability, deferred
-from ...settings import declared, option, real, text
+from ...capability import Capability, declared, deferred, option, real, text
 
 
 @declared(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ...capability.runs import run_of
+from ...capability import run_of
 from ...errors import ConfigurationError, TauError
 from ...files import digest
 from ...text import listed, one_line, plural, printable
@@ -16,8 +16,8 @@ from ...text import listed, one_line, plural, printable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...capability.runs import RunHandle, RunTask
-    from ...runs.record import TrialRecord
+    from ...capability import RunHandle, RunTask
+    from ...runs import TrialRecord
     from . import ChangedSettings
     from .touched import DomainChanges, StoredFacts
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ...models import Task
-    from ...runs.reader import StoredTrial
+    from ...runs import StoredTrial
 
 _WORD = re.compile(r"[a-z0-9]+")
 #: Words of the names of tools that say nothing about their subject.

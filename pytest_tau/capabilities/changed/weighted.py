@@ -13,7 +13,7 @@ from math import sqrt
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...analysis.statistics import Interval, wilson
+from ...analysis import Interval, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from ...references.exercised import declared_points, named_by
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...capability.views import LintView
+    from ...capability import LintView
     from ...environment import Domain
     from ...models import Task
 

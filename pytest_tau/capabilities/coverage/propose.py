@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...environment import Difficulty
 from ...errors import ConfigurationError, TauError
-from ...lint.verdicts import check_solvable
+from ...lint import check_solvable
 from ...references.exercised import exercised, reference_calls
 from .branches import is_installed, measured, play
 from .functions import tool_sources

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import ConfigurationError, TauError
-from ...regrade.recognition import recognise_domain, worked_alone
+from ...regrade import recognise_domain, worked_alone
 from ...regrade.replay_diff import call_on_other_data
-from ...runs.reader import open_run
+from ...runs import open_run
 from .measure import Played
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ...environment import Domain
     from ...models import Simulation, Task
-    from ...regrade.recognition import DomainSource
-    from ...runs.reader import Run, StoredTrial
+    from ...regrade import DomainSource
+    from ...runs import Run, StoredTrial
 
 
 class StoredConversations:

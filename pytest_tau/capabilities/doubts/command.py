@@ -50,7 +50,7 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
     from ...garbage import rare_collections
-    from ...runs.reader import open_run
+    from ...runs import open_run
     from .runs import StoredEvidence
 
     project = project_of_runs(args)

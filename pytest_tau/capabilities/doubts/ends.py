@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from ...capability.views import TrialStages
+from ...capability import TrialStages
 from ...errors import TauError
 from ...evaluation import components_of
 from ...evaluation.component_reports import difference_texts
@@ -18,7 +18,7 @@ from ...text import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...capability.views import TrialView
+    from ...capability import TrialView
     from ...environment import Domain
     from ...models import Difference, RewardInfo, Simulation, Task
 

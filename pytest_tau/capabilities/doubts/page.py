@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...capability.views import PageBlock, PageItem, TaskBlock, TaskPages
+from ...capability import PageBlock, PageItem, TaskBlock, TaskPages
 from ...errors import ConfigurationError
 from .evidence import in_words
 from .runs import StoredEvidence
@@ -12,8 +12,8 @@ from .runs import StoredEvidence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...regrade.recognition import DomainSource
-    from ...runs.reader import Run, StoredTrial
+    from ...regrade import DomainSource
+    from ...runs import Run, StoredTrial
     from .evidence import Doubt
 
 

@@ -10,8 +10,7 @@ from ...diagnosis import annotate_failure
 from ...errors import ConfigurationError, TauError
 from ...evaluation import evaluate
 from ...lint import lint_domain
-from ...regrade.recognition import worked_alone
-from ...regrade.stored import StoredTrials
+from ...regrade import StoredTrials, worked_alone
 from ...runs.manifest import agent_name
 from . import capability
 from .ends import end_of
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
 
     from ...environment import Domain
     from ...models import Simulation, Task
-    from ...regrade.recognition import DomainSource
-    from ...regrade.stored import PlacedTrial
-    from ...runs.reader import Run, StoredTrial
+    from ...regrade import DomainSource, PlacedTrial
+    from ...runs import Run, StoredTrial
     from .ends import EndFacts
     from .evidence import Doubt
 

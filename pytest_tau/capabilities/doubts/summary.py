@@ -8,7 +8,7 @@ from ...text import listed
 from .evidence import Evidence, TaskKey, is_spoilt
 
 if TYPE_CHECKING:
-    from ...capability.views import FinishedRun
+    from ...capability import FinishedRun
 
 _SHOWN = 5
 

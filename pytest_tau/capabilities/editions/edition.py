@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...documents import DocumentError, read_toml
 from ...environment.values import filled, flat_values
 from ...errors import ConfigurationError, TaskFormatError, unknown_name
-from ...lint.verdicts import check_solvable
+from ...lint import check_solvable
 from ...references.rules import breaches_in, carried_out
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...capability.runs import run_of
+from ...capability import run_of
 from ...text import listed, one_line
 
 if TYPE_CHECKING:

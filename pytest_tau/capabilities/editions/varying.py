@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from ... import simulate
 from ...environment.values import named_in
 from ...errors import ConfigurationError, TauError
-from ...runner import simulate
 from .edition import with_edition
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...capability import Capability, Command, deferred
-from ...settings import declared, integer, option, quoted, text
+from ...capability import Capability, Command, declared, deferred, integer, option, quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,18 +6,18 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ...capability import options_of
 from ...capability.calls import recorded_in
 from ...commands import RUN_HELP, add_options
 from ...errors import ConfigurationError, unknown_name
 from ...plain import json
 from ...run_settings import PromptingSettings, settings_that_affect
-from ...settings import options_of
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
-    from ...runs.reader import Run, StoredTrial
+    from ...runs import Run, StoredTrial
 
 #: The trials from each turn.
 _TRIALS = 4
@@ -73,7 +73,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
-    from ...runs.reader import open_run
+    from ...runs import open_run
     from .turns import chosen_turns, read_turns
 
     stored = open_run(args.run_name)
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _trial(run: Run, task: str, number: int | None) -> StoredTrial:
     """Return the stored trial: the one that was named, else the first failed one, else the first."""
-    from ...runner import item_id
+    from ...files import item_id
     from .turns import is_preferred
 
     chosen: StoredTrial | None = None
@@ -126,7 +126,7 @@ def _trial(run: Run, task: str, number: int | None) -> StoredTrial:
 
 
 def _selected(trial: StoredTrial) -> list[str]:
-    from ...runner import item_id
+    from ...files import item_id
 
     path, task = trial.test.partition("::")[0], item_id(trial.simulation.task_id)
     if path.endswith(".json") and not path.startswith("-"):

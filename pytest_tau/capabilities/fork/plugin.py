@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from ...capability.runs import run_of
+from ...capability import run_of
 from ...errors import ConfigurationError, TauError
 from ...text import listed, one_line, plural, printable
 from .trial import ForkFacts, Turn
 from .turns import chosen_turns, is_preferred
 
 if TYPE_CHECKING:
-    from ...capability.runs import RunHandle, RunTask
+    from ...capability import RunHandle, RunTask
     from ...models import Simulation
-    from ...runs.reader import StoredTrial
-    from ...runs.record import TrialRecord
+    from ...runs import StoredTrial, TrialRecord
     from . import ForkSettings
 
 #: The name of the capability.
@@ -165,7 +164,7 @@ def _facts(record: TrialRecord) -> ForkFacts | None:
 
 def _origin(record: TrialRecord, stored: StoredTrial | None) -> str:
     """Return which trial is continued, and the participants that are others than the stored ones."""
-    from ...runs.groups import Group
+    from ...runs import Group
 
     facts, now, before, variant = _facts(record), record.conditions or {}, {}, ""
     assert facts is not None, "it was collected by its turn"
@@ -181,7 +180,7 @@ def _origin(record: TrialRecord, stored: StoredTrial | None) -> str:
 
 def _turn_line(turn: int, records: list[TrialRecord], stored: StoredTrial | None) -> tuple[str, dict[str, bool]]:
     """Return the line about the trials from a message on, with its colours."""
-    from ...analysis.statistics import wilson
+    from ...analysis import wilson
 
     graded = [record for record in records if record.outcome != "error"]
     # What repeats the stored conversation, by its seed, says nothing new, unless all there is does.

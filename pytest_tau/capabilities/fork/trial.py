@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from ...capability.views import TrialStages
+from ...capability import TrialStages
 from ...environment import same_result
 from ...models import AssistantMessage, UserMessage, clone
 from ...runner.continuing import Beginning, same_reply
@@ -15,7 +15,7 @@ from .turns import check_turn
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ...capability.views import TrialView
+    from ...capability import TrialView
     from ...models import Message, Simulation
     from ...runner.continuing import Restore
 

@@ -54,7 +54,7 @@ def add_label_parser(commands: Any) -> None:
 
 def run_label(args: argparse.Namespace) -> int:
     """Carry out the subcommand ``label``; returns the exit status."""
-    from ...runs.reader import open_run
+    from ...runs import open_run
 
     opened = open_run(args.run_name)
     file = file_of(opened.path)
@@ -148,7 +148,7 @@ def add_agreement_parser(commands: Any) -> None:
 
 def run_agreement(args: argparse.Namespace) -> int:
     """Carry out the subcommand ``agreement``; returns the exit status."""
-    from ...runs.reader import open_run
+    from ...runs import open_run
 
     least = max(map(_least_kappa, args.gate), default=None)
     opened = [open_run(spec) for spec in args.runs]

@@ -13,8 +13,7 @@ from .given import changed_context
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...participants import Participant, ParticipantContext
-    from ...participants.context import Incoming, Reply
+    from ...participants import Incoming, Participant, ParticipantContext, Reply
     from .calls import Pool
     from .mutant import Mutant
 

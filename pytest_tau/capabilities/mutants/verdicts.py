@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from ...analysis.paired import Pair, Paired, PassCount
-from ...analysis.statistics import wilson
+from ...analysis import Pair, Paired, PassCount, wilson
 from ...references.wishes import words_of
 from .calls import changes_again, has_chance, pool_of
 from .given import given_mutants, is_given
@@ -16,7 +15,7 @@ from .mutant import KINDS, Mutant
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...analysis.statistics import Interval
+    from ...analysis import Interval
     from ...environment import Tool
     from ...models import Task
     from .trials import Played, Trials

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...capability import Capability, Command, FactColumn, deferred
-from ...settings import declared, flag, option
+from ...capability import Capability, Command, FactColumn, declared, deferred, flag, option
 
 
 @declared(frozen=True)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...commands import Printer, add_options, add_project_options, add_runs, print_json, project_of_runs
 from ...files import digest
-from ...regrade.recognition import worked_alone
-from ...regrade.stored import StoredTrials
+from ...regrade import StoredTrials, worked_alone
 from ...text import plural
 from . import capability
 from .omissions import omissions_of
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from ...regrade.stored import PlacedTrial
+    from ...regrade import PlacedTrial
 
 #: Near misses that are shown.
 _SHOWN = 20
@@ -67,7 +66,7 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
     from ...garbage import rare_collections
-    from ...runs.reader import open_run
+    from ...runs import open_run
 
     project = project_of_runs(args)
     trials, passed, near = (

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from ...capability.views import Detail, Finding, PageBlock, PageItem, TrialStages
+from ...capability import Detail, Finding, PageBlock, PageItem, TrialStages
 from ...text import one_line, plural
 from .omissions import Omission, omissions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ...capability.views import Measured, TrialView
+    from ...capability import Measured, TrialView
     from ...models import Simulation
 
 #: Trials that the terminal shows without -v, and characters of a task's id.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from ...capability import Capability, FactColumn, deferred
-from ...settings import flag, option
+from ...capability import Capability, FactColumn, deferred, flag, option
 
 #: The numbers that are columns, in the order of ``pytest_tau.evaluation.partial``: shares, then counts.
 SHARES = (

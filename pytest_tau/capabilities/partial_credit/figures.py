@@ -7,8 +7,8 @@ from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...analysis.statistics import difference_interval, mean_interval
-from ...capability.views import Detail, LateDetail, PageBlock, TrialStages
+from ...analysis import difference_interval, mean_interval
+from ...capability import Detail, LateDetail, PageBlock, TrialStages
 from ...evaluation.partial import COUNTS, SHARES, partial_text
 from ...text import distinct_lines
 from . import capability
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from ...analysis.statistics import Interval
-    from ...capability.views import Compared, Measured, TrialView
+    from ...analysis import Interval
+    from ...capability import Compared, Measured, TrialView
     from ...models import Simulation
 
     #: The partial credit of a trial, by name.
@@ -61,7 +61,8 @@ class PartialStages(TrialStages):
 
 def partial_means(trials: Iterable[Measured]) -> list[PartialMean]:
     """Return the mean of each number that any trial with a verdict has, in the order in which they are shown."""
-    from ...analysis.gates.metrics import by_task, clusters_of
+    from ...analysis import by_task
+    from ...analysis.gates.metrics import clusters_of
 
     tasks = by_task(each.record for each in trials)
     found = []
@@ -111,7 +112,7 @@ def comparison(compared: Compared) -> list[str]:
 
     There is no line if nothing differs, or if there are variants.
     """
-    from ...analysis.paired import FEWEST_TASKS
+    from ...analysis import FEWEST_TASKS
 
     if compared.variants:
         return []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...capability.runs import run_of
+from ...capability import run_of
 
 if TYPE_CHECKING:
     from . import PlainClientSettings

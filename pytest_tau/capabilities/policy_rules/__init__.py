@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...capability import Capability, FactColumn, deferred
-from ...settings import declared, option, text
+from ...capability import Capability, FactColumn, declared, deferred, option, text
 
 
 @declared(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ... import SimulationSettings
 from ...errors import ConfigurationError, TauError
-from ...lint.findings import Finding
+from ...lint import Finding
 from ...models import UserMessage, strings_in
 from ...policy import check_policy, load_rules, stated_as, states
 from ...references.rules import policy_texts, reference_rules
-from ...runner.config import SimulationSettings
 from ...runner.simulate import conduct, prepare_trial
 from ...text import one_line
 from . import capability
@@ -17,10 +17,10 @@ from . import capability
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...capability.views import LintView
+    from ...capability import LintView
     from ...environment import Domain
     from ...evaluation import Evaluation
-    from ...lint.findings import Severity
+    from ...lint import Severity
     from ...models import Simulation, Task
     from ...policy import Rule
 

@@ -8,16 +8,17 @@ from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...analysis.statistics import mean_interval
-from ...capability.views import Detail, Finding, PageBlock, PageItem, TrialStages
+from ...analysis import mean_interval
+from ...capability import Detail, Finding, PageBlock, PageItem, TrialStages
 from ...policy import PolicyReport, report_of
 from ...text import listed, one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ...analysis.statistics import Clusters, Interval
-    from ...capability.views import Compared, Measured, TrialView
+    from ...analysis import Interval
+    from ...analysis.statistics import Clusters
+    from ...capability import Compared, Measured, TrialView
     from ...models import Simulation
 
 #: Trials, and breaches of each, that the terminal shows of trials that passed.

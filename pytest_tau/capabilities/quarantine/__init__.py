@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...capability import Capability, deferred
-from ...settings import declared, option
+from ...capability import Capability, declared, deferred, option
 
 
 @declared(frozen=True)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
-from ...capability.runs import run_of
+from ...capability import run_of
 from ...documents import read_toml
 from ...text import listed, one_line, printable
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from pathlib import Path
 
-    from ...capability.runs import RunHandle, RunTask
+    from ...capability import RunHandle, RunTask
     from ...environment import Domain
     from . import QuarantineSettings
 

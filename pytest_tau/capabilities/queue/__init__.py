@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...capability import Capability, deferred
-from ...settings import declared, flag, option, real
+from ...capability import Capability, declared, deferred, flag, option, real
 
 
 @declared(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...capability.runs import run_of
+from ...capability import run_of
 from ...files import digest
 from ...runs.store import TimedStore
 from ...text import plural
@@ -19,7 +19,7 @@ from .leases import Leases
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...capability.runs import RunHandle, RunStore
+    from ...capability import RunHandle, RunStore
     from . import QueueSettings
 
 #: Signs of life during the time of a lease, and looks for work of lost machines.

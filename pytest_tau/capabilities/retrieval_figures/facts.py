@@ -5,13 +5,13 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from ...capability.views import PageBlock, PageItem, TrialStages
+from ...capability import PageBlock, PageItem, TrialStages
 from ...text import listed, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...capability.views import Measured, TrialView
+    from ...capability import Measured, TrialView
     from ...models import Simulation
 
 #: Searches, and documents of each, that the report of a failure shows.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping  # noqa: TC003 - a dataclass reads it
 from typing import Any
 
-from ...capability import Capability, Command, FactColumn, deferred
+from ...capability import Capability, Command, FactColumn, declared, deferred, option, text
 from ...run_settings.types import model_arguments, model_name
-from ...settings import declared, option, text
 
 
 @declared(frozen=True)

@@ -11,7 +11,7 @@ from ...chat import TrialModels
 from ...diagnosis import annotate_failure
 from ...errors import ConfigurationError, TauError
 from ...models import add_review, review_of
-from ...regrade.recognition import recognise_domain, worked_alone
+from ...regrade import recognise_domain, worked_alone
 from .case import review_case
 from .reviewer import judge_of
 from .run import review_trial
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ...commands import Project
     from ...environment import Domain
     from ...models import Review, ReviewJudge, ReviewMode, Simulation
+    from ...runs import Run, StoredTrial
     from ...runs.later import FactWriter
-    from ...runs.reader import Run, StoredTrial
     from .case import ReviewCase
     from .reviewer import ModelReviewer, Reviewer
 

@@ -24,7 +24,7 @@ from ...text import plural
 if TYPE_CHECKING:
     import argparse
 
-    from ...runs.reader import Run
+    from ...runs import Run
     from .carry_out import Reviewed, ReviewSettings
 
 _SHOWN = 5
@@ -98,7 +98,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
-    from ...runs.reader import open_run
+    from ...runs import open_run
 
     opened = open_run(args.run_name)
     settings = _settings(args)
@@ -178,7 +178,7 @@ def _data(given: str | None, opened: Run) -> Path | None:
 
 
 def _line(entry: dict[str, Any]) -> str:
-    from ...runs.groups import Group
+    from ...runs import Group
 
     name = f"{entry['domain']}: " if entry["domain"] else ""
     name += Group.of(entry["test"], entry["domain"], entry["task_id"]).trial(entry["trial"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ...capability.views import PageBlock, PageItem
+from ...capability import PageBlock, PageItem
 from ...models import any_review, review_of
 from ...models.reviews import REVIEW_KEYS
 from ...text import listed, one_line, plural
@@ -13,7 +13,7 @@ from ...text import listed, one_line, plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ...capability.views import Compared, Measured
+    from ...capability import Compared, Measured
     from ...models import Review, ReviewFinding, Simulation
 
 #: Tags and trials that a line names, and the most characters of a text in the report of a failure.

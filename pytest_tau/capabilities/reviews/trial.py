@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from ...capability.runs import run_of
+from ...capability import run_of
 from ...chat import ModelArguments, TrialModels
 from ...chat.call_arguments import with_defaults
 from ...errors import ConfigurationError
@@ -19,7 +19,7 @@ from .run import review_trial
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ...capability.runs import RunTask
+    from ...capability import RunTask
     from ...chat import LLM, Role, Tape
     from ...models import ReviewMode, Simulation
     from ...runner import ModelSettings

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from ...diagnosis.attribution import annotate_failure
-from ...diagnosis.explain import explain, plain_text
+from ...diagnosis import annotate_failure, explain, plain_text
 from ...errors import TauError
 from ...evaluation.evaluate import Judged, ask_judge, grade as grade_conversation, settled
 from ...models import Simulation, TerminationReason, UserMessage, simulation_id

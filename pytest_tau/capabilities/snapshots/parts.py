@@ -10,7 +10,7 @@ from ...errors import ConfigurationError, unknown_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ...environment.changes import Change
+    from ...environment import Change
     from ...models import Simulation
 
 #: The parts of a snapshot, in its order.

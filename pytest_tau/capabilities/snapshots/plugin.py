@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...capability.runs import ExplainedFailure, run_of
+from ...capability import ExplainedFailure, run_of
 from ...errors import install_extra
 from ...files import ambiguous_names
 from ...plain import json
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
-    from ...capability.runs import RunTrial
-    from ...environment.changes import Change
-    from ...evaluation.component_reports import Line
+    from ...capability import RunTrial
+    from ...environment import Change
+    from ...evaluation import Line
     from ...models import Simulation
     from . import SnapshotSettings
     from .extension import TrajectorySnapshot
@@ -104,7 +104,7 @@ def _is_ambiguous(item: pytest.Item, name: str) -> bool:
 
 
 def _compare(item: pytest.Item, trial: RunTrial, simulation: Simulation, preset: str) -> None:
-    from ...evaluation.component_reports import Line
+    from ...evaluation import Line
 
     snapshot = _snapshot(item, preset)
     if simulation == snapshot:
@@ -123,7 +123,7 @@ def _difference(trial: RunTrial, preset: str, stored: str | None, got: str) -> l
     """Return the differences, and the command that accepts them."""
     import difflib
 
-    from ...evaluation.component_reports import Line
+    from ...evaluation import Line
 
     lines: list[Line] = []
     if stored is not None:

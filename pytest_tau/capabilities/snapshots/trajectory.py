@@ -14,7 +14,7 @@ from .volatile import Volatile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...environment.changes import Change
+    from ...environment import Change
     from ...models import Call, Simulation
     from .parts import Selection
 

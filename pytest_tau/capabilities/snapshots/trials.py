@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...capability.runs import HANDLE, run_of
+from ...capability import has_run, run_of
 
 if TYPE_CHECKING:
     import pytest
 
-    from ...capability.runs import RunTrial
+    from ...capability import RunTrial
 
 
 def trial_of(item: pytest.Item) -> RunTrial | None:
     """Return the trial of a test; None for a plain test, whose project may not use the plugin otherwise."""
-    return run_of(item.config).trial_of(item) if item.config.pluginmanager.has_plugin(HANDLE) else None
+    return run_of(item.config).trial_of(item) if has_run(item.config) else None

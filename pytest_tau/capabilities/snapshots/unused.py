@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...capability.runs import HANDLE, run_of
+from ...capability import has_run, run_of
 from ...files import file_name_of
 from .trials import trial_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def is_subset(config: pytest.Config) -> bool:
     """Return whether the run has only some of the tests and tasks; then a snapshot of another is not unused."""
     # Without a run, a plain test has asked for the fixture while it ran, and nothing was recorded.
-    return not config.pluginmanager.has_plugin(HANDLE) or run_of(config).selects or _has_deselected(config)
+    return not has_run(config) or run_of(config).selects or _has_deselected(config)
 
 
 def _has_deselected(config: pytest.Config) -> bool:
@@ -64,7 +64,7 @@ class UnusedCheck:
     @cached_property
     def _tasks(self) -> dict[Path, set[str]]:
         """Return the ids of the tasks, by folder; of a domain the ids of all its tasks."""
-        from ...runner import item_id
+        from ...files import item_id
         from .extension import place_of
 
         found: dict[Path, set[str]] = defaultdict(set)

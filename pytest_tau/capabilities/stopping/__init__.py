@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...capability import Capability, Command, deferred
-from ...settings import declared, option, quoted
+from ...capability import Capability, Command, declared, deferred, option, quoted
 
 
 def _certainty(value: str) -> float | None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...analysis.paired import FEWEST_TASKS
+from ...analysis import FEWEST_TASKS
 from ...analysis.power import LEVEL
 from ...text import plural
 from .planned import NAME
@@ -20,11 +20,9 @@ from .spending import bounds, spent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...analysis.compare import Comparison, RunRecords
-    from ...analysis.paired import Paired
-    from ...capability.runs import RunHandle
-    from ...runs.groups import TaskId
-    from ...runs.record import TrialRecord
+    from ...analysis import Comparison, Paired, RunRecords
+    from ...capability import RunHandle
+    from ...runs import TaskId, TrialRecord
     from .planned import PlannedTrials
 
 #: How often the comparison is looked at, the end included.
@@ -152,7 +150,7 @@ class BaselineLooks:
             self.decided = True
 
     def _compared(self, records: Sequence[TrialRecord]) -> Comparison | None:
-        from ...analysis.compare import Comparison, RunRecords
+        from ...analysis import Comparison, RunRecords
 
         return Comparison(self._before, RunRecords("this run", records, {})) if self._before is not None else None
 

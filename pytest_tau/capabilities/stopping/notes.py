@@ -14,9 +14,9 @@ from .planned import NAME
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ...analysis.gates import Gate
-    from ...capability.runs import RunHandle
-    from ...runs.groups import Group
+    from ...analysis import Gate
+    from ...capability import RunHandle
+    from ...runs import Group
 
 #: The entry of pytest's cache with what runs of the project have said.
 _SAID = "tau/unanswerable"

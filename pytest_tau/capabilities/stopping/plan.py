@@ -14,9 +14,8 @@ from ...text import plural
 if TYPE_CHECKING:
     import argparse
 
-    from ...analysis.gates import Gate
-    from ...runs.reader import Run
-    from ...runs.record import TrialRecord
+    from ...analysis import Gate
+    from ...runs import Run, TrialRecord
     from .planning import Population, Usage
 
 #: The numbers of trials for which ``--detect`` states how many tasks are needed, besides that of the plan.
@@ -85,7 +84,7 @@ class _Plan(NamedTuple):
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
-    from ...runs.reader import open_run
+    from ...runs import open_run
 
     _check(args)
     earlier = open_run(args.earlier) if args.earlier is not None else None
@@ -115,8 +114,8 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _plan(args: argparse.Namespace, earlier: Run | None, records: list[TrialRecord]) -> _Plan:
-    from ...analysis.gates import Gate
-    from ...runs.groups import count_tasks
+    from ...analysis import Gate
+    from ...runs import count_tasks
     from .planning import Population, Usage
 
     population = Population.of(records, args.rate)

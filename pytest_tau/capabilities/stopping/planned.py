@@ -11,9 +11,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from ...capability.runs import RunHandle
-    from ...runs.groups import Group, TaskId
-    from ...runs.record import TrialRecord
+    from ...capability import RunHandle
+    from ...runs import Group, TaskId, TrialRecord
 
 #: The name of the capability, under which the rule of a run is recorded.
 NAME = "stopping"

@@ -13,8 +13,8 @@ from ...analysis.statistics import pass_hat_k_interval
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...analysis.gates import Gate
-    from ...runs.record import TrialRecord
+    from ...analysis import Gate
+    from ...runs import TrialRecord
 
 #: How alike tasks are, unless an earlier run shows it: the sum of the parameters of the beta distribution of their
 #: rates of passing. Of two, a task is as likely to pass seldom as often; two thirds of the variance are of trials.

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...capability.runs import run_of
+from ...capability import run_of
 from ...text import plural, printable
 from .planned import NAME, PlannedTrials
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
-    from ...analysis.gates import Gate, Verdict
-    from ...capability.runs import RunHandle
+    from ...analysis import Gate, Verdict
+    from ...capability import RunHandle
     from . import StoppingSettings
     from .looks import BaselineLooks
 
@@ -205,8 +205,8 @@ class EarlyStop:
         """Return the verdicts of a run that was stopped: settled, or predicted, by the trials that were planned."""
         if self.stopped is None:
             return None
+        from ...analysis import by_task
         from ...analysis.gates.gate import OPEN
-        from ...analysis.gates.metrics import by_task
 
         tasks = by_task(self._run.records, self.planned.counts)
         found = [verdict for gate in gates for verdict in gate.verdicts(tasks)]
@@ -220,7 +220,7 @@ class EarlyStop:
 
     def _settled(self) -> str | None:
         """Return why the verdict is certain; None while it is not."""
-        from ...analysis.gates.metrics import by_task
+        from ...analysis import by_task
 
         tasks = by_task(self._run.records, self.planned.counts)
         found = {gate: gate.settled(tasks) for gate in self._gates}
@@ -260,7 +260,7 @@ class EarlyStop:
         return f"every gate will be met {self._why}"
 
     def _probabilities(self, reached: int) -> dict[Gate, dict[str, float | None]]:
-        from ...analysis.gates.metrics import by_task
+        from ...analysis import by_task
         from .predictive import probabilities
 
         tasks = by_task(self.planned.records(reached), self.planned.counts)

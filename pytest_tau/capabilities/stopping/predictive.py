@@ -25,8 +25,8 @@ from ...analysis.metrics import task_reach
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...analysis.gates import Gate
-    from ...analysis.gates.metrics import Tasks, TaskTrials
+    from ...analysis import Gate, TaskTrials
+    from ...analysis.gates.metrics import Tasks
 
 #: With fewer tasks that have a trial, the probability is not stated: the prior would decide.
 FEWEST_TASKS = 8

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...capability import Capability, FactColumn, deferred
-from ...settings import declared, option
+from ...capability import Capability, FactColumn, declared, deferred, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

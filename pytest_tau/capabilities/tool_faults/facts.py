@@ -13,7 +13,7 @@ from ...text import listed, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...capability.views import Measured
+    from ...capability import Measured
     from ...models import Simulation
 
 #: The calls that the report of a failure names.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
-from ...capability.views import TrialStages
+from ...capability import TrialStages
 from ...documents import DocumentError, parse_json
 from ...errors import unknown_name
 from ...models import ToolMessage, calls_in
@@ -23,7 +23,7 @@ from ...text import shorten
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...capability.views import RunView, TrialView
+    from ...capability import RunView, TrialView
     from ...models import Message, Requestor, Simulation, ToolCall
     from . import ToolFaultSettings
     from .facts import ToolFaultFacts

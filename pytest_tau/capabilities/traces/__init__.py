@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...capability import Capability, Command, ExportFormat, deferred
-from ...settings import option
+from ...capability import Capability, Command, ExportFormat, deferred, option
 
 
 @dataclass(frozen=True)

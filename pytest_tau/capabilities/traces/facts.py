@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from ...capability.views import PageBlock, PageItem
+from ...capability import PageBlock, PageItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from ...capability import Capability, Command, FactColumn, deferred
-from ...settings import declared, option, quoted
+from ...capability import Capability, Command, FactColumn, declared, deferred, option, quoted
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...diagnosis.misunderstandings import misunderstood_in, whose_misunderstanding
 from ...language import spoken
-from ...models import AssistantMessage, ToolMessage, UserMessage
-from ...models.messages import STOP_TOKENS
+from ...models import STOP_TOKENS, AssistantMessage, ToolMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from ...models import STOPS, UserMessage
-from ...models.messages import STOP_TOKENS
+from ...models import STOP_TOKENS, STOPS, UserMessage
 from ...participants.behaviours import BEHAVIOURS, COOPERATIVE
 from ...participants.personas import BEHAVIOUR
 from . import capability
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from ...environment import Domain
     from ...models import Simulation, Task
-    from ...runs.reader import StoredTrial
+    from ...runs import StoredTrial
 
 
 @dataclass

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from ...language.agreement import agrees_at_once, hesitates
 from ...language.turns import closes, hands_over, mentions_refusal, waits_for_yes
 from ...language.vocabulary import words
-from ...models import AssistantMessage, UserMessage
-from ...models.messages import STOP_TOKENS
+from ...models import STOP_TOKENS, AssistantMessage, UserMessage
 from .conversation import quote, words_of
 from .details import Lazily, details_in
 from .facts import Finding

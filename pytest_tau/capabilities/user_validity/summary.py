@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...analysis.scores import pass_1
-from ...runs.groups import find_variants
+from ...runs import find_variants
 from ...text import plural
 from .facts import NOT_UNDERSTOOD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...capability.views import Compared, Measured
-    from ...runs.record import TrialRecord
+    from ...capability import Compared, Measured
+    from ...runs import TrialRecord
 
 
 @dataclass(frozen=True)

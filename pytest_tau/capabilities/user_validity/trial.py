@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...capability.views import Ruling, TrialStages
+from ...capability import Ruling, TrialStages
 from ...models import UserMessage
 from .checks import check_user
 from .facts import UserFacts
@@ -12,7 +12,7 @@ from .facts import UserFacts
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ...capability.views import RunView, TrialView
+    from ...capability import RunView, TrialView
     from ...environment import Domain
     from ...models import Simulation, Task
     from . import UserValiditySettings

@@ -6,8 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...capability import Capability, ExportFormat, FactColumn, deferred
-from ...settings import declared, flag, option, real, text
+from ...capability import Capability, ExportFormat, FactColumn, declared, deferred, flag, option, real, text
 
 if TYPE_CHECKING:
     import pytest
@@ -142,7 +141,7 @@ class _TaskHook:
         Raises:
             pytest.UsageError: The domain has none, or the run is not in ticks.
         """
-        from ...capability.runs import run_of
+        from ...capability import run_of
 
         run = run_of(config)
         if run.option("voice_tasks"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, SerializerFunctionWrapHandler, model_serializer
 
-from ...analysis.statistics import percentile
+from ...analysis import percentile
 from ...text import listed, shorten
 from .audio.hearing import survivors
 from .audio.spelling import written_form
@@ -18,7 +18,7 @@ from .talk.timeline import Timeline  # noqa: TC001 - pydantic reads it
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ...capability.views import Compared, Measured
+    from ...capability import Compared, Measured
     from ...models import Simulation
     from .ticks import Tick
 

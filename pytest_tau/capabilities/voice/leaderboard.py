@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from ...capability.views import SubmittedRuns
+from ...capability import SubmittedRuns
 from ...errors import ConfigurationError
 from ...plain import json
 from .facts import VoiceFacts
@@ -17,7 +17,7 @@ from .ticks import TICK_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ...runs.reader import Run, StoredTrial
+    from ...runs import Run, StoredTrial
 
 #: The only conditions that the leaderboard shows.
 _COUNTED: Final = "regular"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...capability.views import PageBlock
+from ...capability import PageBlock
 from .facts import clock
 from .stored import read_ticks
 from .talk.timeline import Timeline

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from ...capability.views import Trajectory
+from ...capability import Trajectory
 from ...models import AssistantMessage, UserMessage
 from .facts import facts_of
 from .measure.linear import transcript_messages

@@ -17,8 +17,8 @@ from ....models import (
     ToolCall,
     ToolMessage,
     UserMessage,
+    writable,
 )
-from ....models.json_values import writable
 from ....plain import json
 from ....runs.jsonl import model_text
 from ..facts import SourceFile, TraceFacts

@@ -12,8 +12,7 @@ from .naming import name_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ....models import Message
-    from ....models.simulations import Call
+    from ....models import Call, Message
 
 _SENTENCES: Final = re.compile(r"(?<=[.!?\n])\s+")
 _QUESTION: Final = re.compile(

@@ -14,7 +14,7 @@ from ....commands import Project, add_options, add_project_options, project_of
 from ....errors import ConfigurationError
 from ....files import atomic_write, digest
 from ....plain import json
-from ....runs.reader import open_run
+from ....runs import open_run
 from ....text import plural, printable, shorten
 from ..facts import stored_facts
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ....environment import Domain
     from ....models import Simulation, Task
-    from ....runs.reader import StoredTrial
+    from ....runs import StoredTrial
     from .make import Made
 
 #: Results that differ from the recorded ones, of which so many are shown.
@@ -214,8 +214,7 @@ def _target(args: argparse.Namespace) -> Path:
 def _all_made(
     args: argparse.Namespace, project: Project, trials: Sequence[StoredTrial], own: _Own | None
 ) -> Iterator[Made]:
-    from ....models import InitialState
-    from ....models.tasks import InitializationData
+    from ....models import InitializationData, InitialState
     from .make import Choices, make_task
     from .recording import conversation_of
 
@@ -263,7 +262,7 @@ def _name_of(spec: str) -> str:
 
 
 def _decided(path: Path) -> Any:
-    from ....models.task_files import load_task_file
+    from ....models import load_task_file
 
     tasks = load_task_file(path).tasks
     if len(tasks) != 1:

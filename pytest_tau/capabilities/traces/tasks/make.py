@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....environment.results import is_error
+from ....environment import is_error
 from ....errors import TauError
 from ....files import digest
 from ....models import Description, EvaluationCriteria, Task, UserScenario, call_as_text
-from ....policy.check import check_policy
+from ....policy import check_policy
 from ....text import shorten
 from ..facts import stored_facts
 from .handoffs import number_in_run
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ....environment import Domain
-    from ....models import InitialState, Simulation
-    from ....models.simulations import Call
+    from ....models import Call, InitialState, Simulation
 
 #: Words of a request that a task's id skips.
 _LITTLE = re.compile(

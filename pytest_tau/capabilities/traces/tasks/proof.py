@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....environment.results import is_error
+from .... import simulate
+from ....environment import is_error
 from ....errors import TauError
 from ....evaluation import evaluate
 from ....lint import lint_domain
-from ....participants import FAULTY_AGENTS, GoldAgent
-from ....participants.agents.replay import Recording, ReplayParticipant
-from ....runner import simulate
+from ....participants import FAULTY_AGENTS, GoldAgent, Recording
+from ....participants.agents.replay import ReplayParticipant
 from .state import problem_of
 from .user import unsaid
 

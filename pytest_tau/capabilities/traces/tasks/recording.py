@@ -8,9 +8,9 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....environment.results import is_error
+from ....environment import is_error
 from ....files import digest
-from ....models.json_values import writable
+from ....models import writable
 from ....plain import json
 from ..facts import stored_facts
 from ..reading.messages import decoded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....environment.results import is_error
+from ....environment import is_error
 from ....models import Action, EvaluationCriteria
 from .answers import asked_values
 from .naming import hands_over, is_free_text
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ....environment import Domain, Environment
-    from ....models import Message, Task
-    from ....models.simulations import Call
-    from ....models.tasks import EnvAssertion
+    from ....models import Call, EnvAssertion, Message, Task
     from .objections import Objection
 
 #: Values that a user could have asked for: amounts, dates, ids and numbers.

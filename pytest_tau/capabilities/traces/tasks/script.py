@@ -12,7 +12,7 @@ from ....models import Answer, Goal, Request, UserScript
 
 if TYPE_CHECKING:
     from ....language.parser import ParsedText
-    from ....models.simulations import Call
+    from ....models import Call
 
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'#])")
 #: A text that only gives a value, which follows.

@@ -6,11 +6,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....documents import json_or_none
-from ....environment import same_result
-from ....environment.results import is_error
+from ....environment import is_error, same_result
 from ....errors import TauError
-from ....models import InitialState, Task, UserScenario, call_as_text, calls_in
-from ....models.tasks import FunctionCall, InitializationData
+from ....models import FunctionCall, InitializationData, InitialState, Task, UserScenario, call_as_text, calls_in
 from ....plain import json
 from ....text import shorten_both
 
@@ -18,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ....environment import Domain, Environment
-    from ....models import Message
-    from ....models.simulations import Call
+    from ....models import Call, Message
 
 #: Explanations that are followed up at a time, and the functions that one may have.
 _WIDTH, _MOST_FUNCTIONS = 4, 12

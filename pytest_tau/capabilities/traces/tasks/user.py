@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ....environment.results import is_error
+from ....environment import is_error
 from ....language.vocabulary import words
-from ....models import AssistantMessage, Goal, Instructions, UserScenario, UserScript
-from ....models.messages import GREETING, STOP_TOKENS
+from ....models import GREETING, STOP_TOKENS, AssistantMessage, Goal, Instructions, UserScenario, UserScript
 from ....participants import ParticipantContext, ScriptedUser, view_of
 from .script import GREETS, NO, THANKS, YES, ScriptDraft, Turn
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from ....environment import Domain
-    from ....models import Message, Task
-    from ....models.simulations import Call
+    from ....models import Call, Message, Task
 
 #: Rounds in which what a script says otherwise than the person is corrected.
 _ROUNDS = 12

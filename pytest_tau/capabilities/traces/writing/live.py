@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ....capability.runs import run_of
-from ....capability.views import TrialStages
+from ....capability import TrialStages, run_of
 from ....carried import carried
 from ....errors import install_extra
 from ....text import plural, printable
@@ -22,7 +21,7 @@ from .otlp import resource_of
 from .spans import SENT, spans_of, trace_id_of
 
 if TYPE_CHECKING:
-    from ....capability.views import TrialView
+    from ....capability import TrialView
     from ....models import Simulation
     from .. import TraceSettings
     from .sender import Sender

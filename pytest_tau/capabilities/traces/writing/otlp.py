@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ....models import Simulation
-    from ....runs.reader import Run
+    from ....runs import Run
     from .spans import Span
 
 _ERROR = 2

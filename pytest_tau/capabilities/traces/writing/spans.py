@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from ....environment.results import is_error
+from ....environment import is_error
 from ....evaluation import components_of
 from ....models import AssistantMessage, UserMessage, calls_in
 from ....plain import json
@@ -19,8 +19,7 @@ from ..facts import stored_facts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ....models import Message, Simulation
-    from ....models.simulations import Call
+    from ....models import Call, Message, Simulation
 
 #: Kinds of spans in OTLP.
 INTERNAL, CLIENT = 1, 3

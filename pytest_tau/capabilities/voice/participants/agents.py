@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....errors import ParticipantError
 from ....models import AssistantMessage, UserMessage, clone
-from ....participants import LLMAgent
+from ....participants import LLMAgent, as_message, short_repr
 from ....participants.base import Adapter, BuiltIn
-from ....participants.replies import as_message, short_repr
 from ..ticks import SOUNDS, TICK_SECONDS
 
 if TYPE_CHECKING:

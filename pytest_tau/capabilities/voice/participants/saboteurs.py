@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ....participants import adapt
+from ....participants import adapt, domain_agent
 from ....participants.base import BuiltIn
-from ....participants.loading import domain_agent
 from .agents import BY_RULES, Manners
 
 if TYPE_CHECKING:

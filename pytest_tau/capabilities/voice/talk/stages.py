@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ....capability.views import TrialStages
+from ....capability import TrialStages
 from ....files import file_name_of
 from ....participants import LLMUser
 from ....runs.layout import ignore_in_git
@@ -17,9 +17,9 @@ from .talk import Talk, TalkSettings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ....capability.views import RunView, TrialView
+    from .... import Conversation, Ending
+    from ....capability import RunView, TrialView
     from ....models import Simulation
-    from ....orchestrator import Conversation, Ending
     from .. import VoiceSettings
     from ..audio.ears import Ears
     from ..facts import VoiceFacts

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .... import Ending
 from ....models import AssistantMessage, UserMessage
-from ....orchestrator import Ending
 from ....participants.adapters import RespondAdapter
 from ....participants.base import Adapter
 from ....participants.replies import TextStream
@@ -24,9 +24,9 @@ from .user import UserMind
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+    from .... import Conversation
     from ....chat import TrialModel
     from ....models import ToolCall
-    from ....orchestrator import Conversation
     from ....participants import Incoming, Reply
     from ..audio.ears import Ears, Part
     from ..ticks import SpeechInsert

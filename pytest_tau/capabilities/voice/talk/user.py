@@ -11,9 +11,9 @@ from ....models import AssistantMessage, UserMessage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .... import Conversation, Ending
     from ....chat import TrialModel
     from ....models import ToolCall
-    from ....orchestrator import Conversation, Ending
     from ....participants import Incoming
     from ..ticks import SpeechInsert
     from .conditions import Conditions, EffectSchedule
