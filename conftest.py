@@ -53,6 +53,7 @@ inner_runs, forked_processes = _provide("tests/inner_runs.py"), _provide("tests/
 warm_process = _provide("tests/warm_process.py")
 _provide("tests/warm_tool_servers.py")
 _provide("tests/talks.py")
+_provide("tests/trial_records.py")
 _provide("tests/for_each.py")
 
 

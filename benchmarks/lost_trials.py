@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_tau.analysis.compare import Comparison, RunRecords
 from pytest_tau.analysis.decidable import SIGNIFICANT
+from pytest_tau.models import RewardInfo
 from pytest_tau.runs.record import TrialRecord
 
 from .figures import Figure
@@ -77,6 +78,7 @@ def _comparison(name: str, rate: float, size: tuple[int, int], generator: random
 
 def _trial(task: int, trial: int, chance: float, lost: tuple[float, float], generator: random.Random) -> TrialRecord:
     passed = generator.random() < chance
-    if generator.random() < lost[passed]:
-        return TrialRecord("mock", str(task), trial, "error", 0.0, "user_stop")
-    return TrialRecord("mock", str(task), trial, "passed" if passed else "failed", float(passed), "user_stop")
+    verdict = None if generator.random() < lost[passed] else RewardInfo(reward=float(passed))
+    return TrialRecord(
+        domain="mock", task_id=str(task), trial=trial, termination_reason="user_stop", reward_info=verdict
+    )

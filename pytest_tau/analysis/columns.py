@@ -143,11 +143,13 @@ def _blame(name: str) -> Value:
 
 
 def _of_role(role: str, value: Callable[[ModelUsage], Any]) -> Value:
-    return lambda record: value(record.usage[role]) if role in record.usage else None
+    return lambda record: value(record.model_usage[role]) if role in record.model_usage else None
 
 
 def _of_all_roles(name: str) -> Value:
-    return lambda record: sum(getattr(used, name) for used in record.usage.values()) if record.usage else None
+    return lambda record: (
+        sum(getattr(used, name) for used in record.model_usage.values()) if record.model_usage else None
+    )
 
 
 #: The columns of the core.
@@ -172,8 +174,8 @@ COLUMNS: tuple[Column, ...] = (
         page=PageColumn("failed", "checks", "What failed"),
     ),
     Column("reached_outcome", lambda record: record.reached_outcome),
-    Column("excluded", lambda record: record.excluded),
-    Column("attempts", lambda record: record.attempts or 1),
+    Column("excluded", lambda record: record.excluded is not None),
+    Column("attempts", lambda record: record.attempts),
     Column("termination_reason", lambda record: record.termination_reason),
     Column("stop_token", lambda record: record.stop_token),
     Column("error", lambda record: record.error),

@@ -119,7 +119,7 @@ def _domain(
     tasks = dict.fromkeys(record.group.task for record in records)
     verdicts = [floors[task] for task in tasks if task in floors]
     scores, variants = Scores.of(name, records), Variants.of(records)
-    used = [each for record in records for each in record.usage.values()]
+    used = [each for record in records for each in record.model_usage.values()]
     return DomainSummary(
         scores=scores.without_rates(len(tasks)) if variants else scores.with_intervals(records),
         variants=variants,

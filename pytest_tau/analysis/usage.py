@@ -110,7 +110,7 @@ def time_limit_line(records: Iterable[TrialRecord]) -> str | None:
     ended, attempts = 0, dict[str, int]()
     for record in records:
         ended += (record.error or "").startswith(OUT_OF_TIME)
-        for role, used in record.usage.items():
+        for role, used in record.model_usage.items():
             if used.timeouts:
                 attempts[role] = attempts.get(role, 0) + used.timeouts
     parts = [f"{plural(ended, 'conversation')} cut off (--tau-timeout)"] if ended else []

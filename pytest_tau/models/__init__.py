@@ -28,6 +28,7 @@ from .notes import (
     Party,
     Played,
 )
+from .results import CAPABILITY_LIMIT, FAULTS, LIMITS, STOPS, ModelUsage, TerminationReason, TrialResult
 from .reviews import Review, ReviewFinding, ReviewJudge, ReviewMode, add_review, any_review, review_of
 from .rewards import (
     ActionCheck,
@@ -42,19 +43,13 @@ from .rewards import (
 )
 from .script import Answer, Goal, Request, Spoken, UserScript
 from .simulations import (
-    CAPABILITY_LIMIT,
     DUPLEX,
     DUPLEX_MODE,
-    FAULTS,
-    LIMITS,
     OUT_OF_TIME,
-    STOPS,
     Call,
     ConversationEnded,
-    ModelUsage,
     RecordingEnded,
     Simulation,
-    TerminationReason,
     calls_in,
     simulation_id,
 )
@@ -138,6 +133,7 @@ __all__ = [
     "TerminationReason",
     "ToolCall",
     "ToolMessage",
+    "TrialResult",
     "UserMessage",
     "UserScenario",
     "UserScript",

@@ -126,6 +126,10 @@ class RewardInfo(_Check):
     partial: dict[str, int | float | None] | None = None
     outcome: OutcomeCheck | None = Field(default=None, exclude_if=operator.not_)
 
+    def without_checks(self) -> RewardInfo:
+        """Return the verdict with its numbers alone."""
+        return self.model_copy(update=_NO_CHECKS)
+
     @property
     def compared_outcome(self) -> int | None:
         """Return the position of ``outcome``."""
@@ -162,3 +166,9 @@ class RewardInfo(_Check):
         Source: τ²-bench v1.0.1, metrics: success is a reward within 1e-6 of 1.
         """
         return abs(self.reward - 1.0) <= 1e-6
+
+
+#: All fields of a verdict but its numbers.
+_NO_CHECKS = dict.fromkeys(
+    RewardInfo.model_fields.keys() - {"reward", "db_check", "reward_basis", "reward_breakdown", "outcome"}
+)

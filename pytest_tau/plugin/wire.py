@@ -234,6 +234,6 @@ def from_data(data: dict[str, Any]) -> TrialReport:
     if "record" in data:
         from ..runs.record import TrialRecord
 
-        record = TrialRecord.from_dict(data["record"])
+        record = TrialRecord.model_validate(data["record"])
     gate = TestGate(*data["test_gate"]) if "test_gate" in data else None
     return TrialReport(**{**data, "record": record, "test_gate": gate})

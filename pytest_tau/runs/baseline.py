@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,9 @@ def write_baseline(folder: Path, records: Iterable[TrialRecord], manifest: Mappi
     if folder == BASELINE:
         ignore_in_git(folder.parent)
     # Errors quote texts of somebody's machine, and are not compared. Sorted records make for a small diff.
-    lines = [json.dumps(replace(record, error=None).as_dict(), ensure_ascii=False) + "\n" for record in ordered]
+    lines = [
+        json.dumps(record.model_copy(update={"error": None}).as_dict(), ensure_ascii=False) + "\n" for record in ordered
+    ]
     atomic_write(folder / RECORDS, "".join(lines))
     write_manifest(folder, manifest)
 

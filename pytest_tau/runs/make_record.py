@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..evaluation import components_of
-from ..models import calls_in
+from ..models import TrialResult, calls_in
 from .record import TrialRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from ..evaluation import Evaluator
     from ..models import Call, Notes, RewardInfo, Simulation, Task
 
+#: The fields that a record has of its simulation.
+_OF_RESULT = tuple(TrialResult.model_fields)
 #: τ²-bench's telecom ids begin with the intent, and may end with the persona.
 _BRACKETED = re.compile(r"\[([^\]:]+)\]")
 _PERSONA = re.compile(r"\[PERSONA:([^\]]+)\]")
@@ -33,10 +36,10 @@ def make_record(
     evaluators: Sequence[Evaluator] = (),
     calls: Sequence[Call] | None = None,
 ) -> TrialRecord:
-    """Return the facts of a simulation.
+    """Return the record of a simulation.
 
     Args:
-        simulation: It.
+        simulation: The simulation.
         task: Its task, if it is available.
         domain: The domain's name.
         test: The node id of its test.
@@ -44,60 +47,33 @@ def make_record(
         evaluators: The components of plugins, if they are available.
         calls: Its calls, if they are known.
     """
-    conditions = simulation.conditions
-    return TrialRecord(
+    verdict = simulation.reward_info
+    made = calls_in(simulation.messages) if calls is None else calls
+    result = {name: getattr(simulation, name) for name in _OF_RESULT}
+    result |= {"info": _without_attempts(simulation.info), "reward_info": verdict and verdict.without_checks()}
+    record = TrialRecord(
+        **result,
         domain=domain,
-        task_id=simulation.task_id,
-        trial=simulation.trial,
-        seed=simulation.seed,
         test=test,
         restored=restored,
-        outcome=simulation.outcome,
-        termination_reason=simulation.termination_reason,
-        stop_token=simulation.stop_token,
-        error=simulation.error,
-        duration=simulation.duration,
-        usage=simulation.model_usage,
-        stated_cost=None if simulation.model_usage else _stated_cost(simulation),
+        failed_checks=_failed_checks(verdict, evaluators) if verdict else (),
+        messages=len(simulation.messages),
+        turns=simulation.turns,
+        calls=len(made),
+        failed_calls=sum(bool(call.result and call.result.error) for call in made),
+        groups=_with_persona(groups_of(task) if task else {}, simulation.conditions),
         cluster=task.cluster if task else "",
-        groups=_with_persona(groups_of(task) if task else {}, conditions),
-        conditions=conditions,
-        excluded=simulation.excluded is not None,
-        attempts=simulation.attempts if simulation.attempts > 1 else 0,
-        first_reward=simulation.first_reward,
-        **_of_verdict(simulation, evaluators),
-        **_of_messages(simulation, calls_in(simulation.messages) if calls is None else calls),
-        facts=simulation.facts,
-        info=_without_attempts(simulation.info),
+        stated_cost=None if simulation.model_usage else _stated_cost(simulation),
     )
+    for model in (record, record.reward_info):
+        if model is not None:
+            model.model_fields_set.clear()  # half of the memory of a record, for nothing
+    return record
 
 
 def _without_attempts(notes: Notes) -> Notes:
     """Return notes without the attempts that do not count, whose messages are long."""
     return replace(notes, discarded_attempts=[]) if notes.discarded_attempts else notes
-
-
-def _of_verdict(simulation: Simulation, evaluators: Sequence[Evaluator]) -> dict[str, Any]:
-    """Return the facts of the verdict; without one, only the reward."""
-    verdict = simulation.reward_info
-    if verdict is None:
-        return {"reward": simulation.reward}
-    return {
-        "reward": simulation.reward,
-        "failed_checks": _failed_checks(verdict, evaluators),
-        "breakdown": verdict.reward_breakdown or {},
-        "reached_outcome": verdict.reached_outcome,
-    }
-
-
-def _of_messages(simulation: Simulation, calls: Sequence[Call]) -> dict[str, Any]:
-    """Return the numbers of messages and calls."""
-    return {
-        "messages": len(simulation.messages),
-        "turns": simulation.turns,
-        "calls": len(calls),
-        "failed_calls": sum(bool(made.result and made.result.error) for made in calls),
-    }
 
 
 def _failed_checks(verdict: RewardInfo, evaluators: Sequence[Evaluator]) -> tuple[str, ...]:

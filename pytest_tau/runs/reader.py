@@ -228,7 +228,12 @@ def runs_in(folder: Path) -> list[str]:
 
 def _record(line: bytes, where: str) -> TrialRecord:
     try:
-        return TrialRecord.from_dict(parse_json(line, is_line=True))
+        values = parse_json(line, is_line=True)
+        if "outcome" in values:
+            raise ConfigurationError(
+                f"{where}: a record of an earlier version of pytest-tau: make the baseline again with tau bless RUN"
+            )
+        return TrialRecord.model_validate(values)
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{where}: not a record of a trial: {str(error).splitlines()[0]}") from None
 

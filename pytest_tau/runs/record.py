@@ -1,77 +1,48 @@
-"""One simulation in a few facts, without its conversation: what summaries, gates and comparisons are made of."""
+"""One trial without its conversation: what summaries, gates and comparisons are made of."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
-from ..models import NO_NOTES, ModelUsage, Notes
+from pydantic import ConfigDict, Field
+
+from ..models import TrialResult
 from .groups import Group
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: What tasks can be grouped by: the keys of a record's ``groups``.
 GROUPS = ("intent", "persona", "actions", "tags")
 
 
-@dataclass(frozen=True)
-class TrialRecord:
-    """One simulation without its conversation.
+class TrialRecord(TrialResult):
+    """The result of a trial without its conversation; its verdict has no checks.
 
     Attributes:
         test: The node id of its test; empty if that is not known.
-        failed_checks: Those that count and were not met, such as ``DB`` or ``ACTION cancel_order``.
-        breakdown: The reward by component.
-        reached_outcome: The position of the other right outcome that was reached; None if none was.
+        restored: It was taken from an earlier run.
+        failed_checks: The checks that count and were not met, such as ``DB`` or ``ACTION cancel_order``.
         messages: How many messages there are, results of tools among them.
         turns: How many of them are messages of the agent or the user.
         calls: Tool calls of both sides.
         failed_calls: Those of them that returned an error.
-        duration: Seconds.
-        usage: The sums over model calls, by role.
         groups: What the task is counted under, by ``intent``, ``persona``, ``actions``, ``tags``; only what is known.
         cluster: What tasks of the domain have in common that pass or fail together; empty for a task by itself.
         stated_cost: USD of both sides in a result file of others; None if that of either is not known.
-        restored: It was taken from an earlier run.
-        info: What is known of it besides its verdict, without the attempts that do not count.
-        conditions: The conditions under which it was run; None for results of others and of earlier versions.
-        excluded: It is excluded from rates.
-        attempts: The number of attempts that were run; more than 1 if the trial was run again.
-        first_reward: The reward of the first of several attempts; None if there was one.
-        facts: What capabilities know of it, by the name of the capability.
     """
 
+    model_config = ConfigDict(frozen=True)
+
     domain: str
-    task_id: str
-    trial: int
-    outcome: Literal["passed", "failed", "error"]
-    reward: float
-    termination_reason: str
     test: str = ""
-    stop_token: str | None = None
-    error: str | None = None
+    restored: bool = False
     failed_checks: tuple[str, ...] = ()
-    breakdown: Mapping[str, float] = field(default_factory=dict)
     messages: int = 0
     turns: int = 0
     calls: int = 0
     failed_calls: int = 0
-    duration: float = 0.0
-    usage: Mapping[str, ModelUsage] = field(default_factory=dict)
-    groups: Mapping[str, str] = field(default_factory=dict)
+    groups: dict[str, str] = Field(default_factory=dict)
     cluster: str = ""
     stated_cost: float | None = None
-    seed: int | None = None
-    restored: bool = False
-    info: Notes = NO_NOTES
-    conditions: Mapping[str, Any] | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    excluded: bool = False
-    attempts: int = 0
-    first_reward: float | None = None
-    reached_outcome: int | None = None
 
     @cached_property
     def group(self) -> Group:
@@ -101,47 +72,30 @@ class TrialRecord:
     @property
     def known_cost(self) -> float:
         """Return the USD of the model calls whose price is known."""
-        return sum(used.known_cost for used in self.usage.values())
+        return sum(used.known_cost for used in self.model_usage.values())
 
     @property
     def unpriced_calls(self) -> int:
         """Return the number of model calls of unknown price."""
-        return sum(used.unpriced_calls for used in self.usage.values())
+        return sum(used.unpriced_calls for used in self.model_usage.values())
 
     @property
     def cost(self) -> float | None:
         """Return the USD of all model calls; None if the price of any is unknown, or nothing was called."""
-        if not self.usage:
+        if not self.model_usage:
             return self.stated_cost
         return None if self.unpriced_calls else self.known_cost
 
+    @property
+    def breakdown(self) -> dict[str, float]:
+        """Return the reward by component; empty without a verdict."""
+        return (self.reward_info and self.reward_info.reward_breakdown) or {}
+
+    @property
+    def reached_outcome(self) -> int | None:
+        """Return the position of the other right outcome that was reached; None if none was."""
+        return self.reward_info.reached_outcome if self.reward_info else None
+
     def as_dict(self) -> dict[str, Any]:
         """Return the record as JSON, without fields that have their default."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        values["usage"] = {role: used.model_dump(exclude_defaults=True) for role, used in self.usage.items()}
-        values |= {"failed_checks": list(self.failed_checks), "info": self.info.as_info()}
-        return {
-            name: value
-            for name, value in values.items()
-            if value or name in _ALWAYS or (name in _IF_KNOWN and value is not None)
-        }
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> TrialRecord:
-        """Return the record that ``as_dict`` made this of; unknown fields are skipped.
-
-        Raises:
-            TypeError: A field that identifies the trial is missing.
-            pydantic.ValidationError: The usage is not valid.
-        """
-        known = {each.name for each in fields(cls)}
-        kept = {name: value for name, value in values.items() if name in known}
-        kept |= {"failed_checks": tuple(kept.get("failed_checks", ())), "info": Notes.read(kept.get("info") or {})}
-        kept["usage"] = {role: ModelUsage.model_validate(used) for role, used in kept.get("usage", {}).items()}
-        return cls(**kept)
-
-
-#: Fields that are written whatever their values.
-_ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
-#: Fields that are written if they are known, even 0 or empty.
-_IF_KNOWN = frozenset({"first_reward", "reached_outcome"})
+        return self.model_dump(mode="json", exclude_defaults=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from trial_records import trial_record
 
 from pytest_tau.analysis.comparability import conditions_of_run, differing_conditions
 from pytest_tau.capabilities.fork.command import _NAMED_ONLY, _settings
@@ -30,7 +30,6 @@ from pytest_tau.protocol import read_checkout, write_texts
 from pytest_tau.runner import TrialSetup
 from pytest_tau.runner.conditions import conditions_of
 from pytest_tau.runs.manifest import diff_settings, recorded_settings
-from pytest_tau.runs.record import TrialRecord
 from pytest_tau.settings import flag
 
 if TYPE_CHECKING:
@@ -80,8 +79,7 @@ def configure(pytester, monkeypatch):
             models.asked |= {*run.choices}
             setup = TrialSetup(task, domain, domain.environment(task), run.simulation, models)
             sides = [context.source(side, run) for side in ("agent", "user")]
-            record = TrialRecord("mock", task.id, 0, "passed", 1.0, "user_stop")
-            record = replace(record, conditions=conditions_of(setup, *sides, {}))
+            record = trial_record(task.id, conditions=conditions_of(setup, *sides, {}))
             settings = recorded_settings(run)
             return Ran(config, run, settings, conditions_of_run([record], {"settings": settings}))
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 
 import pytest
+from trial_records import trial_record
 
 from pytest_tau.analysis.gates.metrics import by_task, metric_named
 from pytest_tau.analysis.statistics import mean_interval
@@ -13,7 +14,6 @@ from pytest_tau.capabilities.partial_credit.figures import page
 from pytest_tau.capability.calls import columns_of
 from pytest_tau.cli import main
 from pytest_tau.evaluation.partial import COUNTS, SHARES
-from pytest_tau.runs.record import TrialRecord
 
 WORKERS = [(), ("-n", "2")]
 
@@ -141,10 +141,7 @@ def test_the_columns_are_the_numbers_of_the_verdict():
 
 def tasks(*values):
     """A trial of each task, with what was measured of it."""
-    records = [
-        TrialRecord("mock", str(number), 0, "passed", 1.0, "user_stop", facts={"partial_credit": facts})
-        for number, facts in enumerate(values)
-    ]
+    records = [trial_record(str(number), facts={"partial_credit": facts}) for number, facts in enumerate(values)]
     return list(by_task(records).values())
 
 

@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from trial_records import trial_record
 
 from pytest_tau import load_domain
 from pytest_tau.analysis.gates import Gate
@@ -21,7 +22,6 @@ from pytest_tau.cli import main
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import Evaluation
 from pytest_tau.policy import PolicyReport, RecordedBreach
-from pytest_tau.runs.record import TrialRecord
 from pytest_tau.testing import ScriptedParticipant, call
 
 WORKERS = [(), ("-n", "2")]
@@ -322,7 +322,7 @@ def measured(task, *, broken=False, checked="asks", **fields):
     breaches = (RecordedBreach(checked, 1, "x"),) if broken else ()
     found = PolicyReport((checked,), breaches)
     stored = found.as_dict() | {"kept": {checked: found.score}}
-    record = TrialRecord("mock", task, 0, "passed", 1.0, "user_stop", facts={capability.name: stored}, **fields)
+    record = trial_record(task, facts={capability.name: stored}, **fields)
     return Measured(record, found)
 
 
@@ -331,7 +331,7 @@ def test_rules_are_compared_over_the_trials_in_which_they_were_checked():
 
     def tasks(broken):
         others = [[measured(name, checked="other")] for name in "dfg"]
-        return [[measured("a")], [measured("b")], [measured("c", broken=broken), measured("c", excluded=True)], *others]
+        return [[measured("a")], [measured("b")], [measured("c", broken=broken), measured("c", excluded="x")], *others]
 
     pairs = [*zip(tasks(False), tasks(True), strict=True)]
     lines = comparison(Compared([], [], pairs))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from trial_records import trial_record
 
 from pytest_tau.analysis.scores import flaky_lines
 from pytest_tau.plugin.report.run_counts import count_lines
 from pytest_tau.runs.groups import Group
-from pytest_tau.runs.record import TrialRecord
 
 #: Passes where the trial's seed is even, breaks in the user of ``broken`` tasks.
 AGENT = """
@@ -38,15 +38,7 @@ class User:
 
 
 def record(task, outcome, trial=0, domain="mock"):
-    return TrialRecord(
-        domain=domain,
-        task_id=task,
-        trial=trial,
-        outcome=outcome,
-        reward=float(outcome == "passed"),
-        termination_reason="user_stop",
-        test=f"{domain}::{task}[trial-{trial}]",
-    )
+    return trial_record(task, trial, outcome, domain=domain, test=f"{domain}::{task}[trial-{trial}]")
 
 
 def records(**outcomes):

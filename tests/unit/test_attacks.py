@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from trial_records import trial_record
 
 import pytest_tau
 from pytest_tau import SimulationSettings
@@ -558,17 +559,9 @@ def record(
     found = {"name": attack, "delivered": [3], "success": int(success), "message_idx": 4, "evidence": "call"}
     found["utility"] = int(passed)
     name = f"{task_id}[{f'attack.{attack}-' if attack else ''}trial-0]"
-    fields: dict[str, Any] = {
-        "domain": "d",
-        "task_id": task_id,
-        "trial": 0,
-        "outcome": "passed" if passed else "failed",
-        "reward": float(passed),
-        "termination_reason": "user_stop",
-        "test": f"d::{name}",
-        "facts": {"attacks": found if attack else {}},
-    }
-    return TrialRecord(**fields | changes)
+    outcome = changes.pop("outcome", "passed" if passed else "failed")
+    told = {"domain": "d", "test": f"d::{name}", "facts": {"attacks": found if attack else {}}}
+    return trial_record(task_id, 0, outcome, **told | changes)
 
 
 def test_rates_are_paired_over_the_tasks_that_were_run_in_both_ways() -> None:
@@ -611,8 +604,11 @@ def test_the_difference_of_two_runs_is_over_the_same_tasks() -> None:
 
 
 def test_trials_excluded_for_a_fault_of_the_user_are_in_no_rate() -> None:
-    records = [record(f"t{number}", attack="a", success=number < 2, excluded=number < 1) for number in range(4)]
-    (rates,) = attack_rates(of([*records, record("t1"), record("t2", passed=False, excluded=True)]))
+    records = [
+        record(f"t{number}", attack="a", success=number < 2, excluded="x" if number < 1 else None)
+        for number in range(4)
+    ]
+    (rates,) = attack_rates(of([*records, record("t1"), record("t2", passed=False, excluded="x")]))
     assert (rates.tasks, rates.trials, rates.success.value) == (3, 3, pytest.approx(1 / 3))
     assert rates.paired is not None
     assert (len(rates.paired.pairs), rates.without.value) == (1, 1)

@@ -199,7 +199,7 @@ def test_facts_that_were_found_after_a_run_are_merged_into_its_simulations(domai
 def test_facts_reach_the_record_the_columns_and_the_gates(domain: Domain) -> None:
     columns = columns_of([counting()])
     records = [make_record(talk(domain, counting().with_settings()), WANTED, "tiny")]
-    assert TrialRecord.from_dict(json.loads(json.dumps(records[0].as_dict()))) == records[0]
+    assert TrialRecord.model_validate(json.loads(json.dumps(records[0].as_dict()))) == records[0]
     (column,) = [each for each in with_facts(columns) if each.name == "said"]
     assert column.value(records[0]) == 3
     assert metric_named("said", columns)

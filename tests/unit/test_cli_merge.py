@@ -218,7 +218,7 @@ def test_a_complete_last_line_needs_no_newline(tau: Tau) -> None:
         ("7", "expected a stored simulation"),
         ('{"task_id": "t"}', "expected a stored simulation"),
         ('{"domain": 7}', "expected a stored simulation"),
-        ('{"domain": "mock"}', "id: field required"),
+        ('{"domain": "mock"}', "task_id: field required"),
         (json.dumps(kept(trial="first")), "trial: input should be a valid integer"),
         (json.dumps(kept(termination_reason="bored")), "termination_reason: input should be 'user_stop'"),
         (json.dumps(kept(messages=[{"role": "owl"}])), "messages.0"),

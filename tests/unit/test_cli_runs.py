@@ -55,10 +55,10 @@ def test_the_latest_run_comes_first(three: Tau) -> None:
 @pytest.mark.parametrize(("unpriced", "shown"), [(2, "cost unknown"), (1, "$0.50 and 1 call with unknown price")])
 def test_the_cost_is_unknown_if_no_call_has_a_price(tau: Tau, unpriced: int, shown: str) -> None:
     usage = {"calls": 2, "unpriced_calls": unpriced, "known_cost": 0.5 * (unpriced < 2)}
-    record = {"domain": "mock", "task_id": "t", "trial": 0, "outcome": "passed", "reward": 1.0}
+    record = {"domain": "mock", "task_id": "t", "trial": 0, "reward_info": {"reward": 1.0}}
     folder = RUNS / "a"
     folder.mkdir(parents=True)
-    line = record | {"termination_reason": "user_stop", "usage": {"agent": usage}}
+    line = record | {"termination_reason": "user_stop", "model_usage": {"agent": usage}}
     (folder / "records.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
     assert f"1 trial, {shown}, " in tau("runs").lines[1]
 

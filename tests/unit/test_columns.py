@@ -6,6 +6,8 @@ import csv
 import io
 from collections import Counter
 
+from trial_records import trial_record
+
 from pytest_tau.analysis.columns import COLUMNS
 from pytest_tau.analysis.gates.metrics import METRICS
 from pytest_tau.analysis.summary import summarise
@@ -13,7 +15,6 @@ from pytest_tau.reports.export import write_csv
 from pytest_tau.reports.html.data import page_columns
 from pytest_tau.reports.text import format_stats
 from pytest_tau.runs.reader import Run
-from pytest_tau.runs.record import TrialRecord
 
 
 def repeated(names):
@@ -42,9 +43,7 @@ def test_each_is_where_it_says(tmp_path):
 
 
 def test_the_summary_shows_the_mean_of_each_that_has_a_unit():
-    records = [
-        TrialRecord("mock", "a", trial, "passed", 1.0, "user_stop", turns=2 + trial, calls=3) for trial in (0, 1)
-    ]
+    records = [trial_record("a", trial, turns=2 + trial, calls=3) for trial in (0, 1)]
     (summary,) = summarise(records)
     assert summary.stats is not None
     assert {"2.5 turns", "3.0 calls"} <= set(format_stats(summary.stats, None, 2))

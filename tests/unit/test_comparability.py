@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from trial_records import trial_record
 
 import pytest_tau
 from pytest_tau.analysis.comparability import comparability
+from pytest_tau.models import RewardInfo
 from pytest_tau.runs.record import TrialRecord
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +36,7 @@ STANDARD = {
 
 def record(task="a", trial=0, domain="airline", reason="user_stop", outcome="passed", conditions=None):
     found = STANDARD if conditions is None else conditions
-    return TrialRecord(domain, task, trial, outcome, 1.0, reason, conditions=found)
+    return trial_record(task, trial, outcome, domain=domain, termination_reason=reason, conditions=found)
 
 
 def whole(**changes):
@@ -83,7 +84,7 @@ def test_different_texts_are_named():
 
 
 def test_a_time_limit_that_struck_is_named():
-    late = replace(whole()[0], termination_reason="timeout", outcome="failed")
+    late = whole()[0].model_copy(update={"termination_reason": "timeout", "reward_info": RewardInfo(reward=0.0)})
     assert comparability([late, *whole()[1:]]).deviations == ("the time limit ended 1 trial",)
 
 
@@ -92,7 +93,7 @@ def test_a_time_limit_that_struck_is_named():
     [
         (whole()[:4], ["airline: 1 of 2 tasks of the split base"]),
         ([each for each in whole() if each.trial < 3], ["airline: 3 of 4 trials"]),
-        ([*whole()[:-1], replace(whole()[-1], outcome="error")], ["airline: 3 of 4 trials"]),
+        ([*whole()[:-1], whole()[-1].model_copy(update={"reward_info": None})], ["airline: 3 of 4 trials"]),
         (
             [*whole(), record("z", conditions={key: value for key, value in STANDARD.items() if key != "base"})],
             ["airline: 1 trial of tasks outside of the split base"],
@@ -116,7 +117,7 @@ def test_other_domains_have_no_comparability():
 
 
 def test_results_of_others_are_unknown():
-    found = comparability([TrialRecord("airline", "a", 0, "passed", 1.0, "user_stop")])
+    found = comparability([trial_record("a", domain="airline")])
     assert found.text == "unknown (the run has not recorded its conditions)"
 
 
@@ -140,7 +141,7 @@ def test_conditions_are_those_of_the_trial():
 
 
 def test_a_record_keeps_the_conditions():
-    assert TrialRecord.from_dict(record().as_dict()).conditions == STANDARD
+    assert TrialRecord.model_validate(record().as_dict()).conditions == STANDARD
 
 
 #: The rows of the page's table of differences, and the tests that hold them.

@@ -6,17 +6,16 @@ import gzip
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from math import comb
 from pathlib import Path
 
 import pytest
+from trial_records import trial_record
 
 from pytest_tau.analysis.compare import Comparison, RunRecords
 from pytest_tau.analysis.paired import Pair, Paired, PassCount
 from pytest_tau.cli import main
-from pytest_tau.models import Notes
-from pytest_tau.runs.record import TrialRecord
+from pytest_tau.models import Notes, RewardInfo
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 KEPT, LOST, GAINED, NEVER = (
@@ -28,7 +27,7 @@ def trials(*told, domain="mock", errors=0, **fields):
     """Records from pairs of a task and its trials: ``("a", "pf")``; ``e`` is an error."""
     outcomes = {"p": "passed", "f": "failed", "e": "error"}
     return [
-        TrialRecord(domain, task, trial, outcomes[one], float(one == "p"), "user_stop", **fields)
+        trial_record(task, trial, outcomes[one], domain=domain, **fields)
         for task, letters in told
         for trial, one in enumerate(letters)
     ]
@@ -456,14 +455,14 @@ class TestLosses:
         before = trials(*((str(number), "pp") for number in range(20)))
         whole = trials(*((str(number), "ee" if number < 8 else "pp") for number in range(20)))
         assert "16 of 40 trials after" in self.compare(before, whole).undecided[0]
-        excluded = trials(*((str(number), "pp") for number in range(8)), excluded=True)
+        excluded = trials(*((str(number), "pp") for number in range(8)), excluded="x")
         excluded += trials(*((str(number), "pp") for number in range(4, 20)))
         assert "16 of 48 trials after" in self.compare(before, excluded).undecided[0]
 
     def test_losses_of_a_cluster_are_one(self):
         before = trials(*((str(number), "pp") for number in range(20)))
         after = trials(*((str(number), "pe" if number < 10 else "pp") for number in range(20)))
-        labelled = [replace(each, cluster="a" if int(each.task_id) < 10 else "") for each in after]
+        labelled = [each.model_copy(update={"cluster": "a" if int(each.task_id) < 10 else ""}) for each in after]
         assert self.compare(before, after).undecided
         assert self.compare(before, labelled).undecided == []
 
@@ -477,7 +476,9 @@ class TestClusters:
     def test_the_labels_of_either_run_count(self):
         told = [(str(number), "p") for number in range(12)], [(str(number), "f") for number in range(12)]
         good, bad = (trials(*each) for each in told)
-        labelled = [[replace(each, cluster=f"c{int(each.task_id) % 6}") for each in side] for side in (good, bad)]
+        labelled = [
+            [each.model_copy(update={"cluster": f"c{int(each.task_id) % 6}"}) for each in side] for side in (good, bad)
+        ]
         for before, after in ((labelled[0], bad), (good, labelled[1]), labelled):
             found = self.compare(before, after)
             assert found.variants[""].independent == 6
@@ -487,14 +488,20 @@ class TestClusters:
 
     def test_one_label_in_two_domains_is_two_clusters(self):
         sides = [
-            [replace(each, cluster="a") for name in ("one", "two") for each in trials(("0", t), ("1", t), domain=name)]
+            [
+                each.model_copy(update={"cluster": "a"})
+                for name in ("one", "two")
+                for each in trials(("0", t), ("1", t), domain=name)
+            ]
             for t in "pf"
         ]
         assert self.compare(*sides).variants[""].independent == 2
 
     def test_too_few_clusters_that_passed_decide_nothing(self):
-        good = [replace(each, cluster="a") for each in trials(*((str(number), "p") for number in range(30)))]
-        bad = [replace(each, outcome="failed", reward=0.0) for each in good]
+        good = [
+            each.model_copy(update={"cluster": "a"}) for each in trials(*((str(number), "p") for number in range(30)))
+        ]
+        bad = [each.model_copy(update={"reward_info": RewardInfo(reward=0.0)}) for each in good]
         found = self.compare(good, bad)
         assert found.undecided == ["1 cluster passed before, and a loss on fewer than 5 is never significant"]
         assert "(no interval with fewer than 6 clusters, p = 0.500)" in found.lines()[1]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 from typing import Any
 
 import pytest
+from trial_records import trial_record
 
 from pytest_tau.analysis.compare import Comparison, RunRecords
 from pytest_tau.analysis.many import ManyRuns, holm
@@ -15,7 +15,6 @@ from pytest_tau.analysis.paired import Paired
 from pytest_tau.cli import main
 from pytest_tau.reports.many_latex import many_latex
 from pytest_tau.reports.many_runs import many_html, many_markdown, many_text
-from pytest_tau.runs.record import TrialRecord
 
 OUTCOMES = {"p": "passed", "f": "failed", "e": "error"}
 
@@ -23,16 +22,7 @@ OUTCOMES = {"p": "passed", "f": "failed", "e": "error"}
 def run_of(name: str, tasks: dict[str, str], seeds: tuple[int | None, ...] = (), info: Any = None, **fields: Any):
     """A run of tasks with the outcomes of their trials: ``pf`` for a passed and a failed one."""
     records = [
-        TrialRecord(
-            "mock",
-            task,
-            trial,
-            OUTCOMES[one],
-            float(one == "p"),
-            "user_stop",
-            seed=seeds[trial] if trial < len(seeds) else None,
-            **fields,
-        )
+        trial_record(task, trial, OUTCOMES[one], seed=seeds[trial] if trial < len(seeds) else None, **fields)
         for task, letters in tasks.items()
         for trial, one in enumerate(letters)
     ]
@@ -42,7 +32,7 @@ def run_of(name: str, tasks: dict[str, str], seeds: tuple[int | None, ...] = (),
 def variants_of(name: str, tests: dict[str, dict[str, str]]) -> RunRecords:
     """A run of several tests, each named by the node id of its trials, in which braces are the task."""
     records = [
-        dataclasses.replace(record, test=test.format(record.task_id))
+        record.model_copy(update={"test": test.format(record.task_id)})
         for test, tasks in tests.items()
         for record in run_of(name, tasks).records
     ]
@@ -168,7 +158,7 @@ class TestManyRuns:
     def test_trials_excluded_from_rates_are_not_compared(self) -> None:
         """Without them every task passes in both runs."""
         first, second = run_of("a", tasks_of(*["pp"] * 6)), run_of("b", tasks_of(*["pf"] * 6))
-        excluded = [dataclasses.replace(each, excluded=not each.passed) for each in second.records]
+        excluded = [each.model_copy(update={"excluded": None if each.passed else "x"}) for each in second.records]
         many = ManyRuns([first, second._replace(records=excluded)])
         assert [row.rate for row in many.rows] == [1.0, 1.0]
         assert [row.trials for row in many.rows] == [12, 6]
@@ -376,7 +366,7 @@ class TestDoubts:
 
     def test_clusters_are_named_in_every_format(self) -> None:
         def clustered(run: RunRecords) -> RunRecords:
-            labelled = (dataclasses.replace(each, cluster=f"c{int(each.task_id[1:]) % 3}") for each in run.records)
+            labelled = (each.model_copy(update={"cluster": f"c{int(each.task_id[1:]) % 3}"}) for each in run.records)
             return run._replace(records=[*labelled])
 
         many = ManyRuns(

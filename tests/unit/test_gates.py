@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
-from dataclasses import replace
 
 import pytest
+from trial_records import trial_record as record
 
 from pytest_tau.analysis.gates import Gate
 from pytest_tau.analysis.gates.gate import Verdict
@@ -15,12 +15,6 @@ from pytest_tau.analysis.statistics import Interval, wilson
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage
 from pytest_tau.runs.groups import Group
-from pytest_tau.runs.record import TrialRecord
-
-
-def record(task="t", trial=0, outcome="passed", domain="mock", **fields):
-    reward = fields.pop("reward", float(outcome == "passed"))
-    return TrialRecord(domain, task, trial, outcome, reward, "user_stop", **fields)
 
 
 def records(**tasks):
@@ -122,9 +116,9 @@ class TestValues:
 
     def test_a_cost_that_is_not_known_meets_no_gate(self):
         priced, unpriced = ModelUsage(calls=1, known_cost=0.5), ModelUsage(calls=2, unpriced_calls=1, known_cost=0.1)
-        trials = [record("a", usage={"agent": priced, "user": priced}), record("b", usage={})]
+        trials = [record("a", model_usage={"agent": priced, "user": priced}), record("b", model_usage={})]
         assert verdict("cost<=0.5", trials).value == 0.5
-        found = verdict("cost<=9", [*trials, record("c", usage={"agent": unpriced})])
+        found = verdict("cost<=9", [*trials, record("c", model_usage={"agent": unpriced})])
         assert not found.met
         assert str(found) == "gate cost <= 9: not decided: it is unknown for 1 trial"
 
@@ -330,7 +324,9 @@ class TestClusters:
     def test_of_each_metric(self, metric):
         outcomes = [("failed", "passed")[(task + trial) % 3 > 0] for task in range(12) for trial in range(2)]
         alone = [record(f"t{n // 2}", n % 2, each, turns=n) for n, each in enumerate(outcomes)]
-        found = verdict(metric, [replace(each, cluster=f"c{int(each.task_id[1:]) % 4}") for each in alone])
+        found = verdict(
+            metric, [each.model_copy(update={"cluster": f"c{int(each.task_id[1:]) % 4}"}) for each in alone]
+        )
         assert found.clusters == 4
         assert found.interval is not None
         assert found.interval != verdict(metric, alone).interval

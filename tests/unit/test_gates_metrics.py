@@ -40,7 +40,7 @@ def listed(trials, **planned):
 
 class TestTrials:
     def test_those_that_wait_were_planned_and_have_not_ended(self):
-        ended = [record(trial=0), record(trial=1, outcome="error", reward=0.0), record(trial=2, excluded=True)]
+        ended = [record(trial=0), record(trial=1, outcome="error"), record(trial=2, excluded="x")]
         for planned, waiting in ((5, 2), (3, 0), (1, 0)):
             assert listed(ended, t=planned)[0].waiting == waiting
 
@@ -53,7 +53,7 @@ class TestTrials:
 class TestExcluded:
     def test_a_gate_says_how_many_trials_it_leaves_out(self):
         """Those with a fault of the user; the share of errors is among all trials."""
-        trials = [*records(a="pf"), record("a", trial=2, excluded=True)]
+        trials = [*records(a="pf"), record("a", trial=2, excluded="x")]
         told = "over 2 trials, 1 more excluded because of the user"
         assert {name: verdict(f"{name}>=0", trials).basis for name in ("pass^1", "reward", "errors")} == {
             **dict.fromkeys(("pass^1", "reward"), told),
@@ -68,11 +68,11 @@ class TestErrors:
 
     def test_trials_excluded_for_a_fault_of_the_user_are_among_all_trials(self):
         """One error among four trials, of which two are excluded."""
-        found = listed([*records(a="pe"), *(record("a", trial=number, excluded=True) for number in (2, 3))], a=5)
+        found = listed([*records(a="pe"), *(record("a", trial=number, excluded="x") for number in (2, 3))], a=5)
         assert ERRORS.value(found) == 0.25
         assert ERRORS.reach(found) == (0.2, 0.4, True)
         assert ERRORS.interval([*found, *found]) == ratio_interval([(1, 4), (1, 4)], proportion=True)
-        assert ERRORS.value(listed([record("a", excluded=True)])) == 0
+        assert ERRORS.value(listed([record("a", excluded="x")])) == 0
 
     def test_all_waiting_ones_can_become_errors(self):
         assert ERRORS.reach(listed(records(a="pe"), a=4)) == (0.25, 0.75, True)
@@ -99,7 +99,7 @@ class TestMeans:
 
     def test_waiting_trials_can_have_every_value(self):
         reward, turns = METRICS["reward"], METRICS["turns"]
-        trials = [record("a", reward=1.0, turns=4), record("b", reward=0.5, turns=2)]
+        trials = [record("a", reward=1.0, turns=4), record("b", outcome="failed", reward=0.5, turns=2)]
         assert reward.reach(listed(trials)) == (0.75, 0.75, True)
         assert reward.reach(listed(trials, b=3)) == (1.5 / 4, 3.5 / 4, True)
         assert turns.reach(listed(trials)) == (3, 3, True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest._io import TerminalWriter
 from hypothesis import example, given, settings, strategies as st
+from trial_records import trial_record
 
 from pytest_tau.commands.output import Printer, print_json
 from pytest_tau.evaluation import Line
@@ -32,16 +33,8 @@ quick = settings(max_examples=60, deadline=None)
 
 
 def record(text: str) -> TrialRecord:
-    return TrialRecord(
-        domain=text or "d",
-        task_id=text,
-        trial=0,
-        outcome="failed",
-        reward=0.0,
-        termination_reason="agent_error",
-        error=text,
-        failed_checks=(text,),
-    )
+    told = {"domain": text or "d", "termination_reason": "agent_error", "error": text, "failed_checks": (text,)}
+    return trial_record(text, outcome="failed", **told)
 
 
 @pytest.mark.parametrize("piece", ["\x1b[31m", "::error::E", "a\r::error::E", "##[error]E", "a ##vso[x]", "  ::a"])

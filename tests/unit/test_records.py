@@ -64,13 +64,13 @@ def test_a_record_comes_back_from_json() -> None:
     usage = {"agent": {"model": "m", "calls": 2, "known_cost": 0.5}}
     told = {"blame": {"party": "agent", "reason": "r"}}
     record = make_record(simulation(model_usage=usage, info=told, seed=4), task(), "mock", "x", restored=True)
-    assert TrialRecord.from_dict(json.loads(json.dumps(record.as_dict()))) == record
+    assert TrialRecord.model_validate(json.loads(json.dumps(record.as_dict()))) == record
     assert record.info == Notes(blame=Attribution("agent", "r"))
 
 
 def test_a_record_of_a_later_version_is_read() -> None:
     record = make_record(simulation(), None, "mock")
-    assert TrialRecord.from_dict({**record.as_dict(), "unheard_of": 1}) == record
+    assert TrialRecord.model_validate({**record.as_dict(), "unheard_of": 1}) == record
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,10 @@ def test_a_baseline_has_records_alone(tmp_path: Path) -> None:
     assert run.records() == [record]
     with pytest.raises(ConfigurationError, match="only records"):
         list(run.trials())
+    earlier = {"domain": "mock", "task_id": "t", "trial": 0, "outcome": "passed", "reward": 1.0}
+    (folder / "records.jsonl").write_text(json.dumps(earlier) + "\n")
+    with pytest.raises(ConfigurationError, match=r"of an earlier version.*again with tau bless RUN"):
+        run.records()
     (folder / "records.jsonl").write_text('{"domain": "mock"}\n')
     with pytest.raises(ConfigurationError, match=r"records\.jsonl, line 1: not a record of a trial"):
         run.records()

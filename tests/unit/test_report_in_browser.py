@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from trial_records import trial_record
 
 from pytest_tau import Capability, PageBlock, PageItem, TaskBlock, TaskPages
 from pytest_tau.models import Review, ReviewFinding, add_review
 from pytest_tau.reports.html import write_report
 from pytest_tau.runs.reader import Run
-from pytest_tau.runs.record import TrialRecord
 
 from . import tiny
 from .chromium import browser, chromium
@@ -85,7 +85,7 @@ def many(folder: Path, number: int) -> Run:
     with (folder / "records.jsonl").open("w", encoding="utf-8") as file:
         for place, outcome in zip(range(number), outcomes, strict=False):
             task, trial = divmod(place, 4)
-            record = TrialRecord("tiny", f"task-{task}", trial, outcome, float(outcome == "passed"), "user_stop")
+            record = trial_record(f"task-{task}", trial, outcome, domain="tiny")
             file.write(json.dumps(record.as_dict()) + "\n")
     return Run(folder)
 
@@ -229,7 +229,7 @@ def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path)
     (tmp_path / "run" / "run.json").write_text(json.dumps({"format": 1, **info}), encoding="utf-8")
     with (tmp_path / "run" / "records.jsonl").open("w", encoding="utf-8") as file:
         for number, more in enumerate(facts):
-            record = TrialRecord("tiny", f"task-{number}", 0, "failed", 0.0, "user_stop", failed_checks=("DB",), **more)
+            record = trial_record(f"task-{number}", 0, "failed", domain="tiny", failed_checks=("DB",), **more)
             file.write(json.dumps(record.as_dict()) + "\n")
     report(tmp_path / "some.html", domain, Run(tmp_path / "run"))
     opened(page, tmp_path / "some.html")

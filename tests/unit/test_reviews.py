@@ -455,7 +455,7 @@ def test_lines_of_a_summary(domain: Domain) -> None:
     assert lines[2].startswith("rules of blame and review disagree in 1 of 2 trials: ")
     assert lines[2].endswith("trial 1 (agent, review: user)")
     assert lines_of([]) == []
-    assert TrialRecord.from_dict(records[0].as_dict()) == records[0]
+    assert TrialRecord.model_validate(records[0].as_dict()) == records[0]
 
 
 def test_a_disagreement_names_the_variant(domain: Domain) -> None:

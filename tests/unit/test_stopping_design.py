@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import replace
 from math import comb
 from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 import pytest
+from trial_records import trial_record
 
 from pytest_tau.analysis.gates import Gate
 from pytest_tau.analysis.paired import Pair, Paired, PassCount
@@ -238,8 +238,7 @@ class TestDrawing:
 
 
 def record(task: str, *, passed: bool = True, trial: int = 0, **values: object) -> TrialRecord:
-    outcome = "passed" if passed else "failed"
-    return TrialRecord("mock", task, trial, outcome, float(passed), "user_stop", **values)  # type: ignore[arg-type]
+    return trial_record(task, trial, "passed" if passed else "failed", **values)
 
 
 class TestPlanning:
@@ -255,7 +254,7 @@ class TestPlanning:
         assert Population.of([]) is None
 
     def test_excluded_trials_are_not_part_of_the_population(self) -> None:
-        records = [record("t0"), record("t1"), record("t1", passed=False, trial=1, excluded=True)]
+        records = [record("t0"), record("t1"), record("t1", passed=False, trial=1, excluded="x")]
         assert Population.of(records) == Population.guess(1.0)
 
     def test_single_trials_show_no_variance(self) -> None:
@@ -337,7 +336,10 @@ class TestPlanning:
             for task in range(40)
             for trial in range(2)
         ]
-        found, alone = Population.of(records), Population.of([replace(each, cluster="") for each in records])
+        found, alone = (
+            Population.of(records),
+            Population.of([each.model_copy(update={"cluster": ""}) for each in records]),
+        )
         assert found is not None
         assert alone is not None
         assert (found.together, alone.together) == (4, 1)
@@ -353,7 +355,7 @@ class TestPlanning:
     def test_costs(self) -> None:
         used = ModelUsage(model="m", calls=2, prompt_tokens=1000, completion_tokens=100, known_cost=0.5)
         found = Usage.of(
-            [record("t0", usage={"agent": used, "user": used}, duration=36.0), record("t1", duration=36.0)]
+            [record("t0", model_usage={"agent": used, "user": used}, duration=36.0), record("t1", duration=36.0)]
         )
         assert found == Usage(2000, 200, 1.0, 36.0)
         assert found.of_trials(100, 10) == {

@@ -49,7 +49,7 @@ class TestPredicted:
             assert probabilities(Gate.parse(text), tasks) == {"": expected}
 
     def test_errors_count_trials_that_are_excluded(self):
-        trials = [*records(a="pe"), *(record("a", trial=number, excluded=True) for number in (2, 3))]
+        trials = [*records(a="pe"), *(record("a", trial=number, excluded="x") for number in (2, 3))]
         tasks = by_task(trials, planned_tasks(a=5))
         assert cells_of(Gate.parse("errors<=1"), tasks.values()) == Counter([Cell(4, 1, 1)])
         tasks = by_task(records(a="ppe", b="pp"), planned_tasks(a=4, b=2))

@@ -33,11 +33,10 @@ def earlier(tmp_path: Path) -> str:
             "domain": "mock",
             "task_id": f"t{task}",
             "trial": trial,
-            "outcome": "passed" if (task + trial) % 4 else "failed",
-            "reward": float((task + trial) % 4 > 0),
+            "reward_info": {"reward": float((task + trial) % 4 > 0)},
             "termination_reason": "user_stop",
             "duration": 18.0,
-            "usage": used,
+            "model_usage": used,
         }
         for task in range(20)
         for trial in range(2)

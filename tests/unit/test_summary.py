@@ -7,6 +7,7 @@ from pathlib import Path
 from unicodedata import category
 
 import pytest
+from trial_records import trial_record
 
 from pytest_tau.analysis.statistics import pass_hat_k_interval
 from pytest_tau.analysis.summary import summarise
@@ -14,14 +15,12 @@ from pytest_tau.models import ModelUsage
 from pytest_tau.reports.markdown import annotation_lines, escaped, failing_tasks, markdown
 from pytest_tau.reports.text import detail_lines
 from pytest_tau.runs.groups import TaskId
-from pytest_tau.runs.record import TrialRecord
 from pytest_tau.text import distinct_lines, duration, money
 
 
 def trial(task="a", number=0, outcome="passed", **facts):
-    reward = facts.pop("reward", float(outcome == "passed"))
-    reason = facts.pop("termination_reason", "user_stop" if outcome != "error" else "infrastructure_error")
-    return TrialRecord(facts.pop("domain", "desk"), task, number, outcome, reward, reason, **facts)
+    reason = "user_stop" if outcome != "error" else "infrastructure_error"
+    return trial_record(task, number, outcome, **{"domain": "desk", "termination_reason": reason, **facts})
 
 
 def trials(task, outcomes, **facts):
@@ -146,7 +145,9 @@ class TestNumbers:
     def test_usage_is_of_all_trials_and_roles(self):
         agent = ModelUsage(calls=2, prompt_tokens=100, completion_tokens=10, known_cost=0.5)
         user = ModelUsage(calls=1, prompt_tokens=50, completion_tokens=5, unpriced_calls=1)
-        (summary,) = summarise([trial(usage={"agent": agent}), trial("b", outcome="error", usage={"user": user})])
+        (summary,) = summarise(
+            [trial(model_usage={"agent": agent}), trial("b", outcome="error", model_usage={"user": user})]
+        )
         usage = summary.usage
         assert (usage.calls, usage.prompt_tokens, usage.completion_tokens) == (3, 150, 15)
         assert (usage.known_cost, usage.unpriced_calls) == (0.5, 1)
@@ -274,17 +275,20 @@ class TestTerminal:
 
     def test_model_usage_is_shown_per_trial(self):
         usage = {"agent": ModelUsage(calls=2, prompt_tokens=1000, completion_tokens=20, known_cost=0.5)}
-        records = [trial(turns=3, calls=2, duration=2.0, usage=usage), trial("b", turns=4, duration=4.0, usage=usage)]
+        records = [
+            trial(turns=3, calls=2, duration=2.0, model_usage=usage),
+            trial("b", turns=4, duration=4.0, model_usage=usage),
+        ]
         assert terminal_lines(records, width=100) == [
             "  a trial        3.5 turns, 1.0 calls, 1,020 tokens, $0.5000, duration p50 3.0 s, p95 3.9 s"
         ]
 
     def test_a_price_that_is_not_known_is_no_zero(self):
         free = {"agent": ModelUsage(calls=2, unpriced_calls=2)}
-        assert "$" not in "".join(terminal_lines([trial(usage=free)]))
-        assert the_line(terminal_lines([trial(usage=free)], verbosity=1), "models").endswith("cost unknown")
+        assert "$" not in "".join(terminal_lines([trial(model_usage=free)]))
+        assert the_line(terminal_lines([trial(model_usage=free)], verbosity=1), "models").endswith("cost unknown")
         some = {"agent": ModelUsage(calls=2, known_cost=1.5, unpriced_calls=1)}
-        lines = terminal_lines([trial(usage=some)], verbosity=1)
+        lines = terminal_lines([trial(model_usage=some)], verbosity=1)
         assert "at least $1.50" in the_line(lines, "a trial")
         assert the_line(lines, "models").endswith("$1.50 and 1 call with unknown price")
 

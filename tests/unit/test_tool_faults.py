@@ -237,7 +237,7 @@ def test_such_a_trial_is_not_comparable_and_says_so(domain: Domain) -> None:
     found = talk(domain, [RENAME], "rename:1", "look:0.1")
     record = make_record(found, WANTED, "mock")
     assert record.facts["tool_faults"]["count"] == 1
-    assert TrialRecord.from_dict(record.as_dict()) == record
+    assert TrialRecord.model_validate(record.as_dict()) == record
     compared = comparability([record])
     assert compared is not None
     assert compared.kind == "custom"
@@ -248,7 +248,7 @@ def test_such_a_trial_is_not_comparable_and_says_so(domain: Domain) -> None:
 def test_a_trial_in_which_none_struck_is_known_to_be_one_with_faults(domain: Domain) -> None:
     record = make_record(talk(domain, [RENAME], "look:0.5"), WANTED, "mock")
     assert record.facts["tool_faults"]["count"] == 0
-    assert TrialRecord.from_dict(record.as_dict()) == record
+    assert TrialRecord.model_validate(record.as_dict()) == record
     assert make_record(talk(domain, [RENAME]), WANTED, "mock").facts == {}
 
 

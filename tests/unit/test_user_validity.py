@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from trial_records import trial_record
 
 import pytest_tau
 from pytest_tau import SimulationSettings
@@ -24,7 +25,6 @@ from pytest_tau.models import Attribution, DBCheck, Notes, Outcome, OutcomeCheck
 from pytest_tau.models.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.participants.behaviours import BEHAVIOURS
 from pytest_tau.runs.groups import Group
-from pytest_tau.runs.record import TrialRecord
 
 if TYPE_CHECKING:
     from pytest_tau.models import Message, Task
@@ -293,11 +293,10 @@ def measured(task: str = "t", check: str = "made-up-detail", **fields: Any) -> M
     findings = [{"check": check, "message_idx": 1, "evidence": "x"}] if check else []
     facts = UserFacts(findings=findings)
     stored = {capability.name: facts.model_dump(mode="json")}
-    return Measured(TrialRecord("mock", task, 0, **{**PASSED, **fields}, facts=stored), facts)
+    return Measured(trial_record(task, facts=stored, **fields), facts)
 
 
-PASSED: dict[str, Any] = {"outcome": "passed", "reward": 1.0, "termination_reason": "user_stop"}
-FAILED: dict[str, Any] = {"outcome": "failed", "reward": 0.0, "info": Notes(blame=Attribution("user"))}
+FAILED: dict[str, Any] = {"outcome": "failed", "info": Notes(blame=Attribution("user"))}
 
 
 def test_faults_in_variants_have_no_common_rate() -> None:
@@ -347,14 +346,14 @@ class TestTheMetric:
         trials = [
             measured(check=""),
             measured(),
-            measured(excluded=True),
+            measured(excluded="x"),
             measured(check=""),
-            measured(outcome="error", reward=0.0),
+            measured(outcome="error"),
         ]
         value, interval, *_ = self.value(*trials)
         assert (value, interval) == (0.5, ratio_interval([(2, 4)], proportion=True))
         assert self.value(*trials, t=9)[2] == (2 / 8, 6 / 8, True)
-        assert self.value(measured(outcome="error", reward=0.0))[3] == "no trial has a verdict"
+        assert self.value(measured(outcome="error"))[3] == "no trial has a verdict"
 
     @pytest.mark.parametrize("text", ["user_valid>=1", "user_valid<=0.6"])
     def test_it_is_a_metric_of_gates(self, text: str) -> None:

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from trial_records import trial_record
 
 import pytest_tau
 from pytest_tau.analysis.gates import Gate
@@ -18,7 +19,6 @@ from pytest_tau.capability.calls import columns_of
 from pytest_tau.capability.views import Measured
 from pytest_tau.cli import main
 from pytest_tau.runs.reader import Run
-from pytest_tau.runs.record import TrialRecord
 
 from .voice_ticks import document, in_ticks, spoken, written
 
@@ -249,13 +249,13 @@ def test_gates_are_over_the_events_of_all_trials() -> None:
         agent_interruptions=3,
     )
     records = [
-        TrialRecord("mock", task, 0, "passed", 1.0, "user_stop", facts={"voice": found.model_dump(mode="json")})
+        trial_record(task, facts={"voice": found.model_dump(mode="json")})
         for task, found in (("a", short), ("b", long), ("c", VoiceFacts(tick_seconds=0.2, ticks=1)))
     ]
 
     # A trial of a version that did not count its events.
     older = {"voice": {"response_rate": 0.0, "response_latency_p50": 9.0}}
-    records.append(TrialRecord("mock", "d", 0, "passed", 1.0, "user_stop", facts=older))
+    records.append(trial_record("d", facts=older))
 
     def value(name: str) -> Any:
         (verdict,) = Gate.parse(f"{name}>=0", columns_of([capability])).verdicts(by_task(records))

@@ -186,12 +186,12 @@ class Usage(NamedTuple):
     def of(cls, records: Iterable[TrialRecord]) -> Usage:
         """Return what the trials of an earlier run took."""
         found = list(records)
-        called = [record for record in found if record.usage]
+        called = [record for record in found if record.model_usage]
         costs = [cost for record in called if (cost := record.cost) is not None]
         timed = [record.duration for record in found if record.duration]
         return cls(
-            _mean([float(sum(used.prompt_tokens for used in record.usage.values())) for record in called]),
-            _mean([float(sum(used.completion_tokens for used in record.usage.values())) for record in called]),
+            _mean([float(sum(used.prompt_tokens for used in record.model_usage.values())) for record in called]),
+            _mean([float(sum(used.completion_tokens for used in record.model_usage.values())) for record in called]),
             _mean(costs) if len(costs) == len(called) else None,
             _mean(timed),
         )

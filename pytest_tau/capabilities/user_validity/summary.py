@@ -62,16 +62,16 @@ class UserFaults:
         valid = [each.record for each in graded if each.facts.valid]
         checks = Counter(check for each in graded for check in each.facts.checks)
         pooled = not find_variants(record.group for record in ran)
-        again = any(record.attempts for record in ran)
+        again = any(record.attempts > 1 for record in ran)
         failed = [(_party(each.record), each) for each in graded if each.record.outcome == "failed"]
         return cls(
             trials=len(ran),
             faulty=len(ran) - len(valid),
-            excluded=sum(record.excluded for record in ran),
+            excluded=sum(record.excluded is not None for record in ran),
             checks=tuple(sorted(checks.items(), key=lambda found: (-found[1], found[0]))),
             rate=pass_1((record, record.passed) for record in ran) if pooled else None,
             valid_rate=pass_1((record, record.passed) for record in valid) if pooled else None,
-            discarded=sum(max(0, record.attempts - 1) for record in ran),
+            discarded=sum(record.attempts - 1 for record in ran),
             first_rate=pass_1((record, _first_passed(record)) for record in ran) if again and pooled else None,
             failed=len(failed),
             not_understood=sum(party == "user" and NOT_UNDERSTOOD in each.facts.checks for party, each in failed),

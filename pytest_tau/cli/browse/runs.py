@@ -146,10 +146,10 @@ def _what(run: Run, records: Sequence[TrialRecord]) -> list[str]:
 
 def _cost(records: Sequence[TrialRecord]) -> list[str]:
     """Return what the model calls of a run have cost, if there were any."""
-    if not any(record.usage for record in records):
+    if not any(record.model_usage for record in records):
         return []
     unpriced = sum(record.unpriced_calls for record in records)
-    if unpriced == sum(used.calls for record in records for used in record.usage.values()):
+    if unpriced == sum(used.calls for record in records for used in record.model_usage.values()):
         return ["cost unknown"]
     known = sum(record.known_cost for record in records)
     return [f"${known:,.2f}" + (f" and {plural(unpriced, 'call')} with unknown price" if unpriced else "")]

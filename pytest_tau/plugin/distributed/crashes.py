@@ -78,8 +78,6 @@ def _make_error(report: pytest.TestReport, group: Group | None) -> None:
         domain=group.domain,
         task_id=group.task_id,
         trial=number,
-        outcome="error",
-        reward=0.0,
         termination_reason="infrastructure_error",
         error=message,
         test=report.nodeid,

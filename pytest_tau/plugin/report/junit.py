@@ -70,9 +70,9 @@ def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
     found += [("tau_seed", record.seed)] if record.seed is not None else []
     found += [("tau_failed_checks", visible("; ".join(record.failed_checks)))] if record.failed_checks else []
     found += [("tau_excluded", "true")] if record.excluded else []
-    found += [("tau_attempts", record.attempts)] if record.attempts else []
+    found += [("tau_attempts", record.attempts)] if record.attempts > 1 else []
     found += [("tau_turns", record.turns), ("tau_calls", record.calls)]
-    if record.usage:
+    if record.model_usage:
         found.append(("tau_cost", "unknown" if record.cost is None else f"{record.cost:.6f}"))
     return [*found, *([("tau_restored", "true")] if record.restored else [])]
 

@@ -256,7 +256,7 @@ class Summary:
         ignored_by = [f"not {'replayed' if models.tape == 'replay' else 'recorded'}"] if models.tape else []
         ignored_by += ["not counted in the budget"] if models.has_budget else []
         ignored_by += ["not counted by the gate on cost"] if context.gates_cost else []
-        ignored_by += ["not in the costs"] if any(record.usage for record in records) else []
+        ignored_by += ["not in the costs"] if any(record.model_usage for record in records) else []
         if ignored_by:
             yield SummaryLine(f"{_PREFIX} {unseen_line(agents, ignored_by)}", {"yellow": True})
 

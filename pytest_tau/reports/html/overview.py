@@ -76,7 +76,7 @@ def _may_have_called_models(run: Run, records: Sequence[TrialRecord]) -> bool:
     """Return whether trials called models, or may have: files of others and agents of one's own may not say so."""
     if "settings" not in run.info or unseen_agents(records):
         return True
-    return any(record.usage or record.stated_cost is not None for record in records)
+    return any(record.model_usage or record.stated_cost is not None for record in records)
 
 
 def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
@@ -139,7 +139,7 @@ def about(run: Run, records: Sequence[TrialRecord], capabilities: Sequence[Capab
     compared = comparability(records)
     facts += summary_lines(capabilities, records)
     facts.append(("Comparability", compared.text if compared is not None else None))
-    unseen = unseen_agents(records) if any(record.usage for record in records) else []
+    unseen = unseen_agents(records) if any(record.model_usage for record in records) else []
     facts += [("Not in the costs", unseen_line(unseen))] if unseen else []
     versions = info.get("versions")
     facts += [("Began", info.get("started")), ("Ended", info.get("finished"))]
