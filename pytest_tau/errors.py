@@ -177,10 +177,11 @@ class BudgetError(ModelError):
 
     Attributes:
         of_run: It is the budget of the run and not that of the trial.
+        is_priced: The price of the model is known; no budget can be kept without.
     """
 
-    def __init__(self, problem: str, *, of_run: bool) -> None:
-        self.of_run = of_run
+    def __init__(self, problem: str, *, of_run: bool, is_priced: bool = True) -> None:
+        self.of_run, self.is_priced = of_run, is_priced
         super().__init__(problem, kind="quota")
 
 

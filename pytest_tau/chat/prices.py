@@ -194,7 +194,7 @@ class PriceCheck:
             if (refuse := getattr(chat, "refuse_unpriced", None)) is not None:
                 await asyncio.to_thread(refuse, request)
         except UnknownPriceError as error:
-            raise BudgetError(f"the budget cannot be kept: {error}", of_run=True) from None
+            raise BudgetError(f"the budget cannot be kept: {error}", of_run=True, is_priced=False) from None
 
     def after(self, request: ChatRequest, *, is_priced: bool) -> None:
         """Note whether the price of a model is known, by its answer or by a list."""

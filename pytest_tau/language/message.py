@@ -10,8 +10,18 @@ from ..documents import DocumentError, parse_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Tags between which models put their thoughts.
-_THOUGHT: Final = re.compile(r"<(/?)(?:think|thinking|thoughts?|reasoning)>", re.IGNORECASE)
+#: Tags between which models put their thoughts: ``<think>``, ``<thinking type="…">``, ``[THINK]``, ``◁think▷``.
+_THOUGHT: Final = re.compile(
+    r"<(?P<end>/?)(?:\w+:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad)(?:\s[^<>]*)?>"
+    r"|(?:\[|\N{WHITE LEFT-POINTING TRIANGLE})(?P<closes>/?)think(?:\]|\N{WHITE RIGHT-POINTING TRIANGLE})",
+    re.IGNORECASE,
+)
+#: A part of a reply in the channels of the harmony format that is not for the user, and what marks the other parts.
+_CHANNEL: Final = "<|channel|>"
+_UNSPOKEN: Final = re.compile(
+    r"<\|channel\|>\s*(?:analysis|commentary\s+to=)(?:(?!<\|(?:end|return|call|start|channel)\|>).)*", re.DOTALL
+)
+_MARKS: Final = re.compile(r"<\|start\|>\w*|<\|channel\|>\s*\w*|<\|(?:message|end|return|call)\|>")
 #: A text that is nothing but one fenced block.
 _FENCE: Final = re.compile(r"(`{3,}|~{3,})[\w+-]*[ \t]*\n(?P<inside>(?:(?!\1).)*?)\s*\1", re.DOTALL)
 #: Keys of an envelope under which the message is.
@@ -20,6 +30,8 @@ _SAID: Final = ("message", "response", "reply", "text", "content", "answer")
 _CALLED: Final = frozenset(("arguments", "parameters", "tool", "function", "tool_calls"))
 #: First characters of an envelope or a fence.
 _BEGINNINGS: Final = ("{", "`", "~")
+#: First characters of what surrounds thoughts.
+_TAGS: Final = frozenset("<[\N{WHITE LEFT-POINTING TRIANGLE}")
 #: An envelope may be in a fence and the other way round.
 _LAYERS: Final = 3
 _TOKEN: Final = re.compile(r"###[A-Z-]+###")
@@ -30,11 +42,11 @@ def spoken(text: str) -> str:
     """Return what a message says: without thoughts, one fence around it, and an envelope such as ``{"message": …}``.
 
     Thoughts are between ``<think>`` and ``</think>``, or before ``</think>`` if the first tag is missing, or after
-    ``<think>`` if the last one is. Other values of an envelope are said as well, each in a line of its own. A text that
-    only looks like an envelope stays as it is.
+    ``<think>`` if the last one is, or in a channel of the harmony format such as ``<|channel|>analysis``. Other values
+    of an envelope are said as well, each in a line of its own. A text that only looks like an envelope stays as it is.
     """
     said = text.strip()
-    if "<" not in said and not said.startswith(_BEGINNINGS):
+    if not _TAGS.intersection(said) and not said.startswith(_BEGINNINGS):
         return said
     for _ in range(_LAYERS):
         before, said = said, _without_envelope(_without_fence(_without_thoughts(said)))
@@ -59,10 +71,12 @@ def plain_quotes(text: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
+    if _CHANNEL in text:
+        text = _MARKS.sub("", _UNSPOKEN.sub("", text))
     kept: list[str] = []
     start, thinks = 0, False
     for tag in _THOUGHT.finditer(text):
-        if tag[1]:
+        if tag["end"] or tag["closes"]:
             if not thinks:  # the first tag is missing: all before was a thought
                 kept.clear()
             start, thinks = tag.end(), False

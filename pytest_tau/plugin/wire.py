@@ -189,7 +189,7 @@ class TrialReport:
         floor: Whether an agent that does nothing passes the task; None if this is not known here.
         gated: The outcome of a failed trial, if gates decide instead of it.
         test_gate: The gate of the test, if its trials pass or fail together.
-        not_run: The reason why the trial is skipped: ``budget``, ``settled`` or ``decided``.
+        not_run: The reason why the trial is skipped: ``budget``, ``price``, ``settled`` or ``decided``.
         serial_because: The fixture because of which the trial was not prefetched.
         attachments: Lines and files for a controller on another machine.
     """

@@ -29,8 +29,10 @@ T = TypeVar("T")
 FORMAT = 1
 #: Why a planned trial was not run, if nothing else is known: ``-x``, Ctrl-C or a crashed worker.
 NO_REASON = "session ended early"
-#: Other reasons: the trial is in another shard, was not selected, or the run's budget was spent before.
-IN_OTHER_SHARDS, DESELECTED, BUDGET_SPENT = "in other shards", "deselected", "the budget is spent"
+#: Other reasons: the trial is in another shard, or was not selected.
+IN_OTHER_SHARDS, DESELECTED = "in other shards", "deselected"
+#: The trial was not paid for: the run's budget was spent before, or cannot count the calls of a model.
+BUDGET_SPENT, PRICE_UNKNOWN = "the budget is spent", "the price of a model is not known"
 #: Settings that no verdict depends on: the choice of tasks, speed, cost, and what fingerprints compare better.
 NON_VERDICT_SETTINGS = {
     *settings_that_affect("content", "selection", "calls", "speed"),
@@ -270,7 +272,7 @@ def why_incomplete(manifest: Mapping[str, Any], stored: int) -> str:
     if stored < planned and manifest.get("finished", True) is None:
         return f"it was interrupted, with {stored:,} of {plural(planned, 'planned trial')} stored"
     # Trials that were skipped for a reason are not missing.
-    skipped = sum(many for why, many in excluded.items() if why not in (DESELECTED, BUDGET_SPENT))
+    skipped = sum(many for why, many in excluded.items() if why not in (DESELECTED, BUDGET_SPENT, PRICE_UNKNOWN))
     if (number := planned - stored - skipped) > 0:
         return f"{number:,} of {plural(planned, 'planned trial')} were not run"
     return ""

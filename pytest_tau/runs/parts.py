@@ -17,6 +17,7 @@ from .manifest import (
     FORMAT,
     IN_OTHER_SHARDS,
     NO_REASON,
+    PRICE_UNKNOWN,
     Words,
     add_usage,
     check_manifest,
@@ -173,7 +174,7 @@ class JoinedParts:
             number
             for part in self._known
             for why, number in part.manifest["excluded"].items()
-            if why not in (DESELECTED, BUDGET_SPENT, IN_OTHER_SHARDS, NO_REASON)
+            if why not in (DESELECTED, BUDGET_SPENT, PRICE_UNKNOWN, IN_OTHER_SHARDS, NO_REASON)
         )
         return max(0, sum(test not in self._stored for test in self.plan.trials) - skipped)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 from inner_runs import quick_options
+
+from pytest_tau.plugin.context.event_loop import EventLoop
 
 AGENT = """
     import asyncio
@@ -236,3 +240,17 @@ def test_ctrl_c_ends_a_run_whose_loop_is_blocked(project, a_task):
     finally:
         process.kill()
     assert process.returncode == pytest.ExitCode.INTERRUPTED, out
+
+
+def test_a_trial_that_has_ended_does_not_wait_for_a_loop_that_code_blocks_then():
+    loop, released = EventLoop(), threading.Event()
+
+    async def work():
+        asyncio.get_running_loop().call_soon(released.wait)
+        return "a result"
+
+    try:
+        assert loop.submit(work()).result(timeout=60) == "a result"
+    finally:
+        released.set()
+        loop.end()

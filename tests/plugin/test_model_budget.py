@@ -53,13 +53,14 @@ def test_trials_under_way_at_the_same_time_are_stopped(four):
 @pytest.mark.parametrize("option", ["--tau-budget", "--tau-budget-per-trial"])
 def test_answers_without_a_price_stop_a_run_with_a_budget(four, option):
     four.script("cost = None")
-    run = four.run(ALONE, option, "50", "-rs")
+    run = four.run(ALONE, option, "50")
     run.outcomes(skipped=4)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.line(
-        "not run: the budget cannot be kept: model 'fake/agent' has no known price: add to a file of prices "
-        '(--tau-prices FILE) the line "fake/agent" = { input = 2.0, output = 8.0 }, in USD per million tokens'
+        "tau: 4 trials not run: the budget cannot be kept: model 'fake/agent' has no known price: add to a file of "
+        'prices (--tau-prices FILE) the line "fake/agent" = { input = 2.0, output = 8.0 }, in USD per million tokens'
     )
+    run.lacks("is spent")
     assert len(four.calls()) == 2
     four.run(ALONE).outcomes(passed=4)
 

@@ -30,6 +30,11 @@ from pytest_tau.language.message import without_tokens
         ("<thinking>a</thinking> Hello. <thinking>b</thinking> Bye.", "Hello.  Bye."),
         ("<think>It ends <think> twice.</think> so</think>Which card?", "Which card?"),
         ("<think>It never ends", ""),
+        ('Hello. <think type="plan">a</think>Bye. <seed:think>b</seed:think><Scratchpad>c</Scratchpad>', "Hello. Bye."),
+        ("[THINK]They want [a] refund.[/THINK]Which [card]?", "Which [card]?"),
+        ("\u25c1think\u25b7a\u25c1/think\u25b7Which card?", "Which card?"),
+        ("<|channel|>analysis<|message|>a ###STOP###<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>", "Yes."),
+        ("<|channel|>analysis<|message|>It never ends", ""),
         ('<think>x</think>```json\n{"message": "<think>y</think>Yes."}\n```', "Yes."),
         # No envelopes.
         ('{"name": "cancel_order", "arguments": {"message": "x"}}', '{"name": "cancel_order", "arguments": {"message": "x"}}'),

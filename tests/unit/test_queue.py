@@ -231,3 +231,19 @@ def test_foreign_objects_are_no_leases_and_no_signs_of_life() -> None:
         found += worker.take(6)
         now += SECONDS
     assert sorted(found) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_lease_of_nobody_is_taken_while_all_workers_live() -> None:
+    """Its worker has given no sign of life that is there, or it is a foreign object."""
+    store, now = Memory(), 0.0
+    store.objects = {name: content for name, content in FOREIGN.items() if name.startswith("leases/")}
+    workers = [Leases(store, 6, SECONDS, clock=lambda: now) for _ in range(2)]
+    found: list[int] = []
+    for _ in range(9):
+        for worker in workers:
+            pieces = worker.take(6)
+            worker.beat(pieces)
+            found += pieces
+        now += SECONDS / 2
+    assert sorted(found) == [0, 1, 2, 3, 4, 5]
+    assert all(worker.is_complete for worker in workers)

@@ -78,6 +78,9 @@ class Leases:
     _owners: dict[tuple[int, int], str] = field(default_factory=dict)
     _others: dict[str, _Other] = field(default_factory=dict)
     _order: list[int] = field(default_factory=list)
+    #: How far all workers are, and since when.
+    _progress: tuple[int, int] = (0, 0)
+    _since: float = 0.0
     #: Pieces that this worker may have, as far as it knows: the store has not answered.
     _unanswered: set[int] = field(default_factory=set)
 
@@ -150,8 +153,9 @@ class Leases:
     def _lost(self, most: int) -> Iterator[int]:
         """Take pieces of lost workers."""
         open_ = [piece for piece in self._generations if piece not in self.done and piece not in self.taken]
-        # Who has a piece matters once somebody is lost.
-        asked = open_ if any(self._is_lost(worker) for worker in self._others) else self._unanswered.intersection(open_)
+        # Who has a piece matters once somebody is lost, or may be: who has it may be unknown for lack of a sign of life.
+        known_lost = any(self._is_lost(worker) for worker in self._others)
+        asked = open_ if known_lost or self._stands_still() else self._unanswered.intersection(open_)
         unknown = {self._name(piece, self._generations[piece]): piece for piece in asked if self._owner(piece) is None}
         for name, content in self.store.read(unknown):
             piece = unknown[name]
@@ -163,6 +167,13 @@ class Leases:
                 self.taken_over += 1
                 most -= 1
                 yield piece
+
+    def _stands_still(self) -> bool:
+        """Return whether no piece was taken or done for the time of a lease, as seen here."""
+        progress = len(self.done), sum(self._generations.values())
+        if progress != self._progress:
+            self._progress, self._since = progress, self.clock()
+        return self.clock() - self._since >= self.seconds
 
     def _owner(self, piece: int) -> str | None:
         return self._owners.get((piece, self._generations[piece]))

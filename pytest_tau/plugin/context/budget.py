@@ -85,7 +85,7 @@ class Budget:
         return f"{which} is spent (${spent:.4f})"
 
 
-def skip_without_money(item: pytest.Item, problem: str) -> NoReturn:
-    """Skip a trial for which there is no money; it is reported as not run."""
-    item_state(item).report.not_run = "budget"
+def skip_without_money(item: pytest.Item, problem: str, *, is_priced: bool = True) -> NoReturn:
+    """Skip a trial for which there is no money, or whose calls no budget can count; it is reported as not run."""
+    item_state(item).report.not_run = "budget" if is_priced else "price"
     pytest.skip(f"not run: {problem}")

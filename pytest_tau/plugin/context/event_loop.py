@@ -208,9 +208,22 @@ class RunningLoop:
 
 def _start_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], future: Future[T]) -> None:
     """Start a coroutine on the loop that runs in this thread, for a future that is cancelled with it."""
-    task = loop.create_task(work)
-    task.add_done_callback(lambda _: _settle(future, task))
+
+    def end(task: asyncio.Task[T]) -> None:
+        work.close()  # if it was cancelled before it began, Python would warn that it was never awaited
+        _settle(future, task)
+
+    task = loop.create_task(_settling(work, future))
+    task.add_done_callback(end)
     future.add_done_callback(lambda _: _cancel(loop, task))
+
+
+async def _settling(work: Coroutine[Any, Any, T], future: Future[T]) -> T:
+    """Give the result to the future at once: code may block the loop before it calls what waits for the task."""
+    result = await work
+    with contextlib.suppress(InvalidStateError):
+        future.set_result(result)
+    return result
 
 
 def _settle(future: Future[T], task: asyncio.Task[T]) -> None:

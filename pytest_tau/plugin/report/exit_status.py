@@ -38,6 +38,8 @@ class ExitStatus:
         self._usage_errors = 0
         self._counts = run_state(config).counts
         self._tests_ran = self._others_passed = False
+        #: Why no budget can be kept, as it is said of the first trial that this has stopped.
+        self._without_price = ""
         self._status = 0
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -55,11 +57,13 @@ class ExitStatus:
         self._tests_ran = True
         trial = trial_report(report)
         self._others_passed |= report.when == "call" and report.passed and not (trial and trial.simulated)
+        if trial is not None and trial.not_run == "price" and isinstance(report.longrepr, tuple):
+            self._without_price = self._without_price or report.longrepr[2].removeprefix("Skipped: not run: ")
 
     @property
     def _not_run(self) -> int:
-        """Return the number of trials that were not run because the budget was spent."""
-        return sum(trial.not_run == "budget" for _, trial in self._counts.ended)
+        """Return the number of trials that a budget has stopped."""
+        return sum(trial.not_run in ("budget", "price") for _, trial in self._counts.ended)
 
     @property
     def _not_kept(self) -> int:
@@ -83,7 +87,8 @@ class ExitStatus:
                 )
             yield SummaryLine(text, {"yellow": True})
         if self._not_run:
-            yield SummaryLine(f"tau: {plural(self._not_run, 'trial')} not run: the budget is spent", {"red": True})
+            why = self._without_price.removesuffix(", which has stopped this trial") or "the budget is spent"
+            yield SummaryLine(f"tau: {plural(self._not_run, 'trial')} not run: {why}", {"red": True})
         if self._not_kept:
             number = plural(self._not_kept, "simulation")
             text = f"tau: the run failed: {number} could not be stored in the folder of the run"
@@ -121,7 +126,7 @@ class ExitStatus:
     def _failures(self) -> list[str]:
         """Return why the run fails even if no test does."""
         found = [*self._config.hook.pytest_tau_exit_verdict()]
-        found += ["budget spent"] if self._not_run else []
+        found += ["price not known" if self._without_price else "budget spent"] if self._not_run else []
         found += ["results not stored"] if self._not_kept else []
         return list(dict.fromkeys(found))
 

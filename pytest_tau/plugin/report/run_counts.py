@@ -151,11 +151,11 @@ class TrialCounter:
             self._counts.reasons[report.nodeid] = "expected to fail"
         elif report.skipped:
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "skipped"
-            from ...runs.manifest import BUDGET_SPENT
+            from ...runs.manifest import BUDGET_SPENT, PRICE_UNKNOWN
 
-            spent = trial.not_run == "budget"
-            why = BUDGET_SPENT if spent else reason.removeprefix("Skipped: ").removeprefix("not run: ")
-            self._counts.reasons[report.nodeid] = why
+            why = {"budget": BUDGET_SPENT, "price": PRICE_UNKNOWN}.get(trial.not_run or "")
+            reason = why or reason.removeprefix("Skipped: ").removeprefix("not run: ")
+            self._counts.reasons[report.nodeid] = reason
         elif report.when == "call":
             self._counts.reasons[report.nodeid] = "the test ended without it"
         elif report.failed:

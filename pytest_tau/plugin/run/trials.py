@@ -320,7 +320,7 @@ class TrialFuture:
     def _skip(self, error: BudgetError) -> NoReturn:
         """Report a trial that the budget of the run has stopped as not run, with what it has cost."""
         item_state(self._item).report.usage = usage_facts(self.inputs.spec, self.inputs.models)
-        skip_without_money(self._item, f"{error}, which has stopped this trial")
+        skip_without_money(self._item, f"{error}, which has stopped this trial", is_priced=error.is_priced)
 
     def _result(self) -> Simulation:
         problem = self._future.exception()

@@ -67,8 +67,8 @@ class RunCounts:
 
     @property
     def stopped_usage(self) -> list[dict[str, Any]]:
-        """Return the model calls of each trial that the budget has stopped, by role."""
-        return [trial.usage["roles"] for _, trial in self.ended if trial.usage and trial.not_run == "budget"]
+        """Return the model calls of each trial that a budget has stopped, by role."""
+        return [trial.usage["roles"] for _, trial in self.ended if trial.usage and trial.not_run in ("budget", "price")]
 
     @property
     def trials(self) -> dict[str, dict[str, int]]:
