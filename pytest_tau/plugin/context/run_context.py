@@ -36,9 +36,12 @@ if TYPE_CHECKING:
 
 
 class RunningTrial(Protocol):
-    """A trial that runs in this process; ``test`` is the node id of its test."""
+    """A trial that runs in this process."""
 
-    test: str
+    @property
+    def test(self) -> str:
+        """The node id of its test."""
+        ...
 
     def keep(self, why: str) -> None:
         """Store what there is of the trial, which is about to be ended."""

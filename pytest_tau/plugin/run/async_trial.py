@@ -11,13 +11,12 @@ from ...world import WORLDS
 from ..context.event_loop import RunningLoop, guarded
 from .asyncio_fixtures import check_test_loop
 from .outcomes import result_of
-from .trials import TrialFuture
 
 if TYPE_CHECKING:
     import pytest
 
     from ...models import Simulation
-    from .trials import TrialInputs
+    from .trials import TrialFuture
 
 
 class AsyncTrial:
@@ -25,19 +24,19 @@ class AsyncTrial:
 
     Args:
         request: The request of the fixture.
-        inputs: The inputs of the trial, with the agent and the user of the fixtures.
+        trial: The trial, with the agent and the user of the fixtures.
 
     Raises:
         ConfigurationError: The test is not ``async``, or also requests ``tau_simulation``.
     """
 
-    def __init__(self, request: pytest.FixtureRequest, inputs: TrialInputs) -> None:
+    def __init__(self, request: pytest.FixtureRequest, trial: TrialFuture) -> None:
         test: Any = request.node
         if not inspect.iscoroutinefunction(test.obj):
             raise ConfigurationError("tau_run is for async tests: request tau_simulation, which runs the trial itself")
         if "tau_simulation" in test.fixturenames:
             raise ConfigurationError("tau_run and tau_simulation run the same trial: request one of them")
-        self._request, self._inputs = request, inputs
+        self._request, self._trial = request, trial
         self._called = False
         #: Whether the trial has ended; not if the test has started it as a task and does not await that.
         self.ended = False
@@ -58,14 +57,13 @@ class AsyncTrial:
             raise ConfigurationError("tau_run runs one trial: use the marker's trials=… for more of them")
         check_test_loop(self._request)
         self._called = True
-        inputs, item = self._inputs, self._request.node
-        inputs = inputs._replace(
-            agent=inputs.agent if agent is None else agent, user=inputs.user if user is None else user
-        )
+        trial = self._trial
+        trial.agent = trial.agent if agent is None else agent
+        trial.user = trial.user if user is None else user
         # The test may have changed what tools see, such as the time.
         with guarded(asyncio.get_running_loop()), WORLDS.another():
-            simulation = await self._run(TrialFuture(item, inputs, loop=RunningLoop()))
-        return result_of(item, simulation)
+            simulation = await self._run(trial.start(RunningLoop()))
+        return result_of(trial.item, simulation)
 
     async def _run(self, trial: TrialFuture) -> Simulation:
         try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..items import TaskSpec
     from .async_trial import AsyncTrial
     from .tau_trial import TauTrial
-    from .trials import TrialInputs
+    from .trials import TrialFuture
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def tau_env(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task)
     """Yield a fresh environment in the task's initial state; ``tau_simulation`` runs on it."""
     from .setup import make_environment
 
-    inputs, spec = _prefetched_inputs(request), _graded(request, _tau_spec, tau_task)
-    environment = inputs.environment if inputs else make_environment(request.node, spec)
+    trial, spec = _started_trial(request), _graded(request, _tau_spec, tau_task)
+    environment = trial.environment if trial else make_environment(request.node, spec)
     yield environment
     environment.close()
 
@@ -89,8 +89,8 @@ def _tau_models(
     """Yield the models of this trial; skip the trial if the budget is spent."""
     from .models import affordable_models, end_models
 
-    inputs, spec = _prefetched_inputs(request), _graded(request, _tau_spec, tau_task)
-    models = inputs.models if inputs else affordable_models(request.node, spec, tau_trial, tau_env)
+    trial, spec = _started_trial(request), _graded(request, _tau_spec, tau_task)
+    models = trial.models if trial else affordable_models(request.node, spec, tau_trial, tau_env)
     yield models
     end_models(request.node, spec, models)
 
@@ -123,8 +123,8 @@ def tau_agent(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Tas
     """Return the agent: an object, a class or a function of one of the forms of agents, or a source of them."""
     from .setup import make_participant
 
-    inputs = _prefetched_inputs(request)
-    return inputs.agent if inputs else make_participant("agent", request.node, _graded(request, _tau_spec, tau_task))
+    trial = _started_trial(request)
+    return trial.agent if trial else make_participant("agent", request.node, _graded(request, _tau_spec, tau_task))
 
 
 @pytest.fixture
@@ -132,8 +132,8 @@ def tau_user(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task
     """Return the simulated user, in one of the same forms as the agent."""
     from .setup import make_participant
 
-    inputs = _prefetched_inputs(request)
-    return inputs.user if inputs else make_participant("user", request.node, _graded(request, _tau_spec, tau_task))
+    trial = _started_trial(request)
+    return trial.user if trial else make_participant("user", request.node, _graded(request, _tau_spec, tau_task))
 
 
 @pytest.fixture
@@ -149,10 +149,11 @@ def tau_simulation(
 ) -> Simulation:
     """Run the trial and return it: its messages, calls and reward. The test errors if anything but the agent failed."""
     __tracebackhide__ = True
-    from .trials import TrialInputs, run_trial
+    from .trials import TrialFuture, run_trial
 
-    spec = _graded(request, _tau_spec, tau_task)
-    return run_trial(request, TrialInputs(spec, int(tau_trial), tau_env, _tau_models, tau_agent, tau_user, tau_trial))
+    item, spec = request.node, _graded(request, _tau_spec, tau_task)
+    parts = (tau_env, _tau_models, tau_agent, tau_user, tau_trial)
+    return run_trial(request, TrialFuture(item, spec, int(tau_trial), *parts))
 
 
 @pytest.fixture
@@ -168,10 +169,11 @@ def tau_run(
 ) -> AsyncTrial:
     """Return a callable that an ``async`` test awaits to run the trial on its event loop, with an agent of its own."""
     from .async_trial import AsyncTrial
-    from .trials import TrialInputs
+    from .trials import TrialFuture
 
-    spec = _graded(request, _tau_spec, tau_task)
-    return AsyncTrial(request, TrialInputs(spec, int(tau_trial), tau_env, _tau_models, tau_agent, tau_user, tau_trial))
+    item, spec = request.node, _graded(request, _tau_spec, tau_task)
+    parts = (tau_env, _tau_models, tau_agent, tau_user, tau_trial)
+    return AsyncTrial(request, TrialFuture(item, spec, int(tau_trial), *parts))
 
 
 def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskSpec:
@@ -185,10 +187,10 @@ def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskS
     return state.graded[1]
 
 
-def _prefetched_inputs(request: pytest.FixtureRequest) -> TrialInputs | None:
-    """Return the inputs of the trial, if it was started before its fixtures were set up."""
+def _started_trial(request: pytest.FixtureRequest) -> TrialFuture | None:
+    """Return the trial, if it was started before its fixtures were set up."""
     from ..items import item_state
 
     state = item_state(request.node)
-    inputs: TrialInputs | None = state.prefetched.inputs if state.prefetched else state.inputs
-    return inputs
+    trial: TrialFuture | None = state.prefetched or state.whole
+    return trial

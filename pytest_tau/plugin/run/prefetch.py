@@ -121,7 +121,7 @@ class TrialPrefetcher:
         What its model calls have used and cost counts.
         """
         self._repeated.add(item)
-        self._start(item, lost.inputs.models.usage)
+        self._start(item, lost.models.usage)
         return item in self._running
 
     def release(self, item: pytest.Item) -> None:
@@ -156,7 +156,7 @@ class TrialPrefetcher:
             used: What a trial that was lost has used of its models.
         """
         from .models import trial_models
-        from .trials import TrialFuture, TrialInputs
+        from .trials import TrialFuture
 
         spec = spec_of(item)
         assert spec is not None, "what can be prefetched has a task"
@@ -165,8 +165,8 @@ class TrialPrefetcher:
             models = trial_models(item, spec, trial_of(item), environment)
             models.usage.update(used or {})
             agent, user = make_participant("agent", item, spec), make_participant("user", item, spec)
-            inputs = TrialInputs(spec, trial_of(item), environment, models, agent, user)
-            trial = TrialFuture(item, inputs, repeatable=item not in self._repeated)
+            trial = TrialFuture(item, spec, trial_of(item), environment, models, agent, user)
+            trial.start(repeatable=item not in self._repeated)
         except pytest.exit.Exception:
             raise
         except (Exception, SystemExit, pytest.skip.Exception, pytest.fail.Exception):  # noqa: BLE001

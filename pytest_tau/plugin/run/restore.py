@@ -10,7 +10,7 @@ from ..context.run_state import require_context, run_state
 from ..items import item_state, spec_of
 from ..makers import SIDES, maker_of
 from .setup import make_participant, sources_of
-from .trials import TrialFuture, TrialInputs
+from .trials import TrialFuture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +40,8 @@ def restore(item: pytest.Item) -> None:
         make_participant(side, item, spec) if _is_by_hook(side, item) else context.source(side, spec.config)
         for side in SIDES
     ]
-    inputs = TrialInputs(spec, simulation.trial, environment, models, *sides)
-    state.prefetched, state.restored = TrialFuture(item, inputs, simulation), True
+    trial = TrialFuture(item, spec, simulation.trial, environment, models, *sides)
+    state.prefetched, state.restored = trial.restore(simulation), True
 
 
 def _is_by_hook(side: Side, item: pytest.Item) -> bool:

@@ -7,8 +7,8 @@ import contextlib
 import queue
 import threading
 from concurrent.futures import Future, InvalidStateError
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import pytest
 
@@ -51,59 +51,42 @@ if TYPE_CHECKING:
 _BY_PARTICIPANT = {"agent_error": "agent", "user_error": "user"}
 
 
-class TrialInputs(NamedTuple):
-    """The inputs of a trial: the values of the fixtures of its test, each of which a project may override.
+@dataclass(eq=False)
+class TrialFuture:
+    """A trial of an item: its parts, as fixtures or hooks have made them, and what comes of it once it is started.
+
+    When pytest runs the item, the item waits for it and calls the hooks with its messages.
 
     Attributes:
+        item: The test item.
         spec: Task, domain and settings.
-        trial: The number of the trial, from 0.
+        number: The number of the trial, from 0.
         environment: The databases and tools.
         models: The models that are called.
         agent: The agent: one of the forms of agents, or a source of them.
         user: The simulated user, likewise.
         tau_trial: The value of the fixture of this name; None without it.
+        lost: Whether code of another trial has blocked its event loop, and another one is to be made.
+        elapsed: Seconds that the trial took, once it has finished.
     """
 
+    item: pytest.Item
     spec: TaskSpec
-    trial: int
+    number: int
     environment: Environment
     models: TrialModels
     agent: Any
     user: Any
     tau_trial: Any = None
+    elapsed: float = field(default=0.0, init=False)
+    lost: bool = field(default=False, init=False)
 
-
-class TrialFuture:
-    """A trial that runs. When pytest runs the item, the item waits for it and calls the hooks with its messages.
-
-    Args:
-        item: The test item.
-        inputs: The inputs of the trial.
-        restored: The trial's simulation from the previous run; it is not run again.
-        loop: The event loop on which it runs; None for that of the run.
-        repeatable: Another one can be made of the item, if this one is lost.
-
-    Attributes:
-        inputs: The inputs of the trial.
-        lost: Whether code of another trial has blocked its event loop, and another one is to be made.
-        elapsed: Seconds that the trial took, once it has finished.
-        test: The node id of its test.
-    """
-
-    def __init__(
-        self,
-        item: pytest.Item,
-        inputs: TrialInputs,
-        restored: Simulation | None = None,
-        loop: BorrowedLoop | RunningLoop | None = None,
-        *,
-        repeatable: bool = False,
-    ) -> None:
-        self.inputs, self.elapsed, self.test, self.lost = inputs, 0.0, item.nodeid, False
-        self._loop, self._repeatable = loop, repeatable
+    def __post_init__(self) -> None:
+        self._context = require_context(self.item.config)
+        self._loop: BorrowedLoop | RunningLoop | None = None
+        self._repeatable = False
+        self._restored: Simulation | None = None
         self._logged: list[logging.LogRecord] = []
-        self._item, self._context, self._restored = item, require_context(item.config), restored
-        self.began = steady_time()
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._problem: str | None = None
         self._log: TrialLog | None = None
@@ -117,40 +100,57 @@ class TrialFuture:
         self._interrupted: Simulation | None = None
         self._ending, self._ended = threading.Lock(), False
         self._future: Future[Simulation] = Future()  # a signal may come while the trial is started
-        self._future = self._start() if restored is None else self._as_finished(restored)
-        self._future.add_done_callback(lambda _: self._end())
+
+    def start(self, loop: BorrowedLoop | RunningLoop | None = None, *, repeatable: bool = False) -> Self:
+        """Start the trial.
+
+        Args:
+            loop: The event loop on which it runs; None for that of the run.
+            repeatable: Another one can be made of the item, if this one is lost.
+        """
+        self._loop, self._repeatable, self.began = loop, repeatable, steady_time()
+        return self._with_future(self._start())
+
+    def restore(self, simulation: Simulation) -> Self:
+        """Take the simulation from the previous run, instead of running the trial again."""
+        self._restored, self.began = simulation, steady_time()
+        return self._with_future(self._as_finished(simulation))
+
+    def _with_future(self, future: Future[Simulation]) -> Self:
+        self._future = future
+        future.add_done_callback(lambda _: self._end())
+        return self
 
     def _start(self) -> Future[Simulation]:
-        inputs, number = self.inputs, self.inputs.trial
-        self._context.writer.start(self._item.session, self._context.config)
+        self._context.writer.start(self.item.session, self._context.config)
         self._context.logs.attach()
         if self._context.log_folder is not None:
-            self._log = TrialLog(self._context.log_folder, self._item.nodeid)
-            inputs.models.on_call = self._log.add_call
+            self._log = TrialLog(self._context.log_folder, self.item.nodeid)
+            self.models.on_call = self._log.add_call
         # A trial without a model ends sooner than a message reaches the other thread.
         listens = self._log is not None or self._has_listeners()
         setup = TrialSetup(
-            inputs.spec.task,
-            inputs.spec.domain,
-            inputs.environment,
-            inputs.spec.config.simulation,
-            inputs.models,
-            number,
-            self._context.seed(number),
+            self.spec.task,
+            self.spec.domain,
+            self.environment,
+            self.spec.config.simulation,
+            self.models,
+            self.number,
+            self._context.seed(self.number),
             on_message=self._add_message if listens else None,
-            make_tools=tools_of_plugins(self._item),
+            make_tools=tools_of_plugins(self.item),
             # A fixture may have made the agent of it; one that overrides tau_trial may return a plain number.
-            agent_trial=getattr(inputs.tau_trial, "opened", None),
-            test=self._item.nodeid,
+            agent_trial=getattr(self.tau_trial, "opened", None),
+            test=self.item.nodeid,
         )
         self._trial = trial = Trial(setup)
         self._context.running.add(self)
-        self._after = self._item.config.hook.pytest_tau_after_trial(
-            item=self._item, spec=inputs.spec, number=number, models=inputs.models
+        self._after = self.item.config.hook.pytest_tau_after_trial(
+            item=self.item, spec=self.spec, number=self.number, models=self.models
         )
-        agent, user = sources_of(self._context, inputs.spec, inputs.agent, inputs.user)
-        limit = inputs.spec.config.simulation.foreign_seconds
-        timed = TrialTime(self._item.nodeid, limit, lambda stall: self._conclude(trial, stall, agent, user))
+        agent, user = sources_of(self._context, self.spec, self.agent, self.user)
+        limit = self.spec.config.simulation.foreign_seconds
+        timed = TrialTime(self.item.nodeid, limit, lambda stall: self._conclude(trial, stall, agent, user))
         work = self._run(trial, agent, user, timed)
         return (self._loop or self._context.loop).submit(work, timed)
 
@@ -171,7 +171,7 @@ class TrialFuture:
 
         if self._is_ended():
             return
-        if self._repeatable and stall.trial != self._item.nodeid:
+        if self._repeatable and stall.trial != self.item.nodeid:
             self.lost = True
             trial.abandon()
             lost: Future[Simulation] = Future()
@@ -200,14 +200,14 @@ class TrialFuture:
         return future
 
     def _has_listeners(self) -> bool:
-        return bool(self._item.ihook.pytest_tau_message.get_hookimpls())
+        return bool(self.item.ihook.pytest_tau_message.get_hookimpls())
 
     def _add_message(self, message: Message) -> None:
         self._messages.put(message)
         if self._log is not None:
             self._log.add_message(message)
 
-    def check_reuse(self, inputs: TrialInputs) -> None:
+    def check_reuse(self, agent: Any, user: Any) -> None:
         """Check that a simulation of the previous run had the participants that hooks and fixtures make now.
 
         Raises:
@@ -215,13 +215,18 @@ class TrialFuture:
         """
         if self._restored is None or not self._restored.conditions:
             return
-        made = sources_of(self._context, inputs.spec, inputs.agent, inputs.user)
+        made = sources_of(self._context, self.spec, agent, user)
         now: dict[str, Any] = {side: source.name for side, source in zip(SIDES, made, strict=True)}
         then: dict[str, Any] = {side: self._restored.conditions.get(side) for side in SIDES}
         if differences := diff_values("", then, now):
-            label = run_state(self._item.config).paths.resume_label
+            label = run_state(self.item.config).paths.resume_label
             problem = "the earlier run had another participant; start a new run without"
             raise ConfigurationError("\n  ".join([f"{label}: {problem} {label}", *differences]))
+
+    @property
+    def test(self) -> str:
+        """Return the node id of its test."""
+        return self.item.nodeid
 
     @property
     def done(self) -> bool:
@@ -260,7 +265,7 @@ class TrialFuture:
         """
         self.interrupt(error_line(f"{type(error).__name__}: {error}".removesuffix(": ")))
         if self._interrupted is not None:
-            item_state(self._item).simulation = self._interrupted
+            item_state(self.item).simulation = self._interrupted
             self._set_facts(self._interrupted)
 
     async def arrive(self) -> None:
@@ -287,10 +292,10 @@ class TrialFuture:
                 self._loop.join()
 
     def _follow(self) -> Simulation:
-        item, inputs = self._item, self.inputs
+        item = self.item
         hooks = item.ihook  # each access looks the hooks up again, which takes time
         started = hooks.pytest_tau_simulation_started
-        started(item=item, task=task_for(started, inputs.spec.task), trial=inputs.trial)
+        started(item=item, task=task_for(started, self.spec.task), trial=self.number)
         failure: Exception | None = None
         while (message := self._next_message()) is not None:
             try:
@@ -314,13 +319,13 @@ class TrialFuture:
             try:
                 return self._messages.get(timeout=1.0)
             except queue.Empty:
-                waiting = self._item.ihook.pytest_tau_trials_waiting
-                waiting(trials={self._item.nodeid: steady_time() - self.began})
+                waiting = self.item.ihook.pytest_tau_trials_waiting
+                waiting(trials={self.item.nodeid: steady_time() - self.began})
 
     def _skip(self, error: BudgetError) -> NoReturn:
         """Report a trial that the budget of the run has stopped as not run, with what it has cost."""
-        item_state(self._item).report.usage = usage_facts(self.inputs.spec, self.inputs.models)
-        skip_without_money(self._item, f"{error}, which has stopped this trial", is_priced=error.is_priced)
+        item_state(self.item).report.usage = usage_facts(self.spec, self.models)
+        skip_without_money(self.item, f"{error}, which has stopped this trial", is_priced=error.is_priced)
 
     def _result(self) -> Simulation:
         problem = self._future.exception()
@@ -337,7 +342,7 @@ class TrialFuture:
         TRIAL_TIME.set(timed)
         try:
             with self._context.logs.collecting(self._logged):
-                await refuse_failing_reference(trial, self._item.path)
+                await refuse_failing_reference(trial, self.item.path)
                 self._graded = simulation = await trial.run(agent, user)
                 await self._add_facts(simulation)
             if self._is_ended():
@@ -354,7 +359,7 @@ class TrialFuture:
         self._note_foreign(simulation, agent)
         trial.note_late_calls(simulation)
         self._context.late_calls.append(trial.late_calls)
-        if inputs := inputs_of(self._item):
+        if inputs := inputs_of(self.item):
             simulation.info = replace(simulation.info, inputs=inputs)
         # Other faults, as of a provider, have no frames of a participant's code that would explain them.
         self._fault = trial.fault if simulation.termination_reason in _BY_PARTICIPANT else None
@@ -374,17 +379,17 @@ class TrialFuture:
 
     def _end_log(self, simulation: Simulation | None, error: BaseException | None = None) -> None:
         if self._log is not None:
-            text = None if self._fault is None else participant_traceback(self._fault, self.inputs.models.arguments)
+            text = None if self._fault is None else participant_traceback(self._fault, self.models.arguments)
             self._log.end(simulation, error, text)
 
     def _note_foreign(self, simulation: Simulation, agent: ParticipantSource) -> None:
         """Record whether an agent that is not built in called a tool, and a model if calls are counted or recorded."""
         if agent.is_foreign and simulation.termination_reason in STOPS and not _has_called(simulation):
             simulation.info = replace(simulation.info, silent_agent=agent.name)
-        models = self.inputs.spec.config.models
+        models = self.spec.config.models
         limited = models.has_budget or self._context.gates_cost
         if (models.tape or limited or simulation.model_usage) and agent.is_foreign and _has_replied(simulation):
-            seen = "agent" in self.inputs.models.asked
+            seen = "agent" in self.models.asked
             clients = [] if seen else imported_clients(agent.target)
             foreign = ForeignAgent(agent.name, seen, clients)
             simulation.info = replace(simulation.info, foreign_agent=foreign)
@@ -395,46 +400,46 @@ class TrialFuture:
             if self._is_stored:
                 return False
             self._is_stored = True
-            self._problem = self._context.writer.write(self._item.nodeid, self.inputs.spec, simulation)
+            self._problem = self._context.writer.write(self.item.nodeid, self.spec, simulation)
             self._problem = self._problem or (self._log.problem if self._log else None)
         return True
 
     def _set_facts(self, simulation: Simulation) -> None:
         """Set the facts of the trial on the item, replacing those from before a rerun."""
-        item, inputs, state = self._item, self.inputs, item_state(self._item)
+        item, state = self.item, item_state(self.item)
         report = state.report
         report.usage, state.record = None, record_of(item, simulation)
         self._set_fault(simulation)
         if simulation.model_usage:
             restored_usage = simulation.model_usage if self._restored is not None else None
-            report.usage = usage_facts(inputs.spec, inputs.models, restored_usage)
+            report.usage = usage_facts(self.spec, self.models, restored_usage)
         report.results_problem = self._problem
-        if isinstance(inputs.models.tape, Recorder):
-            state.cassette = cassette_path(item, inputs.spec, inputs.trial)
+        if isinstance(self.models.tape, Recorder):
+            state.cassette = cassette_path(item, self.spec, self.number)
         set_properties(
             item,
-            tau_domain=inputs.spec.domain.name,
+            tau_domain=self.spec.domain.name,
             tau_task=simulation.task_id,
-            tau_trial=inputs.trial,
+            tau_trial=self.number,
             tau_reward=simulation.reward,
             tau_outcome=simulation.outcome,
             tau_usage=json.dumps(report.usage) if report.usage else None,
             tau_restored=True if self._restored is not None else None,
             **{
                 f"tau_{named.column.name}": value
-                for named in columns_of(each.capability for each in inputs.spec.config.simulation.capabilities)
+                for named in columns_of(each.capability for each in self.spec.config.simulation.capabilities)
                 if named.column.label and (value := named.value(simulation.facts)) != ""
             },
         )
 
     def _set_fault(self, simulation: Simulation) -> None:
         """Set what the report and the debugger show of an exception of a participant."""
-        state, fault = item_state(self._item), self._fault
-        text = None if fault is None else participant_traceback(fault, self.inputs.models.arguments)
+        state, fault = item_state(self.item), self._fault
+        text = None if fault is None else participant_traceback(fault, self.models.arguments)
         side = _BY_PARTICIPANT.get(simulation.termination_reason)
         state.traceback = None if text is None else (f"Traceback of the {side}", text)
         # Its frames keep what the participant has in memory alive.
-        state.fault = fault if self._item.config.option.usepdb else None
+        state.fault = fault if self.item.config.option.usepdb else None
 
 
 def _has_called(simulation: Simulation) -> bool:
@@ -448,7 +453,7 @@ def _has_replied(simulation: Simulation) -> bool:
     return simulation.outcome != "error" and (replies or simulation.termination_reason in {"agent_error", "timeout"})
 
 
-def run_trial(request: pytest.FixtureRequest, inputs: TrialInputs) -> Simulation:
+def run_trial(request: pytest.FixtureRequest, trial: TrialFuture) -> Simulation:
     """Run the trial of a test, or wait for the one that was prefetched; a rerun runs a new one.
 
     Raises:
@@ -461,9 +466,8 @@ def run_trial(request: pytest.FixtureRequest, inputs: TrialInputs) -> Simulation
     if prefetched is None:
         loop = fixture_loop(request)
         state.elapsed, state.restored = None, False
-        started = TrialFuture(item, inputs, loop=BorrowedLoop(loop) if loop else None)
-        return result_of(item, started.wait())
-    prefetched.check_reuse(inputs)
+        return result_of(item, trial.start(BorrowedLoop(loop) if loop else None).wait())
+    prefetched.check_reuse(trial.agent, trial.user)
     try:
         simulation = prefetched.wait()
     finally:

@@ -16,14 +16,14 @@ from ..items import item_state
 from .models import affordable_models
 from .setup import make_environment, make_participant
 from .tau_trial import TauTrial
-from .trials import TrialInputs, run_trial
+from .trials import TrialFuture, run_trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...models import Simulation
 
-#: The fixtures of a trial, in the order of the fields of its inputs, and the one that runs it.
+#: The fixtures of a trial, in the order of its parts, and the one that runs it.
 _PARTS = ("_tau_spec", "tau_trial", "tau_env", "_tau_models", "tau_agent", "tau_user", "tau_task", "tau_simulation")
 
 
@@ -62,20 +62,20 @@ def _tau_whole_trial(request: pytest.FixtureRequest) -> Iterator[Simulation]:
     if not active_fixtures(item).keys().isdisjoint(_PARTS):
         # Another fixture or a hook has requested a part, and may have changed it.
         spec, trial, env, models, agent, user = (request.getfixturevalue(name) for name in _PARTS[:6])
-        yield run_trial(request, TrialInputs(spec, int(trial), env, models, agent, user, trial))
+        yield run_trial(request, TrialFuture(item, spec, int(trial), env, models, agent, user, trial))
         return
-    inputs = state.prefetched.inputs if state.prefetched else _inputs(item)
-    parts = (inputs.spec, TauTrial.of(inputs.trial, request), *inputs[2:6], clone(inputs.spec.task))
-    item.funcargs.update(zip(_PARTS[:-1], parts, strict=True))
-    state.inputs = inputs  # a part that is requested from now on is that of this trial
+    whole: TrialFuture = state.prefetched or _trial(item)
+    parts = (whole.environment, whole.models, whole.agent, whole.user, clone(whole.spec.task))
+    item.funcargs.update(zip(_PARTS[:-1], (whole.spec, TauTrial.of(whole.number, request), *parts), strict=True))
+    state.whole = whole  # a part that is requested from now on is that of this trial
     try:
-        yield run_trial(request, inputs)
+        yield run_trial(request, whole)
     finally:
-        state.inputs = None
-        inputs.environment.close()
+        state.whole = None
+        whole.environment.close()
 
 
-def _inputs(item: Any) -> TrialInputs:
+def _trial(item: Any) -> TrialFuture:
     spec = item.task_spec
     environment = make_environment(item, spec)
     try:
@@ -84,4 +84,4 @@ def _inputs(item: Any) -> TrialInputs:
     except BaseException:
         environment.close()
         raise
-    return TrialInputs(spec, item.trial, environment, models, agent, user)
+    return TrialFuture(item, spec, item.trial, environment, models, agent, user)
