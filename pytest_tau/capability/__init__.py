@@ -18,15 +18,14 @@ from ..settings import changed_values, declared, flag, integer, names, option, o
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
-    from ..environment import DomainSpec
     from ..models import Message, Simulation
     from ..settings import Option
     from .runs import ExplainedFailure, RunHandle, RunStore, RunTask, RunTrial, has_run, run_of
     from .views import (
         Compared,
         Detail,
+        Duplex,
         Finding,
         FinishedRun,
         LateDetail,
@@ -47,28 +46,9 @@ if TYPE_CHECKING:
 #: Where the public names are that this module does not import itself.
 _HOMES = {
     **dict.fromkeys(("ExplainedFailure", "RunHandle", "RunStore", "RunTask", "RunTrial", "has_run", "run_of"), "runs"),
-    **dict.fromkeys(
-        (
-            "Compared",
-            "Detail",
-            "Finding",
-            "FinishedRun",
-            "LateDetail",
-            "LintView",
-            "Measured",
-            "PageBlock",
-            "PageItem",
-            "Ruling",
-            "RunView",
-            "SubmittedRuns",
-            "TaskBlock",
-            "TaskPages",
-            "Trajectory",
-            "TrialStages",
-            "TrialView",
-        ),
-        "views",
-    ),
+    **dict.fromkeys(("Compared", "Detail", "Duplex", "Finding", "FinishedRun", "LateDetail", "LintView"), "views"),
+    **dict.fromkeys(("Measured", "PageBlock", "PageItem", "Ruling", "RunView", "SubmittedRuns", "TaskBlock"), "views"),
+    **dict.fromkeys(("TaskPages", "Trajectory", "TrialStages", "TrialView"), "views"),
 }
 
 __all__ = [
@@ -76,6 +56,7 @@ __all__ = [
     "Command",
     "Compared",
     "Detail",
+    "Duplex",
     "ExplainedFailure",
     "ExportFormat",
     "FactColumn",
@@ -199,8 +180,6 @@ class Capability:
         title: What reports call it; by default its name.
         attempts: Returns the most attempts of a trial, given the settings; by default one.
         check: Raises a ``ValueError`` for settings that do not fit a run. Called once, after collection.
-        domain: Returns the declaration that a run has instead of that of a domain, given that, the settings and the
-            folder of ``--tau-data``. Raises a ``ConfigurationError`` if there is none.
         trial: Makes the stages of a trial.
         hooks: Makes an object with hooks of pytest, given pytest's configuration and the settings; it is registered as
             ``tau_NAME``; None for none. Raises a ``pytest.UsageError`` for settings that cannot be used.
@@ -215,16 +194,12 @@ class Capability:
             ``tau show`` have them for a passed one, too.
         commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
         exports: Formats of ``tau export``.
-        trajectory: Makes the trajectory of a conversation in which both sides can speak at once, given
-            ``Simulation.duplex`` and the header of its file. Raises a ``pydantic.ValidationError`` if it cannot.
-        submission: Returns what ``tau submit`` makes of runs; None if it is nothing special. Raises a
-            ``ConfigurationError`` if they cannot be submitted.
+        duplex: Makes the object for conversations in which both sides can speak at once.
         lint: Checks a domain or a task of it for ``tau lint``; returns the ``pytest_tau.lint.findings.Finding``s. A
             text is a line about the domain as a whole, with a figure.
         page: Returns the blocks of the HTML report for a trial, given its facts and its simulation.
         tasks: Makes the object that is given the simulations of the HTML report, and returns the blocks of its tasks.
             It is given the source of domains, a ``pytest_tau.regrade.recognition.DomainSource``.
-        script: The file with the functions that draw its blocks with data; None if there are none.
     """
 
     name: str
@@ -233,7 +208,6 @@ class Capability:
     title: str = ""
     attempts: Callable[[Any], int] | None = None
     check: Callable[[Any, RunView], None] | None = None
-    domain: Callable[[DomainSpec, Any, Path | None], DomainSpec] | None = None
     trial: Callable[[TrialView], TrialStages] | None = None
     hooks: Callable[[Any, Any], object | None] | None = None
     fixtures: Callable[[], object] | None = None
@@ -245,12 +219,10 @@ class Capability:
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None
     commands: tuple[Command, ...] = ()
     exports: tuple[ExportFormat, ...] = ()
-    trajectory: Callable[[Mapping[str, Any], Mapping[str, Any]], Trajectory] | None = None
-    submission: Callable[[Sequence[Any]], SubmittedRuns | None] | None = None
+    duplex: Callable[[], Duplex] | None = None
     lint: Callable[[LintView], Awaitable[Iterable[Any]]] | None = None
     page: Callable[[Any, Simulation], Iterable[PageBlock]] | None = None
     tasks: Callable[[Any], TaskPages] | None = None
-    script: Path | None = None
 
     @property
     def label(self) -> str:
@@ -363,6 +335,11 @@ def _load(entry: Any) -> Capability:
     return found
 
 
+def duplexes() -> list[tuple[str, Duplex]]:
+    """Return the objects for conversations in which both sides can speak at once, with the names of capabilities."""
+    return [(capability.name, capability.duplex()) for capability in installed() if capability.duplex is not None]
+
+
 def trajectory_of(duplex: Mapping[str, Any], header: Mapping[str, Any]) -> Trajectory | None:
     """Return the trajectory of a conversation in which both sides can speak at once; None if no capability has it.
 
@@ -376,10 +353,10 @@ def trajectory_of(duplex: Mapping[str, Any], header: Mapping[str, Any]) -> Traje
     Raises:
         pydantic.ValidationError: It does not follow the format.
     """
-    for each in installed():
-        if each.trajectory is not None:
-            found = each.trajectory(duplex, header)
-            return found._replace(facts={each.name: stored_facts(found.facts)})
+    for name, of_capability in duplexes():
+        trajectory = of_capability.trajectory(duplex, header)
+        if trajectory is not None:
+            return trajectory._replace(facts={name: stored_facts(trajectory.facts)})
     return None
 
 
@@ -395,8 +372,8 @@ def submitted_runs(runs: Sequence[Any]) -> SubmittedRuns | None:
     Raises:
         ConfigurationError: They cannot be submitted.
     """
-    found = (each.submission(runs) for each in installed() if each.submission is not None)
-    return next((each for each in found if each is not None), None)
+    submissions = (of_capability.submission(runs) for _, of_capability in duplexes())
+    return next((submission for submission in submissions if submission is not None), None)
 
 
 def stored_facts(facts: Any) -> dict[str, Any]:

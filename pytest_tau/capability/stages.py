@@ -88,8 +88,10 @@ class StageCalls:
         self.call = [self._replacer(*each) for each in self._overriding("call")]
         self.result = [self._alterer(*each) for each in self._overriding("result")]
         self.limit = [self._limiter(*each) for each in self._overriding("limit")]
-        leading = [self._leader(member, method) for member, _, method in self._overriding("converse")]
-        self.converse = next(iter(leading), None)
+        leading = (
+            member for member in self._made if member.capability.duplex is not None and member.stages is not None
+        )
+        self.converse = next(map(self._leader, leading), None)
 
     def _add(self, capability: Capability, view: Callable[[], TrialView]) -> None:
         assert capability.trial is not None, "it has a part in trials"
@@ -187,10 +189,11 @@ class StageCalls:
             return default
         return default if answer is None else answer
 
-    def _leader(self, member: _Member, method: Callable[..., Any]) -> Callable[[Any], Awaitable[Any]]:
+    def _leader(self, member: _Member) -> Callable[[Any], Awaitable[Any]]:
         async def lead(conversation: Any) -> Any:
+            assert member.capability.duplex is not None, "it leads conversations"
             try:
-                return await method(conversation)
+                return await member.capability.duplex().converse(member.stages, conversation)
             except (TauError, conversation.Ended):
                 raise
             except BaseException as error:

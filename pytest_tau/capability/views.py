@@ -119,8 +119,8 @@ class TrialStages:
 
     An object is made for each trial. The capabilities are called in the order of their registration. A
     ``CapabilityError`` of a stage of the conversation ends it without a verdict. After any other exception, the
-    capability takes no further part in the trial, and reports name it; without ``beginning`` or ``converse``, there is
-    no verdict either.
+    capability takes no further part in the trial, and reports name it; without ``beginning``, there is no
+    verdict either.
     """
 
     def beginning(self) -> Any:
@@ -135,18 +135,6 @@ class TrialStages:
         Args:
             messages: What has been said so far if a stored conversation is continued, else nothing.
         """
-
-    async def converse(self, conversation: Any) -> Any:
-        """Lead the conversation instead of the core's loop of turns; the first capability with this stage does.
-
-        Args:
-            conversation: A ``pytest_tau.orchestrator.Conversation``: asks the sides, records messages, makes calls, and
-                has the limits; an exception of a participant ends it as the fault of that side.
-
-        Returns:
-            How it ended, a ``pytest_tau.orchestrator.Ending``.
-        """
-        raise NotImplementedError
 
     async def call(self, call: ToolCall) -> ToolMessage | None:
         """Return the result of a call instead of making it; None to make it."""
@@ -214,6 +202,46 @@ class SubmittedRuns(NamedTuple):
     stock: Mapping[str, str]
 
 
+class Duplex:
+    """Conversations in which both sides can speak at once: how they are led, read and submitted.
+
+    An object is made once; what belongs to a trial is in its stages.
+    """
+
+    async def converse(self, stages: Any, conversation: Any) -> Any:
+        """Lead a conversation instead of the core's loop of turns; the first capability that can does.
+
+        Without its end there is no verdict: any exception but that of a participant is an error.
+
+        Args:
+            stages: The object of ``Capability.trial``.
+            conversation: A ``pytest_tau.Conversation``: asks the sides, records messages, makes calls, and has the
+                limits; an exception of a participant ends it as the fault of that side.
+
+        Returns:
+            How it ended, a ``pytest_tau.Ending``.
+        """
+        raise NotImplementedError
+
+    def trajectory(self, duplex: Mapping[str, Any], header: Mapping[str, Any]) -> Trajectory | None:
+        """Return the trajectory of a stored conversation; None for a format of others.
+
+        Args:
+            duplex: ``Simulation.duplex``.
+            header: The header of its file.
+
+        Raises:
+            pydantic.ValidationError: It does not follow the format.
+        """
+
+    def submission(self, runs: Sequence[Any]) -> SubmittedRuns | None:
+        """Return what ``tau submit`` makes of runs; None if it is nothing special.
+
+        Raises:
+            ConfigurationError: They cannot be submitted.
+        """
+
+
 class PageItem(NamedTuple):
     """An entry of a list in the HTML report.
 
@@ -243,8 +271,9 @@ class PageBlock(NamedTuple):
         items: The entries of a list.
         place: ``panel`` is next to the conversation, ``box`` above it. ``checks`` adds the items to the checks, of
             which the title is the kind: each is also shown at its message.
-        data: JSON that the function ``BLOCKS[name]`` of the capability's script draws instead, given the data, the
-            conversation and the second argument of ``messageLink``.
+        data: JSON that the function ``BLOCKS[name]`` of the script draws instead, given the data, the conversation and
+            the second argument of ``messageLink``.
+        script: The file of JavaScript with that function, by the name of the capability.
         media: A file of sound, which the function gets as its fourth argument: the address from the page, or null
             if it is not there any more.
     """
@@ -256,6 +285,7 @@ class PageBlock(NamedTuple):
     items: Sequence[PageItem] = ()
     place: Literal["panel", "box", "checks"] = "panel"
     data: Any = None
+    script: Path | None = None
     media: Path | None = None
 
 

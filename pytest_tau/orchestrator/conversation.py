@@ -272,7 +272,7 @@ class Conversation:
         self._begin()
         ending = await converse(self)
         if not isinstance(ending, Ending):
-            raise CapabilityError(f"the stage converse of a capability returned no Ending: {type(ending).__name__}")
+            raise CapabilityError(f"converse of a capability returned no Ending: {type(ending).__name__}")
         return ending
 
     def _begin(self) -> None:

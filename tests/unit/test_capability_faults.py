@@ -13,6 +13,7 @@ from pydantic import BaseModel
 import pytest_tau
 from pytest_tau import Capability, FactColumn, Limits, SimulationSettings, TrialStages
 from pytest_tau.analysis.facts import fact_lines
+from pytest_tau.capability import Duplex
 from pytest_tau.capability.calls import failure_lines, page_blocks, summary_lines
 from pytest_tau.capability.views import PageBlock
 from pytest_tau.models import Simulation
@@ -61,7 +62,7 @@ def stages_with(stage: str, do: Callable[..., Any]) -> type[TrialStages]:
     def plain(_: Any, *given: Any) -> Any:
         return do(*given)
 
-    setattr(Stages, stage, awaited if stage in ("call", "result", "converse") else plain)
+    setattr(Stages, stage, awaited if stage in ("call", "result") else plain)
     return Stages
 
 
@@ -72,6 +73,13 @@ def talk(domain: Domain, capability: Capability, **limits: Any) -> Simulation:
 
 
 def evil(stage: str, do: Callable[..., Any], **more: Any) -> Capability:
+    if stage == "converse":
+
+        class Leads(Duplex):
+            async def converse(self, stages: Any, conversation: Any) -> Any:
+                return do(stages, conversation)
+
+        return Capability("evil", trial=lambda _view: TrialStages(), duplex=Leads, **more)
     return Capability("evil", trial=lambda _view: stages_with(stage, do)(), **more)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau import Capability, Limits, SimulationSettings, TrialStages
+from pytest_tau.capability import Duplex
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, UserMessage
 from pytest_tau.orchestrator import Ending
@@ -36,7 +37,11 @@ class AtOnce(TrialStages):
         assert messages == []
         type(self).begun += 1
 
-    async def converse(self, conversation: Conversation) -> Ending:
+
+class LedAtOnce(Duplex):
+    """Leads conversations."""
+
+    async def converse(self, stages: Any, conversation: Conversation) -> Ending:
         heard: Any = (UserMessage(content="Hello."), AssistantMessage(content=conversation.greeting))
         while True:
             agent = await conversation.ask("agent", heard[0])
@@ -53,7 +58,7 @@ class AtOnce(TrialStages):
 
 def led(domain: Domain, agent: list[Any], user: list[Any], **options: Any) -> Simulation:
     wanted, solo = options.pop("wanted", WANTED), options.pop("solo", False)
-    active = Capability(name="at_once", trial=AtOnce).with_settings()
+    active = Capability(name="at_once", trial=AtOnce, duplex=LedAtOnce).with_settings()
     settings = SimulationSettings(capabilities=(active,), solo=solo, **options)
     return pytest_tau.simulate(wanted, domain=domain, agent=Script(agent), user=Script(user), settings=settings)
 

@@ -14,7 +14,7 @@ from pytest_tau.capabilities.voice import capability
 from pytest_tau.capabilities.voice.page import page as blocks
 from pytest_tau.capabilities.voice.participants import Manners
 from pytest_tau.models import Simulation
-from pytest_tau.reports.html.capability_blocks import shown_blocks
+from pytest_tau.reports.html.capability_blocks import ShownBlocks
 from pytest_tau.testing import ScriptedParticipant as Script, call
 
 from .chromium import browser, chromium
@@ -61,8 +61,8 @@ def test_ticks_of_others_are_drawn_likewise() -> None:
         {"user_chunk": {"content": "Hi.", "utterance_ids": ["u"]}},
     ]
     found = Simulation(id="1", task_id="t", termination_reason="user_stop", duplex={"ticks": ticks})
-    assert capability.trajectory is not None
-    made = capability.trajectory(found.duplex, {})
+    assert capability.duplex is not None
+    made = capability.duplex().trajectory(found.duplex, {})
     (block,) = blocks(made.facts, found.model_copy(update={"messages": made.messages}))
     said = block.data["utterances"]
     assert [(each["side"], each["text"], each["message"]) for each in said] == [
@@ -88,10 +88,10 @@ def with_sound(found: Simulation, file: Path) -> Simulation:
 def test_the_page_has_the_address_of_the_sound_while_the_file_is_there(domain: Domain, tmp_path: Path) -> None:
     found = with_sound(trial(domain), tmp_path / "a sound" / "1.wav")
     blocks_of = [("voice", block) for block in blocks(capability.read(found.facts), found)]
-    (shown,) = shown_blocks(blocks_of, tmp_path / "reports")
+    (shown,) = ShownBlocks([], tmp_path / "reports").as_json(blocks_of)
     assert shown["media"] == "../a%20sound/1.wav"
     (tmp_path / "a sound" / "1.wav").unlink()
-    (shown,) = shown_blocks(blocks_of, tmp_path / "reports")
+    (shown,) = ShownBlocks([], tmp_path / "reports").as_json(blocks_of)
     assert shown["media"] is None
 
 

@@ -88,9 +88,9 @@ def test_an_utterance_that_silence_cuts_is_two_texts() -> None:
     ticks = [{"agent_chunk": chunk} for chunk in chunks]
     ticks.insert(2, {"agent_chunk": {"content": None, "contains_speech": False}})
     (voice,) = (each for each in bundled() if each.name == "voice")
-    assert voice.trajectory is not None
+    assert voice.duplex is not None
 
-    found = voice.trajectory({"ticks": ticks}, {})
+    found = voice.duplex().trajectory({"ticks": ticks}, {})
 
     assert [each.content for each in found.messages] == ["one two thre", "e four five six"]
 
@@ -174,8 +174,8 @@ def test_a_tick_that_does_not_follow_the_format_is_named(tmp_path: Path) -> None
 def facts() -> Callable[..., VoiceFacts]:
     def make(ticks: list[dict[str, Any]]) -> VoiceFacts:
         (voice,) = (each for each in bundled() if each.name == "voice")
-        assert voice.trajectory is not None
-        found: VoiceFacts = voice.trajectory({"ticks": ticks}, {}).facts
+        assert voice.duplex is not None
+        found: VoiceFacts = voice.duplex().trajectory({"ticks": ticks}, {}).facts
         return found
 
     return make

@@ -40,18 +40,23 @@ class Edition(NamedTuple):
     folder: str = ""
 
 
-def in_edition(spec: DomainSpec, settings: Any, data_dir: Path | None) -> DomainSpec:
-    """Return the declaration of a domain in the edition that the settings name.
+def in_edition(spec: DomainSpec, name: str, data_dir: Path | None) -> DomainSpec:
+    """Return the declaration of a domain in an edition.
+
+    Args:
+        spec: The declaration.
+        name: What ``--tau-edition`` names.
+        data_dir: The folder of ``--tau-data``.
 
     Raises:
         ConfigurationError: The domain has no values, or the edition is not one of it.
     """
-    edition = edition_of(settings.edition, spec)
+    edition = edition_of(name, spec)
     if edition.domain not in (None, spec.name):
         raise ConfigurationError(f"{edition.source}: an edition of domain {edition.domain!r}, not of {spec.name!r}")
     if data_dir is not None and not edition.folder:
         raise ConfigurationError(
-            f"--tau-edition {settings.edition}: the policy of --tau-data states its values itself: "
+            f"--tau-edition {name}: the policy of --tau-data states its values itself: "
             f"name an edition that has such data ({', '.join(official_names())}), or remove --tau-data"
         )
     varied = with_edition(spec, edition.values, edition.source)

@@ -163,8 +163,7 @@ capability = Capability(
     trial=deferred(f"{__name__}.talk.stages:VoiceStages"),
     fixtures=_TaskHook,
     facts=deferred(f"{__name__}.facts:VoiceFacts"),
-    trajectory=deferred(f"{__name__}.stored:read_trajectory"),
-    submission=deferred(f"{__name__}.leaderboard:submitted"),
+    duplex=deferred(f"{__name__}.duplex:TickConversations"),
     exports=(
         ExportFormat(
             "interaction-metrics",
@@ -192,7 +191,6 @@ capability = Capability(
     failure=deferred(f"{__name__}.facts:failure"),
     comparison=deferred(f"{__name__}.facts:comparison"),
     page=deferred(f"{__name__}.page:page"),
-    script=Path(__file__).with_name("timeline.js"),
 )
 
 

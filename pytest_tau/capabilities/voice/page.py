@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .facts import VoiceFacts
 
 
+_SCRIPT = Path(__file__).with_name("timeline.js")
+
+
 def page(facts: VoiceFacts, simulation: Simulation) -> Iterator[PageBlock]:
     """Yield the timeline of a trial."""
     timeline = facts.timeline
@@ -30,7 +33,7 @@ def page(facts: VoiceFacts, simulation: Simulation) -> Iterator[PageBlock]:
     note = f"{clock(timeline.ticks * timeline.tick_seconds)} of talk{simulated}{known}"
     data = _data(facts, timeline, _numbers(timeline, simulation))
     media = Path(facts.sound) if facts.sound else None
-    yield PageBlock("Timeline", note=note, place="box", data=data, media=media)
+    yield PageBlock("Timeline", note=note, place="box", data=data, script=_SCRIPT, media=media)
 
 
 def _numbers(timeline: Timeline, simulation: Simulation) -> list[int | None]:

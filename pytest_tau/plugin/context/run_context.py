@@ -74,6 +74,7 @@ class RunContext:
     budget: Budget
     writer: ResultWriter
     domain_specs: dict[str, DomainSpec] = field(default_factory=dict)
+    edit_domain: Callable[[DomainSpec, Path | None], DomainSpec | None] = lambda _spec, _folder: None
     missing_domain: Callable[[str, Iterable[str]], str] = lambda name, known: unknown_name("domain", name, known)
     loop: EventLoop = field(default_factory=EventLoop)
     logs: TrialLogs = field(default_factory=lambda: TrialLogs(tuple))
@@ -108,22 +109,19 @@ class RunContext:
             ConfigurationError: No such domain, or the data lacks it.
         """
         if name not in self._domains:
-            found = self._with_capabilities(name)
+            found = self._edited(name)
             self._domains[name] = with_texts(found, self.config.simulation.protocol.texts)
         return self._domains[name]
 
-    def _with_capabilities(self, name: str) -> Domain:
-        """Return a domain as its plugin or distribution declares it, or as a capability does instead."""
+    def _edited(self, name: str) -> Domain:
+        """Return a domain as its plugin or distribution declares it, or as another plugin does instead."""
         if name not in self.domain_specs and name not in self._installed_names:
             raise ConfigurationError(self.missing_domain(name, self.domain_names()))
         own = self.domain_specs.get(name)
-        spec = declared = own or domain_spec(name)
-        for each in self.config.simulation.capabilities:
-            if each.capability.domain is not None:
-                spec = each.capability.domain(spec, each.settings, self.config.data_dir)
-        if spec is declared and own is None:
+        edited = self.edit_domain(own or domain_spec(name), self.config.data_dir)
+        if edited is None and own is None:
             return load_domain(name, self.config.data_dir)
-        return spec.load(self.config.data_dir)
+        return (edited or own or domain_spec(name)).load(self.config.data_dir)
 
     def source(self, side: Side, config: RunConfig) -> ParticipantSource:
         """Return the source of the participants of a side, imported once.

@@ -7,44 +7,61 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ...capability.calls import page_blocks
 from ...masking import mask_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from ...capability.views import PageBlock
+    from ...capability import Capability, PageBlock
+    from ...models import Simulation
 
 
-def shown_blocks(found: Iterable[tuple[str, PageBlock]], folder: Path) -> list[dict[str, Any]]:
-    """Return the blocks that are a part of their own.
+class ShownBlocks:
+    """The blocks of capabilities in a page, and the scripts that draw them.
 
     Args:
-        found: The blocks, each with the name of its capability.
-        folder: The folder of the page.
+        capabilities: The capabilities.
+        folder: The folder of the page, for addresses of files.
+
+    Attributes:
+        scripts: The files of the scripts of the blocks that were shown; the values have no meaning.
     """
-    return [
-        {
-            "name": name,
-            "title": mask_secrets(block.title),
-            "note": mask_secrets(block.note),
-            "text": mask_secrets(block.text),
-            "rows": [[label, mask_secrets(value)] for label, value in block.rows],
-            "items": [
-                {
-                    **each._asdict(),
-                    "text": mask_secrets(each.text),
-                    "head": mask_secrets(each.head),
-                    "note": mask_secrets(each.note),
-                }
-                for each in block.items
-            ],
-            "place": block.place,
-            "data": block.data,
-            "media": address(block.media, folder) if block.media else None,
-        }
-        for name, block in found
-        if block.place != "checks"
-    ]
+
+    def __init__(self, capabilities: Sequence[Capability], folder: Path) -> None:
+        self._capabilities, self._folder = capabilities, folder
+        self.scripts: dict[Path, None] = {}
+
+    def of_trial(self, simulation: Simulation) -> list[tuple[str, PageBlock]]:
+        """Return the blocks of a trial, each with the name of its capability."""
+        return [*page_blocks(self._capabilities, simulation)]
+
+    def as_json(self, blocks: Sequence[tuple[str, PageBlock]]) -> list[dict[str, Any]]:
+        """Return those of some blocks that are a part of their own, each with the name of its capability."""
+        self.scripts |= {block.script: None for _, block in blocks if block.script is not None}
+        return [
+            {
+                "name": name,
+                "title": mask_secrets(block.title),
+                "note": mask_secrets(block.note),
+                "text": mask_secrets(block.text),
+                "rows": [[label, mask_secrets(value)] for label, value in block.rows],
+                "items": [
+                    {
+                        **each._asdict(),
+                        "text": mask_secrets(each.text),
+                        "head": mask_secrets(each.head),
+                        "note": mask_secrets(each.note),
+                    }
+                    for each in block.items
+                ],
+                "place": block.place,
+                "data": block.data,
+                "media": address(block.media, self._folder) if block.media else None,
+            }
+            for name, block in blocks
+            if block.place != "checks"
+        ]
 
 
 def address(file: Path, folder: Path) -> str | None:

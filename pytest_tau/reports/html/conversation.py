@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from ...capability.calls import page_blocks
 from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL, components_of
 from ...evaluation.evidence import Evidence, StateHistory
@@ -15,14 +14,12 @@ from ...models import call_as_text
 from ...plain import json
 from ...regrade.recognition import worked_alone
 from .alignment import align
-from .capability_blocks import block_checks, shown_blocks
+from .capability_blocks import block_checks
 from .json_text import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
-    from ...capability import Capability
     from ...environment import Domain
     from ...evaluation import Check, Grading, RewardComponent
     from ...evaluation.evidence import StateChange
@@ -39,6 +36,7 @@ if TYPE_CHECKING:
         Task,
         UserMessage,
     )
+    from .capability_blocks import ShownBlocks
     from .environment_changes import StateHistories
 
 
@@ -83,8 +81,7 @@ def conversation(
     task: Task | None,
     domain: Domain | str,
     histories: StateHistories,
-    folder: Path,
-    capabilities: Sequence[Capability] = (),
+    blocks: ShownBlocks,
 ) -> dict[str, Any]:
     """Return everything that the page shows of a simulation when it is opened, as JSON.
 
@@ -94,10 +91,9 @@ def conversation(
         task: Its task; None if it is not known.
         domain: Where it took place, or why that is not available.
         histories: Of the trials of the run.
-        folder: The folder of the page.
-        capabilities: The capabilities whose blocks are shown.
+        blocks: The blocks of capabilities in the page.
     """
-    verdict, found = simulation.reward_info, [*page_blocks(capabilities, simulation)]
+    verdict, found = simulation.reward_info, blocks.of_trial(simulation)
     history = _history(simulation, calls, task, domain, histories)
     grading = _grading(verdict)
     actions = _reference_actions(verdict, task)
@@ -107,7 +103,7 @@ def conversation(
         "messages": _messages(simulation.messages),
         "calls": [_call(made, history.changes.get(position, [])) for position, made in enumerate(calls)],
         "checks": located_checks(Evidence(simulation, calls, rows, history, grading)) + block_checks(found),
-        "blocks": shown_blocks(found, folder),
+        "blocks": blocks.as_json(found),
         "actions": [_action(action) for action in actions],
         "rows": [row._asdict() for row in rows],
         "differences": [_difference(difference) for difference in differences[:_MOST_CHANGES]],

@@ -12,7 +12,7 @@ from ...masking import mask_secrets
 from ...runs.groups import distinguish, find_variants, match_groups
 from ...runs.manifest import agent_name
 from .blocks import BLOCK, ConversationBlocks
-from .capability_blocks import shown_blocks
+from .capability_blocks import ShownBlocks
 from .conversation import first_difference
 from .gathering import Facts, Gatherer
 from .overview import about, comparisons, counts, rates
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 def gather(
     runs: Sequence[Run], domains: DomainSource, file: IO[bytes], capabilities: Sequence[Capability], folder: Path
-) -> dict[str, Any]:
-    """Return everything that the page shows before a conversation is opened, as JSON.
+) -> tuple[dict[str, Any], list[Path]]:
+    """Return everything that the page shows before a conversation is opened, as JSON, and the scripts of its blocks.
 
     Args:
         runs: One, or two that are compared.
@@ -47,9 +47,9 @@ def gather(
     """
     columns = with_facts(column for run in runs for column in run.fact_columns)
     tables, tasks = _Tables(columns), TasksShown(capabilities, domains)
-    shown, gathered = [], list[list[Facts]]()
+    shown, gathered, blocks = [], list[list[Facts]](), ShownBlocks(capabilities, folder)
     for number, run in enumerate(runs):
-        gatherer = Gatherer(run, domains, capabilities, folder, compared=len(runs) > 1, tasks=tasks)
+        gatherer = Gatherer(run, domains, blocks, compared=len(runs) > 1, tasks=tasks)
         kept, facts = _gather_run(gatherer, ConversationBlocks(file, number))
         records = [one.record for one in facts]
         names = _Names([record.group for record in records])
@@ -67,16 +67,17 @@ def gather(
             }
         )
         gathered.append(facts)
-    return {
+    found = {
         "runs": shown,
         "fields": tables.fields,
         "columns": page_columns(columns, [one.record for facts in gathered for one in facts]),
         "tasks": tables.tasks,
         "texts": tables.texts,
-        "taskBlocks": _task_blocks(tasks, gathered, folder),
+        "taskBlocks": _task_blocks(tasks, gathered, blocks),
         "block": BLOCK,
         "pairs": _pairs(*gathered) if len(runs) == 2 else None,
     }
+    return found, list(blocks.scripts)
 
 
 def _gather_run(gatherer: Gatherer, blocks: ConversationBlocks) -> tuple[bool, list[Facts]]:
@@ -115,7 +116,7 @@ def page_columns(columns: Sequence[Column], records: Sequence[TrialRecord]) -> l
     return found
 
 
-def _task_blocks(tasks: TasksShown, gathered: Sequence[Sequence[Facts]], folder: Path) -> list[dict[str, Any]]:
+def _task_blocks(tasks: TasksShown, gathered: Sequence[Sequence[Facts]], blocks: ShownBlocks) -> list[dict[str, Any]]:
     """Return the blocks of tasks, each with the places of its simulations: those of the run, and of the row in it."""
     places: dict[str, tuple[int, int]] = {}
     for run, rows in enumerate(gathered):
@@ -124,7 +125,7 @@ def _task_blocks(tasks: TasksShown, gathered: Sequence[Sequence[Facts]], folder:
     return [
         {**shown, "simulations": [places[simulation] for simulation in block.simulations if simulation in places]}
         for name, block in tasks.blocks()
-        for shown in shown_blocks([(name, block.block._replace(place="box"))], folder)
+        for shown in blocks.as_json([(name, block.block._replace(place="box"))])
     ]
 
 

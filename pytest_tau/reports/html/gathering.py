@@ -13,15 +13,14 @@ from .environment_changes import StateHistories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
-    from ...capability import Capability
     from ...capability.calls import TasksShown
     from ...models import Call
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run, StoredTrial
     from ...runs.record import TrialRecord
     from .blocks import ConversationBlocks
+    from .capability_blocks import ShownBlocks
 
 
 class Facts(NamedTuple):
@@ -47,8 +46,7 @@ class Gatherer:
         run: The run.
         domains: The source of domains, for the changes of environments.
         compared: Whether the messages of the run are compared with those of another one.
-        capabilities: The capabilities whose blocks are shown.
-        folder: The folder of the page.
+        shown: The blocks of capabilities in the page.
         tasks: What capabilities show of the tasks; each simulation is added.
     """
 
@@ -56,14 +54,13 @@ class Gatherer:
         self,
         run: Run,
         domains: DomainSource,
-        capabilities: Sequence[Capability],
-        folder: Path,
+        shown: ShownBlocks,
         *,
         compared: bool,
         tasks: TasksShown,
     ) -> None:
-        self.run, self._compared, self._capabilities = run, compared, capabilities
-        self._blamer, self._folder = Blamer(run, domains), folder
+        self.run, self._compared, self._shown = run, compared, shown
+        self._blamer = Blamer(run, domains)
         self._histories, self._tasks = StateHistories(), tasks
 
     def gather(self, blocks: ConversationBlocks) -> Iterator[Facts]:
@@ -78,9 +75,7 @@ class Gatherer:
             task, domain = trial.task, self._blamer.domain(name)
             self._blamer.annotate(trial)
             yield self._facts(trial, calls, name)
-            shown = conversation(
-                trial.simulation, calls, task, domain, self._histories, self._folder, self._capabilities
-            )
+            shown = conversation(trial.simulation, calls, task, domain, self._histories, self._shown)
             blocks.add({**shown, "test": trial.test} if trial.test else shown)
             self._tasks.add(self.run, trial, name)
         blocks.end()

@@ -57,11 +57,11 @@ def write_report(
     file.parent.mkdir(parents=True, exist_ok=True)
     known = installed() if capabilities is None else capabilities
     with tempfile.TemporaryFile() as spool:
-        found = gather(runs, domains, spool, known, file.parent)
+        found, scripts = gather(runs, domains, spool, known, file.parent)
         found["decisions"] = [(mask_secrets(line), met) for line, met in decisions]
         spool.seek(0)
         with atomic_open(file) as page:
-            _write(page, found, spool, [each.script for each in known if each.script])
+            _write(page, found, spool, scripts)
     problems = [problem for run in found["runs"] for problem in run["problems"]]
     return Written(sum(len(run["rows"]) for run in found["runs"]), problems)
 

@@ -57,7 +57,7 @@ class VoiceStages(TrialStages):
         self._talk: Talk | None = None
         self._ears: Ears | None = None
 
-    async def converse(self, conversation: Conversation) -> Ending:
+    async def hold(self, conversation: Conversation) -> Ending:
         """Hold the conversation.
 
         Raises:
