@@ -153,7 +153,7 @@ class Leases:
     def _lost(self, most: int) -> Iterator[int]:
         """Take pieces of lost workers."""
         open_ = [piece for piece in self._generations if piece not in self.done and piece not in self.taken]
-        # Who has a piece matters once somebody is lost, or may be: who has it may be unknown for lack of a sign of life.
+        # Who has a piece matters once somebody is lost, or may be: who has it may be unknown without a sign of life.
         known_lost = any(self._is_lost(worker) for worker in self._others)
         asked = open_ if known_lost or self._stands_still() else self._unanswered.intersection(open_)
         unknown = {self._name(piece, self._generations[piece]): piece for piece in asked if self._owner(piece) is None}
