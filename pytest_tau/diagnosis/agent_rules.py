@@ -18,7 +18,6 @@ from .turning_point import HANDED_OVER
 if TYPE_CHECKING:
     from ..models import Call
     from .deviations import Deviation
-    from .evidence import Evidence
     from .facts import Facts
 
 #: Texts of fewer characters are not invented.
@@ -93,7 +92,7 @@ def missed_extreme(facts: Facts, deviation: Deviation) -> Attribution | None:
         return None
     for slot in deviation.slots:
         for got, wanted in zip(slot.got, slot.wanted, strict=False):
-            prices = [_price(evidence, value) for value in (got, wanted)]
+            prices = [evidence.price(value) for value in (got, wanted)]
             if None in prices:
                 continue
             paid, best = (price or 0.0 for price in prices)
@@ -102,12 +101,6 @@ def missed_extreme(facts: Facts, deviation: Deviation) -> Attribution | None:
                 reason = f"it did not take the {wish} one, which a tool had shown"
                 return Attribution("agent", reason, made.message_idx, f"{got}: {paid:g}; {wanted}: {best:g}")
     return None
-
-
-def _price(evidence: Evidence, value: Any) -> float | None:
-    texts = evidence.records.get(str(value), {}).get("price", ())
-    numbers = {float(text.replace(",", "")) for text in texts}
-    return numbers.pop() if len(numbers) == 1 else None
 
 
 def invented(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:

@@ -15,8 +15,10 @@ from ..run_settings import DomainSettings, Limits, PromptingSettings
 from ..settings import options_of
 from . import (
     agent_rules,
+    agreed_rules,
     error_rules,
     limit_rules,
+    script_rules,
     task_rules,
     undecided_rules,
     undone_rules,
@@ -27,7 +29,7 @@ from .divergence import first_divergence
 from .error_rules import contradicts_policy, requires_forbidden
 from .facts import Facts
 from .misunderstandings import misunderstood
-from .write_rules import at_any, at_call, at_first, at_missing
+from .write_rules import at_any, at_call, at_first, at_first_call, at_missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -263,6 +265,17 @@ RULES = (
         at_first(user_evidence.asked_too_late),
     ),
     Rule("user", "the user asked for parts, and its scenario wants everything", at_any(user_evidence.asked_for_less)),
+    Rule("agent", "a call has what the user's last words had declined", at_call(agreed_rules.did_declined)),
+    Rule(
+        "agent",
+        "a call lacks a part that the agent had proposed by its id, and the user agreed to",
+        at_call(agreed_rules.dropped_part),
+    ),
+    Rule(
+        "user",
+        "the user chose another record by its id, when the agent had named both",
+        at_call(script_rules.chose_record),
+    ),
     Rule(
         "user",
         "the user never said an id or a number that its scenario gives and the call needs",
@@ -325,6 +338,12 @@ RULES = (
     ),
     Rule("agent", "the agent changed a whole record, and had named only a part of it", at_call(agent_rules.did_more)),
     Rule("agent", "the agent made a call of which neither side had named anything", at_call(agent_rules.unasked)),
+    Rule("user", "the user agreed to what its scenario takes back", at_call(script_rules.kept_wish)),
+    Rule(
+        "user",
+        "the user agreed to other values, and never spoke of what its scenario says of them",
+        at_first_call(script_rules.kept_silent),
+    ),
     Rule(
         "agent",
         "a call that differs breaks a rule of the policy about calls or about talk",

@@ -120,10 +120,12 @@ class Evidence:
     def records(self) -> dict[str, Attributes]:
         """What the results show of each record, by its id: the texts of its fields."""
         shown = [record for _, value in self.results for record in _records_in(value)]
-        own = {name for name, _, is_own in shown if is_own}
+        surest: dict[str, int] = {}
+        for name, _, rank in shown:
+            surest[name] = max(rank, surest.get(name, rank))
         found: dict[str, dict[str, set[str]]] = {}
-        for name, record, is_own in shown:
-            if is_own or name not in own:
+        for name, record, rank in shown:
+            if rank == surest[name]:
                 fields = found.setdefault(name, {})
                 for field, text in _fields(record):
                     fields.setdefault(field, set()).add(text)
@@ -152,6 +154,15 @@ class Evidence:
         fields = set.intersection(*map(set, known)) if known else None
         shared = {form.lower() for other in others for form in (*self._names(other), _kind(other))}
         return [str(value), *(form for form in self._names(value, fields) if form.lower() not in shared)]
+
+    def options(self, value: Any) -> Attributes:
+        """Return the fields below a record, such as the options of a variant."""
+        return {field: texts for field, texts in self.records.get(str(value), {}).items() if "." in field}
+
+    def price(self, value: Any) -> float | None:
+        """Return the price of a record; None if none or several are shown."""
+        numbers = {float(text.replace(",", "")) for text in self.records.get(str(value), {}).get("price", ())}
+        return numbers.pop() if len(numbers) == 1 else None
 
     def _names(self, value: Any, only: Collection[str] | None = None) -> list[str]:
         """Return the forms of the fields of a record, or only of some fields."""
@@ -182,19 +193,19 @@ def _kind(value: Any) -> str:
     return " ".join(_ID_WORDS.findall(re.split(r"[_\W]\d", str(value))[0])) if "_" in str(value) else ""
 
 
-def _records_in(value: Any, key: str = "") -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """Yield the records in a result with their ids, and whether the id is surely the record's own.
+def _records_in(value: Any, key: str = "") -> Iterator[tuple[str, dict[str, Any], int]]:
+    """Yield the records in a result with their ids, and how sure it is that the id is the record's own.
 
-    It is if the record is below it, or if it is in the first field, the field ``id`` or that of an item. A record that
-    has the id of another one, such as a payment, describes it if nothing else does.
+    It is sure (2) if the record is below it, or if it is in the field ``id`` or that of an item, and likely (1) in the
+    first field. Any other record that has the id (0), such as a payment, describes it if nothing else does.
     """
     if isinstance(value, dict):
         fields = [name for name in value if name.endswith("id") and isinstance(value[name], str)]
         item = next((name for name in fields if name.startswith("item")), None)
         for name in [item] if item else fields[:1]:
-            yield value[name], value, name in ("id", item) or next(iter(value)) == name
+            yield value[name], value, 2 if name in ("id", item) else int(next(iter(value)) == name)
         if any(map(str.isdigit, key)):
-            yield key, value, True
+            yield key, value, 2
         for name, inner in value.items():
             yield from _records_in(inner, name)
     elif isinstance(value, list):

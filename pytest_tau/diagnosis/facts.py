@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..models import Action, Call, Divergence, Message, Simulation, Task
     from ..policy import RecordedBreach
-    from ..references import Choice
+    from ..references import OpenChoice
     from .deviations import Deviation
 
 #: Characters of a text that are quoted.
@@ -196,7 +196,7 @@ class Facts:
         return mentions_any(text, self.evidence.records) and not self.names_record(text, deviation)
 
     @functools.cached_property
-    def open_choices(self) -> list[Choice]:
+    def open_choices(self) -> list[OpenChoice]:
         """The values of the reference that the task leaves open."""
         if self.task is None or self.domain is None or not self.deviations:
             return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..language.claims import has_synonyms, words_for_act
+from ..language.claims import has_synonyms, words_for_act, words_like_act
 from ..language.turns import speaks_of_own
 from .heading import refusals
 
@@ -70,6 +70,12 @@ def has_act(facts: Facts, text: str, tool: str) -> bool | None:
     if any(map(_act(tool).fullmatch, heard)):
         return True
     return False if any(_act(other).fullmatch(word) for other in facts.mutating for word in heard) else None
+
+
+def has_like_act(text: str, tool: str) -> bool:
+    """Return whether a text has a word for what a tool does, or for an act that people take for it."""
+    like = words_like_act(tool.partition("_")[0].lower())
+    return any(map(like.fullmatch, _WORDS.findall(_NO_ACT.sub(" ", text.lower()))))
 
 
 def asks_for_act(facts: Facts, text: str, tool: str) -> bool:

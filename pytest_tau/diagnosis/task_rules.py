@@ -9,7 +9,7 @@ from ..references import not_brought_about
 from ..text import listed
 
 if TYPE_CHECKING:
-    from ..references import Choice
+    from ..references import OpenChoice
     from .deviations import Deviation
     from .facts import Facts
 
@@ -26,21 +26,23 @@ def only_open_choices(facts: Facts) -> Attribution | None:
         return None
     open_slots = [choice for choices in chosen for choice in choices]
     first = found[0].made
-    reason = f"it leaves open {listed([choice.argument for choice in open_slots], _MOST)}"
+    reason = f"it leaves open {listed([*dict.fromkeys(choice.argument for choice in open_slots)], _MOST)}"
     return Attribution("task", reason, first.message_idx if first else None, open_slots[0].why)
 
 
-def _choice(facts: Facts, deviation: Deviation) -> list[Choice]:
-    """Return the open choices that explain every argument of a call that differs; none if one is not explained."""
-    actions = facts.task.criteria.actions or [] if facts.task is not None else []
-    position = next((number for number, action in enumerate(actions) if action is deviation.wanted), None)
-    choices = [choice for choice in facts.open_choices if choice.action == position]
+def _choice(facts: Facts, deviation: Deviation) -> list[OpenChoice]:
+    """Return the open choices that explain every argument of a call that differs; none if one is not explained.
+
+    A choice that several calls of a tool have alike is open in each of them.
+    """
+    choices = [choice for choice in facts.open_choices if choice.name == deviation.tool]
     found = []
     for slot in deviation.slots:
         fitting = [
             choice
             for choice in choices
             if choice.argument.partition(".")[0] == slot.name
+            and choice.value in slot.wanted
             and any(value in choice.alternatives for value in slot.got)
         ]
         if len(slot.got) != len(slot.wanted) or len(fitting) < len(slot.wanted):

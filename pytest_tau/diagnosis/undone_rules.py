@@ -12,7 +12,7 @@ from ..language.wishes import withdraws, without_unwanted
 from ..models import Attribution, call_as_text, strings_in
 from . import user_evidence
 from .facts import clipped, first_line, quoted
-from .refusals import asks_for_act, has_act, is_only_act, may_be_refused, refusal
+from .refusals import asks_for_act, has_act, has_like_act, is_only_act, may_be_refused, refusal
 
 if TYPE_CHECKING:
     from .deviations import Deviation
@@ -119,7 +119,7 @@ def never_looked(facts: Facts, deviation: Deviation) -> Attribution | None:
         for text in strings_in(deviation.wanted.arguments)
         if text in evidence.listed and text not in used and text not in evidence.records
     ]
-    asked = any(has_act(facts, text, deviation.tool) for _, text in evidence.texts("user"))
+    asked = any(has_like_act(text, deviation.tool) for _, text in evidence.texts("user"))
     if not unseen or not asked:
         return None
     at = facts.transfer.message_idx if facts.transfer is not None else facts.forgotten_at()

@@ -125,13 +125,9 @@ def _replaced(evidence: Evidence, slot: Slot, value: Any, made: Call) -> list[st
 
 def _keeps(evidence: Evidence, value: Any, wanted: tuple[Any, ...], old: str) -> bool:
     """Return whether a record differs from that of the reference only in what the old one has as well."""
-    own, other, before = (_options(evidence, each) for each in (value, wanted[0] if wanted else None, old))
+    own, other, before = (evidence.options(record) for record in (value, wanted[0] if wanted else None, old))
     differing = {field for field in own.keys() & other.keys() if own[field] != other[field]}
     return bool(differing) and all(own[field] == before.get(field) for field in differing)
-
-
-def _options(evidence: Evidence, record: Any) -> dict[str, frozenset[str]]:
-    return {field: texts for field, texts in evidence.records.get(str(record), {}).items() if "." in field}
 
 
 def _wants_no_more(evidence: Evidence, deviation: Deviation) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..language.agreement import agrees_at_once
-from ..language.turns import announced_in, closes, hands_over, speaks_as_agent, wants_answer
+from ..language.turns import announced_in, closes, hands_over, looks_up, speaks_as_agent, wants_answer
 from ..models import Attribution, UserMessage
 from .facts import Facts, clipped, quoted
 
@@ -48,8 +48,9 @@ def left_while_working(facts: Facts) -> Attribution | None:
     last, said = facts.stopped, facts.said
     if last is None or facts.transfer or hands_over(said.words):
         return None
-    if not (announced := announced_in(said.words)):
-        return None
+    announced = announced_in(said.words)
+    if not announced or (facts.divergence is None and not looks_up(announced)):
+        return None  # the state is right: no change was left to make
     reason = "it ended the conversation when the agent was about to act"
     return Attribution("user", reason, last.message_idx, clipped(announced))
 

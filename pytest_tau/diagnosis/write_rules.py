@@ -41,6 +41,18 @@ def at_call(rule: Callable[[Facts, Deviation, Call], Attribution | None]) -> Cal
     return at_any(at)
 
 
+def at_first_call(
+    rule: Callable[[Facts, Deviation, Call], Attribution | None],
+) -> Callable[[Facts], Attribution | None]:
+    """Return a rule that applies to the first write that is not as in the reference, if it is a call of the agent's."""
+
+    def at(facts: Facts, deviation: Deviation) -> Attribution | None:
+        made = deviation.made
+        return None if made is None or deviation.by_user else rule(facts, deviation, made)
+
+    return at_first(at)
+
+
 def at_missing(rule: Callable[[Facts, Deviation], Attribution | None]) -> Callable[[Facts], Attribution | None]:
     """Return a rule that applies to any write of the agent's that is missing."""
 

@@ -20,7 +20,9 @@ _ACTS: Final = (
     ("enable", "activate", "resume"),
     ("disable", "deactivate", "suspend"),
 )
-_ENDINGS: Final = r"(?:|e|y|s|es|ed|ing|[lp]ed|[lp]ing|ies|ied|ying|lation)"
+#: Acts that people take for each other: who wants an item of a pending order exchanged has it modified.
+_ALIKE: Final = ("change", "exchange")
+_ENDINGS: Final = r"(?:|e|y|s|es|ed|ing|[lp]ed|[lp]ing|ies|ied|ying|lation|(?<=cancel)ation)"
 _BETWEEN: Final = r"(?:(?:successfully|now|just|also|all|both|already|then) )*"
 _DONE_VERBS: Final = (
     r"(?:cancell?ed|changed|modified|updated|returned|exchanged|booked|added|processed|submitted|entered|sent|switched"
@@ -123,6 +125,17 @@ def has_synonyms(verb: str) -> bool:
 @functools.lru_cache(maxsize=64)
 def words_for_act(verb: str) -> re.Pattern[str]:
     """Return the pattern of words that say what a tool does, by the first word of its name."""
-    verbs = next((acts for acts in _ACTS if verb in acts), (verb,))
+    return _pattern(next((acts for acts in _ACTS if verb in acts), (verb,)))
+
+
+@functools.lru_cache(maxsize=64)
+def words_like_act(verb: str) -> re.Pattern[str]:
+    """Return the same with the words for another act that people take for it: exchange for change."""
+    own = next((acts for acts in _ACTS if verb in acts), (verb,))
+    alike = own[0] in _ALIKE
+    return _pattern(tuple(word for acts in _ACTS if acts[0] in _ALIKE for word in acts) if alike else own)
+
+
+def _pattern(verbs: tuple[str, ...]) -> re.Pattern[str]:
     stems = "|".join(re.escape(each.rstrip("ey")) for each in verbs)
     return re.compile(f"(?:{stems}){_ENDINGS}")

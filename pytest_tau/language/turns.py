@@ -22,6 +22,10 @@ _ACTS_NOW: Final = re.compile(
     r"|\b(please hold|one moment|give me a moment|just a moment|bear with me)\b|\bi('m| am) (now )?processing\b",
     re.IGNORECASE,
 )
+_LOOKS_UP: Final = re.compile(
+    r"\b(?:look|check|find|search|calculat|comput|verif|retriev|pull|get|gather|review|determin|fetch|provid|shar)\w*",
+    re.IGNORECASE,
+)
 _REFUSES: Final = re.compile(
     r"\b(?:cannot|can't|can not|unable|not able|unfortunately|not (?:allowed|possible|eligible|permitted)|policy)\b",
     re.IGNORECASE,
@@ -70,6 +74,11 @@ def hands_over(text: str) -> bool:
 def mentions_refusal(text: str) -> bool:
     """Return whether a text has words of a refusal, whatever is refused."""
     return bool(_REFUSES.search(text))
+
+
+def looks_up(text: str) -> bool:
+    """Return whether an announcement of the agent's is that it finds something out, or tells it."""
+    return bool(_LOOKS_UP.search(text))
 
 
 def announced_in(text: str) -> str:

@@ -47,6 +47,25 @@ _NUMBERS: Final = {
 }
 #: What is not needed is wanted no times.
 _NONE: Final = r"\b(?:\w+n't|not) (?:need|want|have|require|add|include)\w*(?: any| to (?:add|pay for|check)(?: any)?)?"
+_DOES: Final = (
+    r"(?:want|cancel|return|refund|exchange|modify|change|update|switch|replace|book|upgrade|add|remove|keep"
+    r"|process|do)"
+)
+#: A scenario takes back, if only under a condition, what it has wanted before.
+_RECONSIDERS: Final = re.compile(
+    r"\b(?:regrets?\b|(?:chang\w+|ma[dk]e up) (?:your|their|his|her|my) minds?\b"
+    r"|forget (?:about )?(?:it|that|this)\b|nothing else\b"
+    r"|no (?:cancell?ation|exchange|return|refund|change|modification|booking|upgrade)s? at all\b"
+    r"|(?:want|decide)\w* to (?:just |only )?(?:keep|leave) (?:it|them|everything)\b"
+    r"|decide\w* (?:not to|to only|to just|against)\b|rather (?:just|only|not|keep)\b"
+    rf"|(?<!can )(?<!could )only (?:want to )?{_DOES}\b|(?:do not|don't) (?:want to )?{_DOES} any(?:thing|more)\b)",
+    re.IGNORECASE,
+)
+_PRICE: Final = re.compile(r"\b(?:cheap|expensive|pric[ey]|cost|afford|low-end|high-end|budget|save)\w*", re.IGNORECASE)
+_DECLINES: Final = re.compile(
+    r"\b(?:\w+n't|not|no|never|without|except|excluding|other than|instead of|remains?|unchanged|kept?)\b",
+    re.IGNORECASE,
+)
 _ASKS_FOR_PERSON: Final = re.compile(
     r"\btransfer(?:red)? (?:me|us|this)\b|\b(?:speak|talk) (?:to|with) (?:an?|your|the|some)\b|\bescalat\w+"
     r"|\b(?:connect|put) me (?:to|with|through)\b|\b(?:human|live|real) (?:agent|representative|person|being)\b",
@@ -79,6 +98,23 @@ def means_everything(text: str) -> bool:
 def withdraws(text: str) -> bool:
     """Return whether a text of the user gives up something that it has asked for, or puts it off."""
     return _WITHDRAWS.search(plain_quotes(text)) is not None
+
+
+def reconsidered(text: str) -> str:
+    """Return the part of a sentence from where it takes back a wish: "only exchange the lamp"; empty if it does not."""
+    said = plain_quotes(text)
+    match = _RECONSIDERS.search(said)
+    return said[match.start() :] if match else ""
+
+
+def speaks_of_price(text: str) -> bool:
+    """Return whether a text has a word for what something costs."""
+    return _PRICE.search(text) is not None
+
+
+def declines(text: str) -> bool:
+    """Return whether a sentence has a word which says that something in it is not wanted, or stays as it is."""
+    return _DECLINES.search(plain_quotes(text)) is not None
 
 
 def asks_for_person(text: str) -> bool:

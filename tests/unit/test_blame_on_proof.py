@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +11,7 @@ from pytest_tau.diagnosis import facts
 from pytest_tau.diagnosis.attribution import annotate_failure, attribute
 from pytest_tau.diagnosis.divergence import first_divergence
 from pytest_tau.models import Simulation, ToolCall, ToolMessage
+from pytest_tau.references import OpenChoice
 
 from .test_diagnosis_attribution import graded
 from .tiny import action, agent, call, task, user
@@ -156,22 +157,16 @@ def test_a_tool_had_shown_the_number_that_was_not_said(domain: Domain) -> None:
     assert found.reason == "it said another number than its tool had shown"
 
 
-class Choice(NamedTuple):
-    action: int
-    argument: str
-    alternatives: tuple[Any, ...]
-    why: str
-
-
 @pytest.mark.parametrize("got", [170, 190])
 def test_nothing_differs_but_what_the_task_leaves_open(
     domain: Domain, monkeypatch: pytest.MonkeyPatch, got: int
 ) -> None:
-    choice = Choice(0, "price", (170,), "150 and 170 fit; the scenario says nothing about the price")
+    choice = OpenChoice(0, "price", "price", 150, (170,), False, "150 and 170 fit")
     monkeypatch.setattr(facts, "open_choices", lambda *_: [choice])
-    wanted = scenario("Set a price.", PRICE)
-    talk = [user("A price, please."), *made(call("price", item_id="lamp", price=got)), STOP]
-    found = blamed(domain, wanted, *talk)
+    wanted = scenario("Set a price.", PRICE, action("price", item_id="desk", price=150))
+    # What is open in one call of a tool is open in another one with the same value.
+    calls = [*made(call("price", item_id="lamp", price=got)), *made(call("price", item_id="desk", price=170))]
+    found = blamed(domain, wanted, user("A price, please."), *calls, STOP)
     assert (found.party == "task") is (got == 170)
     assert (found.evidence == choice.why) is (got == 170)
 
