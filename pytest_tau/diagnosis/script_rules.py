@@ -154,7 +154,7 @@ def _names_of_kind(evidence: Evidence, value: Any, made: Call) -> list[str]:
 
 
 def chose_record(facts: Facts, deviation: Deviation, made: Call) -> Attribution | None:
-    """Apply if the user chose another record by its id, when the agent had named that of the reference beside it."""
+    """Apply if the user chose another record by its id, when the agent had named both."""
     evidence = facts.evidence
     for slot in deviation.slots:
         got, wanted = slot.got, slot.wanted
