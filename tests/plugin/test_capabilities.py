@@ -386,6 +386,61 @@ class TestKnownFailures:
         run.usage_error("--tau-known-failures: ", "known.toml: entry 1: task: expected a str, got 5")
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_one_runs_its_tasks_in_another_way_too(project, workers):
+    """By hooks that the bundled ones use: variants, some of them skipped, trials as they are reported, a last word."""
+    project.write(
+        "conftest.py",
+        """
+        import pytest
+        from pytest_tau.capability import Capability, TrialStages, run_of
+
+        class Stages(TrialStages):
+            def __init__(self, trial):
+                self.loud = trial.variant
+
+            def graded(self, simulation):
+                return {"loud": self.loud} if self.loud else None
+
+        class Hooks:
+            def __init__(self, config):
+                self.run, self.loud, self.worked = run_of(config), 0, []
+
+            def pytest_tau_plan(self, specs):
+                first, *others = specs
+                specs.append(first.variant("loud", "loud", 1, skipped=lambda: "not loud: it is the first"))
+                specs += [spec.variant("loud", "loud", 2) for spec in others]
+
+            def pytest_collection_modifyitems(self, items):
+                trials = [self.run.trial_of(item) for item in items]
+                assert all(trial.is_of_task and trial.is_of_domain and not trial.is_restored for trial in trials)
+                assert trials[0].command().startswith("pytest ")
+                self.run.give("loud", len(trials))
+
+            def pytest_tau_trial_reported(self, report, record):
+                self.loud += record.facts.get("loud", {}).get("loud", 0)
+
+            @pytest.hookimpl(optionalhook=True)
+            def pytest_testnodedown(self, node):
+                self.worked.append(self.run.given_by(node, "loud"))
+
+            def pytest_sessionfinish(self):
+                if not self.run.is_worker:
+                    self.run.line(f"loud: {self.loud} by {self.worked}, --tau-domain by {self.run.source('domain')}")
+                    self.run.fail("too loud")
+
+        def pytest_tau_capabilities():
+            return [Capability("loud", trial=Stages, hooks=lambda config, settings: Hooks(config))]
+        """,
+    )
+    run = project.run("--tau-domain", "mock", "--tau-num-tasks", "3", "-rs", *workers)
+    run.outcomes(passed=5, skipped=1)
+    run.line("tau: loud: 4 by ", str([6] * 2 if workers else []), ", --tau-domain by command line")
+    run.line("SKIPPED", "not loud: it is the first")
+    run.line("tau: the run failed: too loud")
+    assert run.ret == 1
+
+
 def test_a_run_without_trials_has_no_handle(project):
     project.write(
         "conftest.py",
