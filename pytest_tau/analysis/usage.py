@@ -136,5 +136,7 @@ def _format_sums(used: ModelUsage, *, says_unknown: bool) -> str:
         (used.malformed_calls, plural(used.malformed_calls, "malformed tool call")),
         (used.unknown_tools, f"{plural(used.unknown_tools, 'call')} to unknown tools"),
         (used.unmade_calls, f"{plural(used.unmade_calls, 'tool call')} not made by the agent"),
+        (used.lost_results, f"{plural(used.lost_results, 'result')} not in the last requests"),
+        (used.lost_texts, f"{plural(used.lost_texts, 'message')} of the user not in the last requests"),
     ]
     return ", ".join([*parts, *(text for number, text in flaws if number)])

@@ -58,6 +58,8 @@ class ModelUsage(BaseModel):
         unknown_tools: Calls of tools that were not offered to the model.
         unmade_calls: Calls of the trial's tools in the model's answers that an agent on its own loop did not make, such
             as calls whose arguments its framework refuses.
+        lost_results: Results of tools that an agent on its own loop has not given to its model in its last turn.
+        lost_texts: Messages of the user that it has not given to its model there.
         actors: Of an agent that consists of several actors: what the calls of each took that named theirs.
     """
 
@@ -75,6 +77,8 @@ class ModelUsage(BaseModel):
     malformed_calls: int = 0
     unknown_tools: int = 0
     unmade_calls: int = 0
+    lost_results: int = 0
+    lost_texts: int = 0
     actors: dict[str, ModelUsage] = Field(default_factory=dict, exclude_if=_is_empty)
 
     @property

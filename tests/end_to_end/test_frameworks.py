@@ -1,4 +1,4 @@
-"""From nothing to a gate in CI with an agent of a framework: what docs/own_loop.md says, carried out.
+"""From nothing to a gate in CI with an agent of a framework: what docs/get_started.md says of them, carried out.
 
 Each framework runs where it is installed; ``scripts/check-frameworks`` runs this with each of them. The model is the agent
 of the template ``plain``, served over HTTP in place of OpenAI.

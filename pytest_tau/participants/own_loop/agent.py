@@ -170,7 +170,7 @@ class OwnLoopAgent(Adapter):
         return self._bound.here() if self._bound else contextlib.nullcontext()
 
     def _start(self, message: Incoming) -> None:
-        self._bridge.start()
+        self._bridge.start((message.content if message else None) or "")
         self._task = asyncio.ensure_future(self._answer(message))
         self._task.add_done_callback(self._ended)
 

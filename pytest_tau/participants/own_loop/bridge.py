@@ -19,6 +19,7 @@ from ...errors import ParticipantError, TauError
 from ...models import MultiToolMessage
 from ..replies import as_message
 from .answers import ModelAnswer, read_answer
+from .memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -74,11 +75,12 @@ class Bridge:
         late_calls: The tools of calls that came after the conversation, and were refused.
         outcomes: What the environment keeps of calls, by their ids.
         actors: Who speaks.
+        memory: What the model is given of the conversation.
     """
 
     def __init__(self, tools: Collection[str]) -> None:
         self.outcomes: Mapping[str, Outcome] = {}
-        self.actors = Actors()
+        self.actors, self.memory = Actors(), Memory()
         # Who has made the model's answers to the current message, by their texts.
         self._authors: dict[str, str] = {}
         self.changed = asyncio.Event()
@@ -106,8 +108,9 @@ class Bridge:
         """Begin the conversation, on the event loop that runs."""
         self._loop = asyncio.get_running_loop()
 
-    def start(self) -> None:
+    def start(self, text: str) -> None:
         """Note that the agent answers a message from now on."""
+        self.memory.tell(text)
         self._running = True
         self._authors.clear()
         self.actors.start()
@@ -271,6 +274,8 @@ class Bridge:
         results = message.tool_messages if isinstance(message, MultiToolMessage) else [message]  # type: ignore[list-item]
         served, self._served = self._served, []
         outcomes = [self._outcome_of(result) for result in results]
+        for outcome in outcomes[: len(served)]:
+            self.memory.receive(outcome.text)
         for call, outcome in zip_longest(served, outcomes[: len(served)], fillvalue=_NOT_MADE):
             with contextlib.suppress(InvalidStateError):  # the agent does not wait any more
                 call.future.set_result(outcome)  # type: ignore[union-attr]

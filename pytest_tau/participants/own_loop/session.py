@@ -98,6 +98,7 @@ class AgentSession:
             ReplayError: A replayed trial makes a request that was not recorded.
         """
         self._count_call()
+        self._bridge.memory.ask(request.messages)
         try:
             actor = self._actor(request.model)
             with named_by_framework(actor):
@@ -114,10 +115,11 @@ class AgentSession:
         return reply
 
     def count_unmade(self) -> None:
-        """Add the calls that the agent did not make to the facts of the trial, once the conversation has ended."""
+        """Add what was lost between the agent and its model to the facts of the trial, at its end."""
         usage = self._models.usage.get("agent") if self._models else None
         if usage is not None:
-            usage.unmade_calls = self._bridge.unmade
+            usage.unmade_calls, memory = self._bridge.unmade, self._bridge.memory
+            usage.lost_results, usage.lost_texts = memory.lost_results, memory.lost_texts
 
     def tools(self) -> Sequence[Any]:
         """Return the tools of the trial."""

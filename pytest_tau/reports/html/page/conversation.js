@@ -263,7 +263,7 @@ function blameTitle(blame) {
     const parties = blame.candidates.map((party) => `the ${party}`);
     return `Undecided whether ${parties.slice(0, -1).join(", ")} or ${parties.at(-1)} failed`;
   }
-  return `It looks like the ${blame.party}'s fault${blame.actor ? `, of ${blame.actor}` : ""}`;
+  return `It looks like the ${blame.party}'s fault${blame.actor ? `, in a message of ${blame.actor}` : ""}`;
 }
 
 function blameBox(talk, jump) {
