@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .capability.runs import RunHandle, run_of
     from .capability.views import FinishedRun, PageBlock, PageItem, Ruling, TaskBlock, TaskPages, TrialStages, TrialView
     from .domains import domain_names, load_domain
-    from .environment import Domain, DomainSpec, Environment, domain_of, sqlite
+    from .environment import Domain, DomainSpec, Environment, domain_of, postgresql, sqlite
     from .episodes import Episode
     from .errors import TauError
     from .evaluation import Evaluation, evaluate
@@ -60,6 +60,7 @@ _HOMES = {
     "mcp_domain": "integrations.mcp",
     "option": "settings",
     "own_loop": "participants.own_loop",
+    "postgresql": "environment",
     "run_of": "capability.runs",
     "simulate": "runner",
     "sqlite": "environment",
@@ -102,6 +103,7 @@ __all__ = [
     "mcp_domain",
     "option",
     "own_loop",
+    "postgresql",
     "run_of",
     "simulate",
     "sqlite",

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..environment import domain_of, sqlite
+from ..environment.functions.database_state import column_of
 from ..environment.functions.places import find_tools
 from ..environment.functions.source import release_functions
-from ..environment.functions.sqlite_state import column_of
 from ..errors import ConfigurationError, is_interrupt, unknown_name
 from ..participants.loading import load_object
 from ..plain import json

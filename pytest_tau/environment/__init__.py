@@ -8,7 +8,7 @@ from .database import Database
 from .domain import Difficulty, Domain, DomainSpec
 from .domain_files import PolicyFiles
 from .environment import Environment, same_result
-from .functions import domain_of, sqlite
+from .functions import domain_of, postgresql, sqlite
 from .records import Record, canonical
 from .results import is_error
 from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
@@ -61,6 +61,7 @@ __all__ = [
     "is_error",
     "number_word",
     "on_other_domain",
+    "postgresql",
     "read_values",
     "same_result",
     "sqlite",

@@ -1,4 +1,4 @@
-"""Engines and sessions of SQLAlchemy for another file of SQLite."""
+"""Engines of SQLAlchemy, and equal ones for another file of SQLite."""
 
 from __future__ import annotations
 
@@ -12,6 +12,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def engine_of(shared: Any, dialect: str) -> Engine | None:
+    """Return the engine of what functions share; None if there is none for a kind of database.
+
+    Args:
+        shared: An engine, a ``sessionmaker`` or a ``scoped_session``.
+        dialect: The name of the kind, such as ``sqlite``.
+    """
+    factory = shared.session_factory if isinstance(shared, scoped_session) else shared
+    bind = factory.kw.get("bind") if isinstance(factory, sessionmaker) else shared
+    return bind if isinstance(bind, Engine) and bind.dialect.name == dialect else None
+
+
 def connection_of(like: Any, path: Path) -> tuple[Any, Callable[[], Any]] | None:
     """Return an engine or a factory of sessions for a file, and what closes it; None for anything else.
 
@@ -20,8 +32,8 @@ def connection_of(like: Any, path: Path) -> tuple[Any, Callable[[], Any]] | None
         path: The file.
     """
     factory = like.session_factory if isinstance(like, scoped_session) else like
-    bind = factory.kw.get("bind") if isinstance(factory, sessionmaker) else like
-    if not isinstance(bind, Engine) or bind.dialect.name != "sqlite":
+    bind = engine_of(like, "sqlite")
+    if bind is None:
         return None
     engine = create_engine(bind.url.set(database=str(path)), echo=bind.echo)
     if not isinstance(factory, sessionmaker):

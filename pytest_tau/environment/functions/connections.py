@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def place_of_connection(target: str) -> tuple[Attribute, Any]:
+def place_of_connection(target: str, kind: str) -> tuple[Attribute, Any]:
     """Return the place of a connection by its dotted name, and the connection.
+
+    Args:
+        target: The dotted name.
+        kind: The kind of the database, for the error.
 
     Raises:
         ConfigurationError: It cannot be found.
@@ -27,9 +31,9 @@ def place_of_connection(target: str) -> tuple[Attribute, Any]:
             raise
         # A foreign module may raise anything while it is imported.
         problem = f"cannot be found: {type(error).__name__}: {error}"
-        raise ConfigurationError(f"sqlite: connect: {target!r}: {problem}") from error
+        raise ConfigurationError(f"{kind}: connect: {target!r}: {problem}") from error
     if place is None:
-        raise ConfigurationError(f"sqlite: connect: {target!r}: expected a connection, got a module")
+        raise ConfigurationError(f"{kind}: connect: {target!r}: expected a connection, got a module")
     return place, value
 
 

@@ -16,6 +16,7 @@ from ..values import Values
 from .callables import by_name, has_own_schema
 from .calling import FunctionCaller
 from .patching import Patches
+from .postgresql_state import PostgreSQL
 from .sessions import FirstState, SessionState
 from .source import FunctionSource
 from .sqlite_state import SQLite
@@ -37,7 +38,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     make: Callable[[], Any] | None = None,
     snapshot: Callable[..., Any] | None = None,
     restore: Callable[..., Any] | None = None,
-    state: SQLite | None = None,
+    state: SQLite | PostgreSQL | None = None,
     reads: Collection[str] = (),
     generic: Collection[str] = (),
     functions: Sequence[Callable[..., Any]] = (),
@@ -63,7 +64,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
         restore: Takes a copy of what ``snapshot`` returned and makes it the state. Required without ``make``, and for
             a task's ``initialization_data``.
         state: Instead of ``make``, ``snapshot`` and ``restore``: the database in which the functions keep their state,
-            ``pytest_tau.sqlite("shop.db")``.
+            ``pytest_tau.sqlite("shop.db")`` or ``pytest_tau.postgresql(URL, connect="shop.db.engine")``.
         reads: The names of tools and functions that change nothing. All others are called again when a conversation
             is graded.
         generic: The names of tools that neither read nor change anything, such as a transfer to a person.
@@ -115,11 +116,14 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     )
 
 
-def _database(domain: str, state: SQLite | None, folder: Path, given: Sequence[object]) -> SQLite | None:
+def _database(
+    domain: str, state: SQLite | PostgreSQL | None, folder: Path, given: Sequence[object]
+) -> SQLite | PostgreSQL | None:
     if state is None:
         return None
-    if not isinstance(state, SQLite):
-        raise ConfigurationError(f"domain {domain!r}: state: expected pytest_tau.sqlite(FILE), got {state!r}")
+    if not isinstance(state, SQLite | PostgreSQL):
+        expected = "expected pytest_tau.sqlite(FILE) or pytest_tau.postgresql(URL, …)"
+        raise ConfigurationError(f"domain {domain!r}: state: {expected}, got {state!r}")
     if given:
         raise ConfigurationError(f"domain {domain!r}: state= stands for make=, snapshot= and restore=: remove these")
     return state.within(folder)

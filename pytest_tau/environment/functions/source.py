@@ -17,9 +17,9 @@ from ..changes import value_changes
 from ..database import overlay
 from ..jsonable import Returned, state_data
 from .callables import converting
+from .database_state import advice_for
 from .patching import patches_of, run_inside
 from .sessions import Session
-from .sqlite_state import Copy, Redirection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from ..changes import Change
     from ..domain import DomainSpec
     from .calling import FunctionCaller
+    from .database_state import DatabaseCopy, DatabaseState
     from .patching import Patches
-    from .sqlite_state import SQLite
 
 #: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
@@ -54,10 +54,9 @@ class FunctionSource:
         snapshot: Callable[..., Any] | None,
         restore: Callable[..., Any] | None,
         patches: Patches | None = None,
-        database: SQLite | None = None,
+        database: DatabaseState | None = None,
     ) -> None:
         self.name, self.caller, self.patches, self.database = name, caller, patches, database
-        self.redirection = Redirection()
         self._shows_attributes, self._writes = snapshot is vars and make is not None, False
         if self._shows_attributes:
             snapshot = _attributes
@@ -102,8 +101,7 @@ class FunctionSource:
             DomainError: ``make`` returns the same object each time.
         """
         if self.database is not None:
-            self.redirection.begin()
-            return _CopySession(self, Copy(self.database))
+            return _CopySession(self, self.database.open())
         if self.make is None:
             return _SharedSession(self)
         target = self.make()
@@ -119,13 +117,13 @@ class FunctionSource:
     def advice(self) -> str:
         """Return how to begin each session with the same state."""
         if self.database is not None:
-            return f"nothing may write to {self.database.path} while tests run"
+            return f"nothing may write to {self.database.title} while tests run"
         return f"{_RESTORE if self.make is None else _MAKE}; snapshot= must not have what differs each time"
 
     def advice_for(self, change: Change) -> str:
         """Return how to exclude a value that differs each time, such as the time of a change."""
         if self.database is not None:
-            return self.database.advice(change)
+            return advice_for(self.database.kind, change)
         return "Omit from snapshot= what differs each time, such as the time at which a record was created"
 
     @property
@@ -243,8 +241,9 @@ def release_functions(spec: DomainSpec) -> None:
     """Put back what was replaced for the functions of a domain, at the end of a run."""
     if (patches := patches_of(spec)) is not None:
         patches.undo()
-    if isinstance(source := getattr(spec.agent_db, "source", None), FunctionSource):
-        source.redirection.end()
+    source = getattr(spec.agent_db, "source", None)
+    if isinstance(source, FunctionSource) and source.database is not None:
+        source.database.release()
 
 
 def interrupt_functions(spec: DomainSpec) -> None:
@@ -285,7 +284,7 @@ class _OwnSession(Session):
 class _CopySession(Session):
     """A session on a copy of a database."""
 
-    def __init__(self, source: FunctionSource, copied: Copy) -> None:
+    def __init__(self, source: FunctionSource, copied: DatabaseCopy) -> None:
         self._source, self._copy = source, copied
 
     def call(self, name: str, arguments: dict[str, Any]) -> Any:

@@ -9,7 +9,6 @@ import tempfile
 import weakref
 from contextvars import ContextVar
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
@@ -17,12 +16,13 @@ from urllib.parse import unquote, urlsplit
 
 from ...errors import ConfigurationError, DomainError, ToolError
 from .connections import connection_of, place_of_connection
+from .database_state import check_columns, compared_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ..changes import Change
     from .connections import Connection
+    from .database_state import Rows
     from .places import Attribute
 
 _URL = "sqlite:///"
@@ -41,10 +41,12 @@ class SQLite:
     path: Path
     omit: tuple[str, ...] = ()
     connect: str | None = None
+    kind = "sqlite"
 
-    def advice(self, change: Change) -> str:
-        """Return the word by which a value is not compared that differs each time."""
-        return f'Add omit=["{column_of(change)}"] to sqlite(…) if it is a time or a random id'
+    @property
+    def title(self) -> str:
+        """The file."""
+        return str(self.path)
 
     def within(self, folder: Path) -> SQLite:
         """Return the state with the absolute path of its file.
@@ -59,6 +61,19 @@ class SQLite:
         if not path.is_file():
             raise ConfigurationError(f"sqlite: no file {path}")
         return SQLite(path, self.omit, self.connect)
+
+    def open(self) -> Copy:
+        """Return a copy, which ``sqlite3.connect`` opens for the functions."""
+        for module in _MODULES:
+            if module.connect is _open:
+                module.connect = _redirected
+        return Copy(self)
+
+    def release(self) -> None:
+        """Let ``sqlite3.connect`` open any file as before."""
+        for module in _MODULES:
+            if module.connect is _redirected:
+                module.connect = _open
 
 
 def sqlite(path: str | Path, *, omit: Sequence[str] = (), connect: str | None = None) -> SQLite:
@@ -79,17 +94,10 @@ def sqlite(path: str | Path, *, omit: Sequence[str] = (), connect: str | None = 
     """
     text = str(path)
     if "://" in text and not text.startswith(_URL):
-        raise ConfigurationError(f"sqlite: {urlsplit(text).scheme!r} cannot be copied: expected a file, or {_URL}FILE")
-    if isinstance(omit, str) or not all(name.count(".") == 1 for name in omit):
-        raise ConfigurationError(f"sqlite: omit: expected columns such as ['*.created_at'], got {omit!r}")
-    return SQLite(Path(text.removeprefix(_URL).partition("?")[0]), tuple(omit), connect)
-
-
-def column_of(change: Change) -> str:
-    """Return the column of a value that has changed; all columns of the table if it is a row."""
-    table, *key, column = change.path.split("/") if "/" in change.path else (change.path, "*")
-    of_row = not key or isinstance(change.expected, dict) or isinstance(change.got, dict)
-    return f"{table}.{'*' if of_row else column}"
+        of = urlsplit(text).scheme
+        known = f"expected a file, {_URL}FILE, or pytest_tau.postgresql(URL) for PostgreSQL"
+        raise ConfigurationError(f"sqlite: {of!r} cannot be copied: {known}")
+    return SQLite(Path(text.removeprefix(_URL).partition("?")[0]), check_columns("sqlite", omit), connect)
 
 
 class Copy:
@@ -113,7 +121,7 @@ class Copy:
         self._place: Attribute | None = None
         self._connection: Connection | None = None
         if state.connect is not None:
-            self._place, old = place_of_connection(state.connect)
+            self._place, old = place_of_connection(state.connect, "sqlite")
             self._connection = connection_of(old, self.path, f"sqlite: connect: {state.connect!r}")
         self._opened_by_functions: list[weakref.ref[Any]] = []
 
@@ -178,12 +186,12 @@ class Copy:
             bool(parts) and not path.is_absolute() and not path.exists() and state.parts[-len(parts) :] == parts
         )
 
-    def rows(self) -> dict[str, dict[str, dict[str, Any]]]:
+    def rows(self) -> Rows:
         """Return all rows, by table and primary key."""
         with self._opened() as copy:
             return {table: _rows(copy, table) for table in _tables(copy)}
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Rows:
         """Return the rows without the columns that are omitted, and without tables that have no others.
 
         Raises:
@@ -193,15 +201,7 @@ class Copy:
         found = self.rows()
         with self._opened() as copy:
             columns = [f"{table}.{name}" for table in found for name in _columns(copy, table)]
-        for glob in self._state.omit:
-            if not any(fnmatchcase(column, glob) for column in columns):
-                raise ConfigurationError(f"sqlite: omit: {glob!r} matches none of {', '.join(columns)}")
-        kept = {column for column in columns if not any(fnmatchcase(column, glob) for glob in self._state.omit)}
-        return {
-            table: {key: {name: row[name] for name in row if f"{table}.{name}" in kept} for key, row in rows.items()}
-            for table, rows in found.items()
-            if any(column.startswith(f"{table}.") for column in kept)
-        }
+        return compared_rows("sqlite", found, columns, self._state.omit)
 
     def merge(self, update: dict[str, Any]) -> None:
         """Change and add rows, which have their primary key as in a snapshot.
@@ -243,22 +243,6 @@ def _redirected(database: Any, *args: Any, **keywords: Any) -> Any:
 
 #: The modules from which programs and libraries take ``connect``.
 _MODULES: tuple[Any, ...] = (sqlite3, sqlite3.dbapi2)
-
-
-class Redirection:
-    """Lets ``sqlite3.connect`` open the copy of the simulation whose function runs."""
-
-    def begin(self) -> None:
-        """Begin, if it was not begun."""
-        for module in _MODULES:
-            if module.connect is _open:
-                module.connect = _redirected
-
-    def end(self) -> None:
-        """Let it open any file as before."""
-        for module in _MODULES:
-            if module.connect is _redirected:
-                module.connect = _open
 
 
 @contextlib.contextmanager
