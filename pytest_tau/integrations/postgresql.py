@@ -74,7 +74,7 @@ class Source:
             self._drop_what_is_left()
             self._number = next(number for number in iter(lambda: secrets.randbelow(2**31), -1) if self._locks(number))
             self.first = self._name(0)
-            self.engine.dispose()  # nobody may be connected to a database that is copied
+            self.engine.dispose()  # a database with connections cannot be copied
             self._create(self.first, state.name)
         except BaseException:
             self._server.close()

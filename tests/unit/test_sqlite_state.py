@@ -276,7 +276,10 @@ def test_an_unstable_state_names_the_column_that_differs_each_time_and_the_word(
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (lambda: sqlite("mysql://host/shop"), "'mysql' cannot be copied: expected a file, sqlite:///FILE, or pytest_tau.postgresql"),
+        (
+            lambda: sqlite("mysql://host/shop"),
+            "'mysql' cannot be copied: expected a file, sqlite:///FILE, or pytest_tau.postgresql",
+        ),
         (lambda: sqlite("shop.db", omit="*.a"), "expected columns such as"),
         (lambda: sqlite("shop.db", omit=["created_at"]), "expected columns such as"),
         (lambda: domain_of("bikes", tools=[take], state=sqlite("no.db"), folder="."), "sqlite: no file .*no.db"),
