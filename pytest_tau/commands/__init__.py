@@ -5,6 +5,8 @@ A command of a capability is a ``pytest_tau.Command``.
 
 from __future__ import annotations
 
+from ..clock import run_steadily
+from ..garbage import rare_collections
 from .judges import judge_llm, judge_of
 from .options import Option, add_option, add_options
 from .output import RUN_HELP, Printer, print_aside, print_json
@@ -26,4 +28,6 @@ __all__ = [
     "print_json",
     "project_of",
     "project_of_runs",
+    "rare_collections",
+    "run_steadily",
 ]

@@ -20,6 +20,7 @@ from .agents import (
     Replay,
     load_recordings,
 )
+from .base import Adapter, BuiltIn
 from .behaviours import Behaviour, Heard, Manner
 from .chat_format import chat_messages, visible_to
 from .context import Agent, Incoming, Participant, ParticipantContext, Prompting, Reply, Side, User, trailing_results
@@ -45,10 +46,12 @@ __all__ = [
     "DONE",
     "FAULTY_AGENTS",
     "OFFICIAL_GUIDELINES",
+    "Adapter",
     "Agent",
     "AgentTask",
     "Behaviour",
     "BlockingCaller",
+    "BuiltIn",
     "DummyUser",
     "EndpointAgent",
     "GoldAgent",

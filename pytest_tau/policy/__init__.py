@@ -26,6 +26,7 @@ from .makers import (
 from .parts import Breach, MadeCall, Turn
 from .report import POLICY, PolicyReport, RecordedBreach
 from .rule import Rule, bounded
+from .ties import Sentence, policy_sentences, sentences_of_domain
 from .trajectory import Trajectory
 from .ways_round import WayRound, load_ways_round
 
@@ -36,6 +37,7 @@ __all__ = [
     "PolicyReport",
     "RecordedBreach",
     "Rule",
+    "Sentence",
     "Trajectory",
     "Turn",
     "WayRound",
@@ -59,9 +61,11 @@ __all__ = [
     "one_call_at_a_time",
     "only_actors",
     "own_records",
+    "policy_sentences",
     "read_before_write",
     "report_of",
     "sentences",
+    "sentences_of_domain",
     "short_names",
     "spoken",
     "stated_as",

@@ -9,19 +9,23 @@ if TYPE_CHECKING:
     from .groups import Group, TaskId, count_tasks, find_variants
     from .reader import Run, StoredTrial, open_run
     from .record import TrialRecord
+    from .store import Store, TimedStore
 
 #: The public names by their modules, which are imported when a name is asked for.
 _HOMES = {
     **dict.fromkeys(("Group", "TaskId", "count_tasks", "find_variants"), "groups"),
     **dict.fromkeys(("Run", "StoredTrial", "open_run"), "reader"),
     **dict.fromkeys(("TrialRecord",), "record"),
+    **dict.fromkeys(("Store", "TimedStore"), "store"),
 }
 
 __all__ = [
     "Group",
     "Run",
+    "Store",
     "StoredTrial",
     "TaskId",
+    "TimedStore",
     "TrialRecord",
     "count_tasks",
     "find_variants",

@@ -103,7 +103,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
-    from ...garbage import rare_collections
+    from ...commands import rare_collections
     from .table import documents_of, show
 
     project = project_of(args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ConfigurationError
-from ...policy.ties import sentences_of_domain
+from ...policy import sentences_of_domain
 from ...references.breachable import stated_rules
 from ...references.exercised import declared_points, named_by
 

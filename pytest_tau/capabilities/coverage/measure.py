@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ConfigurationError, TauError
-from ...policy.ties import Sentence, sentences_of_domain
+from ...policy import Sentence, sentences_of_domain
 from ...references.breachable import breachable, stated_rules
 from ...references.exercised import Point, calls_in, exercised, exercised_in, points_of, reference_calls
 from ...references.sides import tools_of

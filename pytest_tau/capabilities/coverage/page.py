@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ...policy.ties import Sentence
+    from ...policy import Sentence
 
 #: The classes of sentences, each with what it means of tasks and of runs.
 _COLOURS = {

@@ -49,7 +49,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
-    from ...garbage import rare_collections
+    from ...commands import rare_collections
     from ...runs import open_run
     from .runs import StoredEvidence
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...models import MultiToolMessage, ToolCall, ToolMessage
-from ...participants import ParticipantSource
-from ...participants.base import BuiltIn
+from ...participants import BuiltIn, ParticipantSource
 from .calls import first_record, key_of, with_other
 from .given import changed_context
 

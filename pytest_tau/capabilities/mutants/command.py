@@ -102,7 +102,7 @@ def _share(value: str) -> float:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status."""
-    from ...garbage import rare_collections
+    from ...commands import rare_collections
     from .trials import Trials
 
     if args.trials < 1:
@@ -214,8 +214,7 @@ def _llms(args: argparse.Namespace) -> dict[Role, LLM]:
     names: dict[Role, str | None] = {"agent": args.agent_llm, "user": args.user_llm}
     if not any(names.values()):
         return {}
-    from ...chat import LLM
-    from ...chat.call_arguments import with_defaults
+    from ...chat import LLM, with_defaults
     from ...integrations.default_model import check_model, default_model
 
     found: dict[Role, LLM] = {}

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...policy.ties import policy_sentences
+from ...policy import policy_sentences
 from ...references.choices import choices_in
 from .mutant import GIVEN, Mutant
 

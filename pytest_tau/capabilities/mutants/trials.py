@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...chat import Identity, Player, Recorder
-from ...clock import run_steadily
+from ...commands import run_steadily
 from ...errors import ConfigurationError
 from ...files import digest, file_name_of
 from ...models import AssistantMessage

@@ -24,7 +24,7 @@ from ...plain import json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ...runs.store import Store
+    from ...runs import Store
 
 _LEASES, _WORKERS = "leases/", "workers/"
 #: Pieces in a bucket, which a store lists with one request.

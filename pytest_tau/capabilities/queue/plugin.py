@@ -12,7 +12,7 @@ import pytest
 
 from ...capability import run_of
 from ...files import digest
-from ...runs.store import TimedStore
+from ...runs import TimedStore
 from ...text import plural
 from .leases import Leases
 

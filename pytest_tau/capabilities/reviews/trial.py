@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from ...capability import run_of
-from ...chat import ModelArguments, TrialModels
-from ...chat.call_arguments import with_defaults
+from ...chat import ModelArguments, TrialModels, with_defaults
 from ...errors import ConfigurationError
 from ...models import Review, add_review
 from ...runner import ModelChoice

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....errors import ParticipantError
 from ....models import AssistantMessage, UserMessage, clone
-from ....participants import LLMAgent, as_message, short_repr
-from ....participants.base import Adapter, BuiltIn
+from ....participants import Adapter, BuiltIn, LLMAgent, as_message, short_repr
 from ..ticks import SOUNDS, TICK_SECONDS
 
 if TYPE_CHECKING:

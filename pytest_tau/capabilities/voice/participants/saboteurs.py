@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ....participants import adapt, domain_agent
-from ....participants.base import BuiltIn
+from ....participants import BuiltIn, adapt, domain_agent
 from .agents import BY_RULES, Manners
 
 if TYPE_CHECKING:

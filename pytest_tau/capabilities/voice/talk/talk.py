@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .... import Ending
 from ....models import AssistantMessage, UserMessage
+from ....participants import Adapter
 from ....participants.adapters import RespondAdapter
-from ....participants.base import Adapter
 from ....participants.replies import TextStream
 from ..participants.agents import AgentTurns, Heard, Say, as_say, manners_of, message_of
 from ..ticks import NON_DIRECTED, SOUNDS
