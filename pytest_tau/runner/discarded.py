@@ -2,35 +2,58 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..models import DiscardedAttempt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..models import Simulation
 
 #: The difference of the seeds of two attempts. Source: τ²-bench v1.0.1, hallucination retries.
 SEED_STEP = 1000
 
 
-def with_discarded(kept: Simulation, discarded: Sequence[Simulation], first: Simulation | None) -> Simulation:
-    """Return a simulation with the attempts that capabilities have discarded in its ``info``.
+@dataclass
+class Attempts:
+    """The attempts of a trial, without those that the protocol has discarded.
 
-    Args:
-        kept: The attempt that counts.
+    Attributes:
+        kept: The one that counts so far.
+        first: The first one, which is what a run without reruns would have had.
         discarded: The others.
-        first: The first attempt, which is what a run without reruns would have had.
     """
-    if not discarded:
+
+    kept: Simulation | None = None
+    first: Simulation | None = None
+    discarded: list[Simulation] = field(default_factory=list)
+
+    @property
+    def number(self) -> int:
+        """Return how many attempts there were."""
+        return len(self.discarded) + (self.kept is not None)
+
+    def add(self, simulation: Simulation) -> None:
+        """Add an attempt, which counts instead of the one before, unless it has ended in an error."""
+        if self.kept is None:
+            self.first = self.kept = simulation
+        elif simulation.outcome == "error":
+            self.discarded.append(simulation)
+        else:
+            self.discarded.append(self.kept)
+            self.kept = simulation
+
+    def result(self) -> Simulation:
+        """Return the attempt that counts, with those that do not in its ``info``."""
+        kept, first, discarded = self.kept, self.first, self.discarded
+        assert kept is not None, "there is at least one attempt"
+        if not discarded:
+            return kept
+        by_protocol = [attempt for simulation in (*discarded, kept) for attempt in simulation.info.discarded_attempts]
+        kept.info = replace(kept.info, discarded_attempts=[*by_protocol, *map(_attempt, discarded)])
+        kept.attempts = self.number
+        kept.first_reward = first.reward if first is not None and first.outcome != "error" else None
         return kept
-    by_protocol = [attempt for simulation in (*discarded, kept) for attempt in simulation.info.discarded_attempts]
-    kept.info = replace(kept.info, discarded_attempts=[*by_protocol, *map(_attempt, discarded)])
-    kept.attempts = len(discarded) + 1
-    kept.first_reward = first.reward if first is not None and first.outcome != "error" else None
-    return kept
 
 
 def unusable_attempt(simulation: Simulation) -> DiscardedAttempt:

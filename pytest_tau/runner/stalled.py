@@ -11,8 +11,8 @@ from ..participants.containment import described_stall
 if TYPE_CHECKING:
     from ..evaluation.outside import StateBefore
     from ..models import Simulation, TerminationReason
-    from ..orchestrator import Clock, Conversation
-    from ..participants import ParticipantSource, Side
+    from ..orchestrator import Conversation
+    from ..participants import Side
     from ..stalls import Stall
 
 #: What a trial does at a time.
@@ -24,18 +24,14 @@ class Attempt:
     """What is known of an attempt while it runs.
 
     Attributes:
-        clock: Its clock.
         simulation: Its simulation, without the messages of a conversation that has not ended.
         before: The state outside of the environment before it.
-        sources: The sources of its agent and its user.
         creating: The side that is created last; None before the first.
         conversation: Its conversation; None before that has begun.
     """
 
-    clock: Clock
     simulation: Simulation
     before: StateBefore
-    sources: tuple[ParticipantSource, ParticipantSource]
     creating: Side | None = None
     conversation: Conversation | None = None
 

@@ -47,7 +47,7 @@ from ..participants.personas import draw_persona
 from ..stalls import within
 from . import continuing
 from .conditions import conditions_of
-from .discarded import SEED_STEP, unusable_attempt, with_discarded
+from .discarded import SEED_STEP, Attempts, unusable_attempt
 from .grading import grade_trial
 from .participants import behaviour_of, check_requirements, close_all, create, done_tool
 from .stalled import Attempt, lost_ending, stall_problem, stalled_ending
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..chat import Tape, TrialModels
+    from ..environment import Environment
     from ..models import DiscardedAttempt, Message
     from ..participants import Participant, ParticipantSource, Side
     from ..stalls import Stall
@@ -87,6 +88,8 @@ class Trial:
         self.beginning: continuing.Beginning | None = None
         self.late_calls: Sequence[str] = ()
         self.phase: Phase = "planned"
+        self._clock = Clock()
+        self._sources: dict[Side, ParticipantSource] = {}
         self._unusable = False
         self._at_work: Attempt | None = None
         self._stages: StageCalls | None = None
@@ -107,20 +110,20 @@ class Trial:
             judge.bind(self.models.get("judge"))
         self.models.loop = asyncio.get_running_loop()
         tape = self.models.tape
-        clock = Clock(tape.times if tape else ())
+        self._clock, self._sources = Clock(tape.times if tape else ()), {"agent": agent, "user": user}
         if self.environment.retrieval is not None:
             self.environment.retrieval.bind(self.models)
         try:
-            simulation = await self._valid_attempt(clock, agent, user)
+            simulation = await self._counting_attempt()
         except BaseException:
             if tape:
                 tape.abandon()
             raise
         finally:
             self.environment.close()
-        return self._completed(simulation, clock, agent, user)
+        return self._completed(simulation)
 
-    async def conclude(self, stall: Stall, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
+    async def conclude(self, stall: Stall) -> Simulation:
         """Return the simulation of a trial whose event loop was given up, with the messages and the verdict so far.
 
         Call it on another loop. What blocks the loop ends this trial by its own fault, and others by none.
@@ -137,7 +140,7 @@ class Trial:
         if self.phase in ("participants", "conversation"):
             running = self._stages.running if self._stages else None
             ending = stalled_ending(attempt, stall, running) if own else lost_ending(problem)
-            self._end(simulation, attempt.clock, ending)
+            self._end(simulation, ending)
             simulation.messages = list(attempt.conversation.messages) if attempt.conversation else []
         elif own and not graded:
             simulation.error = f"no verdict: {problem}"
@@ -148,7 +151,7 @@ class Trial:
         if self._stages is not None:
             simulation.facts = self._stages.problems_by(problem if self.phase == "facts" else None)
         self.environment.close()
-        return self._completed(simulation, attempt.clock, agent, user)
+        return self._completed(simulation)
 
     @property
     def _attempt_at_work(self) -> Attempt:
@@ -161,18 +164,16 @@ class Trial:
             self.models.tape.abandon()
         self.environment.close()
 
-    def _completed(
-        self, simulation: Simulation, clock: Clock, agent: ParticipantSource, user: ParticipantSource
-    ) -> Simulation:
+    def _completed(self, simulation: Simulation) -> Simulation:
         """Return the simulation with all that does not depend on how it ended."""
         tape = self.models.tape
         simulation.know_tools({DONE: None, **self.domain.tool_arguments})
         simulation.note_usage(self.models.usage)
         self.note_late_calls(simulation)
-        simulation.conditions = conditions_of(self.setup, agent, user, self.persona)
+        simulation.conditions = self._conditions()
         _mask(simulation, self.models.arguments)
         if tape:
-            _end_recording(tape, self.models, simulation, clock)
+            _end_recording(tape, self.models, simulation, self._clock)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
         self.environment.agent_db.put_back()
         return simulation
@@ -182,78 +183,87 @@ class Trial:
         if self.late_calls:
             simulation.info = replace(simulation.info, late_calls=dict(Counter(self.late_calls)))
 
-    async def _valid_attempt(self, clock: Clock, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
-        """Run the trial, again while a capability asks for another attempt; what was discarded is recorded.
+    async def _counting_attempt(self) -> Simulation:
+        """Run attempts until one counts, and return it; what was discarded is recorded in it.
 
-        An attempt that ends in an error, or that a budget stops, does not replace one that has a verdict.
-        """
-        attempts, self._problems = most_attempts(self.settings.capabilities)
-        # What a test's own fixtures made of the trial cannot be made again.
-        reruns = attempts - 1 if self.setup.agent_trial is None else 0
-        initial = self.environment.fork() if reruns else None
-        first: Simulation | None = None
-        kept: Simulation | None = None
-        discarded: list[Simulation] = []
-        for attempt in range(reruns + 1):
-            if initial is not None and attempt:
-                self.environment.restore(initial.fork())
-                self._attempt_seed = None if self.setup.seed is None else self.setup.seed + attempt * SEED_STEP
-                self.models.reseed(self._attempt_seed)
-            try:
-                simulation = await self._attempts(clock, agent, user)
-            except BudgetError:
-                if kept is None:
-                    raise
-                break
-            first = first or simulation
-            worse = kept is not None and simulation.outcome == "error"
-            discarded += [simulation] if worse else [] if kept is None else [kept]
-            kept = kept if worse else simulation
-            ruling = await self._stages.ruling(simulation) if self._stages and simulation.outcome != "error" else None
-            if worse or ruling is None:
-                break
-            if not ruling.again:
-                simulation.excluded = ruling.reason
-                break
-        assert kept is not None, "there is at least one attempt"
-        if kept is not simulation:
-            self.fault = None  # that of the attempt that was discarded
-        return with_discarded(kept, discarded, first)
-
-    async def _attempts(self, clock: Clock, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
-        """Run and grade the conversation, again while the protocol has it so; what was discarded is recorded.
+        The protocol may have the conversation run again by the same seed, after a reply that cannot be used; a
+        capability may ask for another attempt, by another seed. One that ends in an error, or that a budget stops,
+        does not replace one that has a verdict.
 
         Source: τ²-bench v1.0.1: a reply of a model that cannot be used runs the simulation again, by the same seed.
         """
-        # What a test's own fixtures made of the trial cannot be made again.
-        attempts = self.settings.protocol.attempts if self.setup.agent_trial is None else 1
-        initial = self.environment.fork() if attempts > 1 else None
-        discarded: list[DiscardedAttempt] = []
+        most, self._problems = most_attempts(self.settings.capabilities)
+        conversations = self.settings.protocol.attempts
+        if self.setup.agent_trial is not None:  # what a test's own fixtures made of the trial cannot be made again
+            most = conversations = 1
+        start = self.environment.fork() if most > 1 or conversations > 1 else None
+        attempts = Attempts()
+        unusable: list[DiscardedAttempt] = []
         while True:
-            simulation, before = self._begin(clock), StateBefore.of(self.environment)
-            self._at_work, self.phase = Attempt(clock, simulation, before, (agent, user)), "participants"
-            self._make_stages(agent.name)
-            self.beginning, self._unusable = None, False
-            await self._converse(simulation, clock, agent, user)
-            if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
-                raise self.models.out_of_budget
-            if not self._unusable:
-                self.phase = "grading"
-                await self._grade(simulation, before)
-                self.phase = "facts"
-                simulation.facts = await self._stages.facts(simulation) if self._stages else {}
-            if not self._unusable or initial is None or len(discarded) + 1 == attempts:
+            try:
+                simulation = await self._attempt()
+            except BudgetError:
+                if attempts.kept is None:
+                    raise
                 break
-            discarded.append(unusable_attempt(simulation))
-            self.environment.restore(initial.fork())
+            if self._unusable and len(unusable) + 1 < conversations:
+                unusable.append(unusable_attempt(simulation))
+                self._start_again(start)
+                continue
+            self._note_conversations(simulation, unusable)
+            unusable = []
+            attempts.add(simulation)
+            if simulation.outcome == "error" or self._stages is None:
+                break
+            ruling = await self._stages.ruling(simulation)
+            if ruling is None or not ruling.again:
+                simulation.excluded = None if ruling is None else ruling.reason
+                break
+            if attempts.number == most:
+                break
+            self._start_again(start)
+            self._attempt_seed = None if self.setup.seed is None else self.setup.seed + attempts.number * SEED_STEP
+            self.models.reseed(self._attempt_seed)
+        if attempts.kept is not simulation:
+            self.fault = None  # that of the attempt that was discarded
+        return attempts.result()
+
+    async def _attempt(self) -> Simulation:
+        """Run the conversation once, and grade it, unless it ends by a reply that cannot be used.
+
+        Raises:
+            BudgetError: The run may spend no more.
+        """
+        simulation, before = self._begin(self._clock), StateBefore.of(self.environment)
+        self._at_work, self.phase = Attempt(simulation, before), "participants"
+        self._make_stages(self._sources["agent"].name)
+        self.beginning, self._unusable = None, False
+        await self._converse(simulation)
+        if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
+            raise self.models.out_of_budget
+        if not self._unusable:
+            self.phase = "grading"
+            await self._grade(simulation, before)
+            self.phase = "facts"
+            simulation.facts = await self._stages.facts(simulation) if self._stages else {}
+        return simulation
+
+    def _start_again(self, start: Environment | None) -> None:
+        assert start is not None, "there may be several attempts"
+        self.environment.restore(start.fork())
+
+    def _note_conversations(self, simulation: Simulation, unusable: list[DiscardedAttempt]) -> None:
+        """Record the conversations before that the protocol has discarded, and facts that the verdict lacks."""
         fault = self._stages.fault if self._stages else None
         if fault is not None and simulation.termination_reason not in FAULTS:
             simulation.termination_reason, simulation.error, self.fault = "infrastructure_error", str(fault), fault
-        if discarded:
+        if unusable:
             if self._unusable:
-                simulation.error = f"{simulation.error} (in the last of {attempts} conversations)"
-            simulation.info = replace(simulation.info, discarded_attempts=discarded)
-        return simulation
+                simulation.error = f"{simulation.error} (in the last of {len(unusable) + 1} conversations)"
+            simulation.info = replace(simulation.info, discarded_attempts=unusable)
+
+    def _conditions(self) -> dict[str, Any]:
+        return conditions_of(self.setup, self._sources["agent"], self._sources["user"], self.persona)
 
     def _make_stages(self, agent: str) -> None:
         active = self.settings.capabilities
@@ -275,7 +285,7 @@ class Trial:
         attempt = self._at_work
         if attempt is None:
             return None
-        begun, clock = attempt.simulation, attempt.clock
+        begun, clock = attempt.simulation, self._clock
         simulation = begun.model_copy()
         if begun.reward_info is None:
             simulation.error = f"interrupted by {why}"
@@ -285,7 +295,7 @@ class Trial:
             assign(simulation, messages=messages, termination_reason="infrastructure_error")
             assign(simulation, end_time=clock.now(), duration=clock.elapsed)
         simulation.note_usage(self.models.usage)
-        simulation.conditions = conditions_of(self.setup, *attempt.sources, self.persona)
+        simulation.conditions = self._conditions()
         return simulation
 
     def context(
@@ -334,13 +344,11 @@ class Trial:
             program_env=self.settings.program_env,
         )
 
-    async def _converse(
-        self, simulation: Simulation, clock: Clock, agent: ParticipantSource, user: ParticipantSource
-    ) -> None:
+    async def _converse(self, simulation: Simulation) -> None:
         """Run the conversation; its messages are kept however it ends."""
         participants: list[Participant] = []
         try:
-            ending = await self._hold(simulation, clock, participants, (("agent", agent), ("user", user)))
+            ending = await self._conversation(simulation, participants)
         except (ConfigurationError, TaskFormatError):
             raise
         except CapabilityError as error:
@@ -358,17 +366,17 @@ class Trial:
                 raise
             # A fault of the harness: kept with the messages so far instead of losing them.
             ending, self.fault = Ending("unexpected_error", error="".join(traceback.format_exception(error))), error
-        self._end(simulation, clock, ending)
+        self._end(simulation, ending)
         for participant in participants:
             if differences := getattr(participant, "differences", []):
                 simulation.replay_differences += differences
             self.late_calls = getattr(participant, "late_calls", self.late_calls)
         await close_all(participants)
 
-    def _end(self, simulation: Simulation, clock: Clock, ending: Ending) -> None:
+    def _end(self, simulation: Simulation, ending: Ending) -> None:
         reason, token, problem, kind = ending
         assign(simulation, termination_reason=reason, stop_token=token, error=problem)
-        assign(simulation, end_time=clock.now(), duration=clock.elapsed)
+        assign(simulation, end_time=self._clock.now(), duration=self._clock.elapsed)
         if kind is not None:
             simulation.note_error_kind(kind)
 
@@ -384,22 +392,17 @@ class Trial:
             info=Notes(solo=True) if self.settings.solo else NO_NOTES,
         )
 
-    async def _hold(
-        self,
-        simulation: Simulation,
-        clock: Clock,
-        participants: list[Participant],
-        sources: tuple[tuple[Side, ParticipantSource], ...],
-    ) -> Ending:
+    async def _conversation(self, simulation: Simulation, participants: list[Participant]) -> Ending:
+        """Create the participants, which are added to the list, and run the conversation."""
         self.beginning = self._stages.beginning(continuing.Beginning) if self._stages else None
         await self._open()
         # Calls through this package have limits of their own. An agent that calls its model itself may hang.
-        limits, own = self.settings.limits, any(source.is_foreign for _, source in sources)
+        limits, own = self.settings.limits, any(source.is_foreign for source in self._sources.values())
         excused = limits.timeout is None and own
         if excused:
             limits = replace(limits, timeout=self.settings.foreign_seconds)
-        ways = self._restore_environment(sources)
-        for side, source in sources:
+        ways = self._restore_environment()
+        for side, source in self._sources.items():
             greeting = getattr(participants[0], "greeting", None) if participants else None
             from_start = ways.get(side) == "replay"
             if needs_reference := source.needs_reference(self.domain.spec.agents):
@@ -419,7 +422,7 @@ class Trial:
         first, second = participants
         setup = ConversationSetup(
             limits,
-            clock,
+            self._clock,
             self.setup.on_message,
             retry_seconds=self._retry_seconds,
             excused_seconds=self._call_seconds if excused else None,
@@ -445,11 +448,12 @@ class Trial:
         else:
             self.environment.open()
 
-    def _restore_environment(self, sources: tuple[tuple[Side, ParticipantSource], ...]) -> Mapping[str, str]:
+    def _restore_environment(self) -> Mapping[str, str]:
         """Restore the state of a conversation that is continued; return how each side gets the messages so far."""
         if self.beginning is None:
             return {}
-        self.beginning.ways = {side: continuing.way_of(self.beginning, side, source) for side, source in sources}
+        beginning = self.beginning
+        beginning.ways = {side: continuing.way_of(beginning, side, source) for side, source in self._sources.items()}
         continuing.restore_environment(self.environment, self.task, self.beginning)
         return self.beginning.ways
 
@@ -481,7 +485,7 @@ class Trial:
         return self.models.calling[side].seconds
 
     async def _grade(self, simulation: Simulation, before: StateBefore) -> None:
-        found = await grade_trial(self.setup, simulation, before, self._attempt_at_work.sources[0].name)
+        found = await grade_trial(self.setup, simulation, before, self._sources["agent"].name)
         self._unusable = isinstance(found, UnusableReplyError)
         self.fault = self.fault if found is None or self._unusable else found
 

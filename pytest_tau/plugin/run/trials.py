@@ -158,7 +158,7 @@ class TrialFuture:
         """End the trial on another event loop, since its own is blocked and was given up."""
 
         async def conclude() -> Simulation:
-            simulation = await trial.conclude(stall, agent, user)
+            simulation = await trial.conclude(stall)
             return self._completed(trial, simulation, agent)
 
         def settle(concluded: Future[Simulation]) -> None:
