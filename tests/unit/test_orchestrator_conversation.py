@@ -10,7 +10,7 @@ import pytest
 import pytest_tau
 from pytest_tau import Limits, SimulationSettings
 from pytest_tau.errors import ConfigurationError, ModelError, ReplayError, TaskFormatError
-from pytest_tau.models import GREETING, MultiToolMessage, ToolCall, ToolMessage
+from pytest_tau.models import GREETING, MultiToolMessage, Notes, ToolCall, ToolMessage
 from pytest_tau.participants import load_source
 from pytest_tau.runner import prepare_trial
 from pytest_tau.testing import ScriptedParticipant as Script, call as reply_call
@@ -534,7 +534,7 @@ def test_an_agent_alone_reads_the_ticket_and_calls_until_it_is_done(domain: Doma
     assert route(simulation) == "ArAra"
     assert simulation.termination_reason == "agent_stop"
     assert simulation.messages[-1].content == "###STOP###"
-    assert simulation.info == {"solo": True}
+    assert simulation.info == Notes(solo=True)
 
 
 def test_an_agent_alone_may_stop_in_words_or_by_its_own_is_stop(domain: Domain) -> None:

@@ -14,7 +14,7 @@ from pytest_tau import Evaluation, Limits, SimulationSettings
 from pytest_tau.chat import LLM, TrialModels
 from pytest_tau.errors import ConfigurationError, JudgeError, ModelError, TaskFormatError
 from pytest_tau.evaluation import STRICT
-from pytest_tau.models import CustomCheck, Simulation
+from pytest_tau.models import CustomCheck, Notes, Simulation
 from pytest_tau.participants import ParticipantSource
 from pytest_tau.runner import (
     DEFAULT_SEED,
@@ -59,7 +59,7 @@ def test_trial_is_run_and_graded(domain: Domain) -> None:
     assert simulation.reward_info is not None
     assert simulation.reward_info.reward_breakdown == {"DB": 1.0, "ACTION": 1.0}
     assert simulation.called("rename", item_id="lamp")
-    assert simulation.info is None
+    assert simulation.info == Notes()
 
 
 def test_times_are_recorded(domain: Domain) -> None:
@@ -144,7 +144,7 @@ def test_alone(domain: Domain) -> None:
     simulation = pytest_tau.simulate(
         wanted, domain=domain, agent=Script([reply_call("switch"), reply_call("done")]), settings=solo
     )
-    assert (simulation.termination_reason, simulation.reward, simulation.info) == ("agent_stop", 1.0, {"solo": True})
+    assert (simulation.termination_reason, simulation.reward, simulation.info) == ("agent_stop", 1.0, Notes(solo=True))
 
 
 # What a participant may know
