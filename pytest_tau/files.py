@@ -8,6 +8,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
+from fnmatch import fnmatchcase
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ __all__ = [
     "atomic_write",
     "digest",
     "file_name_of",
+    "id_matches",
     "item_id",
 ]
 
@@ -89,6 +91,15 @@ def item_id(task_id: str) -> str:
     short = digest(task_id)[:8]
     slug = re.sub("\0+", "-", safe).strip("-.")[: _LONGEST_ID - 9].rstrip("-.")
     return f"{slug}-{short}" if slug else short
+
+
+def id_matches(task_id: str, pattern: str) -> bool:
+    """Return whether a pattern names a task, as that of ``--tau-task``: by its id, its item id, or as a glob."""
+    if pattern in (task_id, item_id(task_id)):
+        return True
+    # Ids of generated tasks are full of brackets, which are meant literally far more often than as a set.
+    literal_brackets = pattern.replace("[", "[[]")
+    return fnmatchcase(task_id, literal_brackets) or fnmatchcase(item_id(task_id), literal_brackets)
 
 
 def _is_safe(character: str) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from ..files import item_id
+from ..files import id_matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,18 +31,10 @@ def select(tasks: Sequence[Task], patterns: Iterable[str] = (), num_tasks: int |
         num_tasks: The first so many of what matches.
     """
     wanted = tuple(patterns)
-    chosen = [task for task in tasks if not wanted or any(_matches(task.id, pattern) for pattern in wanted)]
+    chosen = [task for task in tasks if not wanted or any(id_matches(task.id, pattern) for pattern in wanted)]
     return chosen[:num_tasks]
 
 
 def unmatched(tasks: Sequence[Task], patterns: Iterable[str]) -> list[str]:
     """Return the patterns that match no task."""
-    return [pattern for pattern in patterns if not any(_matches(task.id, pattern) for task in tasks)]
-
-
-def _matches(task_id: str, pattern: str) -> bool:
-    if pattern in (task_id, item_id(task_id)):
-        return True
-    # Ids of generated tasks are full of brackets, which are meant literally far more often than as a set.
-    literal_brackets = pattern.replace("[", "[[]")
-    return fnmatchcase(task_id, literal_brackets) or fnmatchcase(item_id(task_id), literal_brackets)
+    return [pattern for pattern in patterns if not any(id_matches(task.id, pattern) for task in tasks)]

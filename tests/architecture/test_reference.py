@@ -67,7 +67,6 @@ PRIVATE_IMPORTS = {
     "partial_credit": 3,
     "plain_clients": 8,
     "policy_rules": 3,
-    "quarantine": 2,
     "reviews": 13,
     "serving": 12,
     "stopping": 11,

@@ -16,12 +16,13 @@ import contextlib
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...capability import run_of
 from ...documents import read_toml
+from ...files import id_matches
 from ...text import listed, one_line, printable
 
 if TYPE_CHECKING:
@@ -69,9 +70,7 @@ class Entry:
 
     def names(self, domain: str, task_id: str) -> bool:
         """Return whether the entry names a task."""
-        from ...runner import unmatched
-
-        return self.domain in (None, domain) and not unmatched(cast("Any", [_Id(task_id)]), [self.task])
+        return self.domain in (None, domain) and id_matches(task_id, self.task)
 
 
 def make_quarantine(config: pytest.Config, settings: QuarantineSettings) -> Quarantine:
@@ -196,16 +195,9 @@ class Quarantine:
         return lines
 
 
-class _Id(NamedTuple):
-    """The id of a task, in the form that ``runner.unmatched`` reads; most tasks are known by id only."""
-
-    id: str
-
-
 def _unmatched(known_ids: Collection[str], entries: Iterable[Entry], specs: Iterable[RunTask]) -> dict[int, list[str]]:
     """Return the entries that name no task of the run's domains, with the ids that are spelt alike."""
     from ...errors import similar_names
-    from ...runner import unmatched
 
     domains = {spec.domain.name: spec.domain for spec in specs}
     known = {name: _ids_of(domain) for name, domain in domains.items()}
@@ -216,7 +208,7 @@ def _unmatched(known_ids: Collection[str], entries: Iterable[Entry], specs: Iter
         if entry.domain is not None and entry.domain not in domains:
             continue
         ids = everywhere.union(*(known[name] for name in domains if entry.domain in (None, name)))
-        if unmatched(cast("Any", [_Id(each) for each in ids]), [entry.task]):
+        if not any(id_matches(task_id, entry.task) for task_id in ids):
             found[entry.number] = similar_names(entry.task, ids)
     return found
 
