@@ -38,6 +38,7 @@ class _Official:
         return load_domain(name, self._data)
 
 
+@pytest.mark.exhaustive
 def test_tasks_with_a_known_fault_are_among_the_first_in_doubt(shared: Path, official_data: Path) -> None:
     stored = StoredEvidence(_Official(official_data), None, frozenset())
     for file in sorted((shared / "truth" / "runs").glob("retail_*.json.gz")):
@@ -106,6 +107,7 @@ def test_texts_with_a_known_fault_are_found(shared: Path, official_data: Path, n
     assert all(rule in found[task_id] for task_id, rule in TEXTS[name].items())
 
 
+@pytest.mark.exhaustive
 def test_few_texts_of_today_are_found(official_data: Path) -> None:
     # Each was read: a payment, or the reason of a cancellation, of which nothing is said.
     found = {
@@ -131,6 +133,7 @@ def test_rules_are_not_checked_by_an_edition_that_states_others(official_data: P
     assert note.text == "not checked, as the policy does not state them: booking-limits"
 
 
+@pytest.mark.exhaustive
 def test_a_required_amount_that_nothing_brings_about_is_found(shared: Path, official_data: Path) -> None:
     content = json.loads((shared / "truth" / "tasks" / "retail_2025.json").read_text())
     report = asyncio.run(lint_domain(load_domain("retail", official_data), None, [*map(Task.model_validate, content)]))
