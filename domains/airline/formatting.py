@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 CITIES: Final = dict(AIRPORTS) | {"JFK": "New York (JFK)", "LGA": "New York (LaGuardia)", "EWR": "Newark"}
 
 
+def spoken(cabin: str) -> str:
+    """Return a cabin as one says it, such as ``basic economy``."""
+    return cabin.replace("_", " ")
+
+
 def full_name(person: Name | Passenger) -> str:
     """Return the first and the last name of somebody."""
     return f"{person.first_name} {person.last_name}"

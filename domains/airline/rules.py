@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pytest_tau.errors import ToolError
 from pytest_tau.policy import (
@@ -26,7 +26,8 @@ from pytest_tau.policy import (
 )
 
 from .dates import MOMENT
-from .values import VALUES, free_bags
+from .formatting import spoken
+from .values import VALUES, free_bags, may_be_compensated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_tau.environment import Environment, Values
     from pytest_tau.policy import Breach, MadeCall, Trajectory
 
-    from .models import AirlineDB, Cabin, Reservation, User
+    from .models import AirlineDB, Cabin, Reservation
 
 #: The fingerprint of the official policy's sentence about what comes before a change.
 _LISTED = (("a64bd9680217",),)
@@ -53,16 +54,24 @@ _WRITES = (
     "update_reservation_passengers",
 )
 _FLOWN = {"flying", "landed"}
-#: Words for the reasons that the insurance covers: health and weather.
-_COVERED = re.compile(
-    r"\b(?:health|medical|ill|illness|sick\w*|unwell|ailing|disease|infect\w+|covid|flu|fever|injur\w+|hurt|broke\w*|"
-    r"accident|surger\w+|operat(?:ed|ion)|hospital\w*|doctor\w*|diagnos\w+|pregnan\w+|well enough|"
-    r"(?:not|n.t) (?:\w+ )?well|"
-    r"weather|storm\w*|snow\w*|hurricane|tornado|flood\w*|blizzard|typhoon|icy|fog\w*)\b",
-    re.IGNORECASE,
-)
+#: Words for the reasons that insurance covers.
+_COVERED = {
+    "health": re.compile(
+        r"\b(?:health|medical|ill|illness|sick\w*|unwell|ailing|disease|infect\w+|covid|flu|fever|injur\w+|hurt|"
+        r"broke\w*|accident|surger\w+|operat(?:ed|ion)|hospital\w*|doctor\w*|diagnos\w+|pregnan\w+|well enough|"
+        r"(?:not|n.t) (?:\w+ )?well)\b",
+        re.IGNORECASE,
+    ),
+    "weather": re.compile(
+        r"\b(?:weather|storm\w*|snow\w*|hurricane|tornado|flood\w*|blizzard|typhoon|icy|fog\w*)\b", re.IGNORECASE
+    ),
+}
 #: The values that say how many payment methods of a kind one booking has at most.
-_MOST_METHODS = {"certificate": "max_certificates", "gift_card": "max_gift_cards"}
+_MOST_METHODS = {
+    "certificate": "max_certificates",
+    "credit_card": "max_credit_cards",
+    "gift_card": "max_gift_cards",
+}
 
 
 def _found(call: MadeCall) -> str | None:
@@ -186,15 +195,15 @@ def _not_to_cancel(call: MadeCall, state: Environment) -> str | None:
     # Whether the insurance covers the reason, only what the user says can tell.
     if may_be_cancelled(reservation, _db(state), state.values) or reservation.insurance == "yes":
         return None
-    hours = state.values["hours_to_cancel"]
-    return f"booked more than {hours} hours ago, no flight cancelled, not in business, no insurance"
+    hours, cabin = state.values["hours_to_cancel"], spoken(state.values["cabin_to_cancel"])
+    return f"booked more than {hours} hours ago, no flight cancelled, not in {cabin}, no insurance"
 
 
 def may_be_cancelled(reservation: Reservation, db: AirlineDB, values: Values = VALUES) -> bool:
     """Return whether a reservation can be cancelled for any reason."""
     age = MOMENT - dt.datetime.fromisoformat(reservation.created_at)
     fresh = age <= dt.timedelta(hours=values["hours_to_cancel"])
-    return fresh or "cancelled" in statuses(reservation, db) or reservation.cabin == "business"
+    return fresh or "cancelled" in statuses(reservation, db) or reservation.cabin == values["cabin_to_cancel"]
 
 
 def _not_covered(trajectory: Trajectory) -> Iterator[Breach]:
@@ -209,7 +218,8 @@ def _not_covered(trajectory: Trajectory) -> Iterator[Breach]:
         except ToolError:  # the call was made on other data
             continue
         insured = reservation.insurance == "yes" and not may_be_cancelled(reservation, _db(state), state.values)
-        if insured and said and not _COVERED.search(said):
+        reasons = state.values["insured_reasons"].split(" or ")
+        if insured and said and not any(_COVERED[reason].search(said) for reason in reasons):
             yield trajectory.breach(call, "only the insurance would allow it, and the user names no such reason")
 
 
@@ -218,12 +228,12 @@ def _flown(call: MadeCall, state: Environment) -> str | None:
     return f"a flight of the reservation is {found.pop()}" if found else None
 
 
-def _changes_basic_economy(call: MadeCall, state: Environment) -> str | None:
-    reservation, arguments = _reservation(call, state), call.arguments
-    if reservation.cabin != "basic_economy" or arguments.get("cabin") != "basic_economy":
+def _changes_fixed_flights(call: MadeCall, state: Environment) -> str | None:
+    reservation, cabin = _reservation(call, state), state.values["cabin_without_changes"]
+    if not reservation.cabin == call.arguments.get("cabin") == cabin:
         return None
     before = {(leg.flight_number, leg.date) for leg in reservation.flights}
-    return "changes flights in basic economy" if _flights(call) != before else None
+    return f"changes flights in {spoken(cabin)}" if _flights(call) != before else None
 
 
 def _flights(call: MadeCall) -> set[tuple[Any, Any]]:
@@ -281,11 +291,7 @@ def _too_many(call: MadeCall, state: Environment) -> str | None:
     methods = _db(state).user(str(call.arguments.get("user_id"))).payment_methods
     ids = [each.get("payment_id") for each in paid if isinstance(each, dict)] if isinstance(paid, list) else []
     kinds = Counter(methods[each].source for each in ids if each in methods)
-    over = [
-        kind
-        for kind, number in kinds.items()
-        if number > (state.values[_MOST_METHODS[kind]] if kind in _MOST_METHODS else 1)
-    ]
+    over = [kind for kind, number in kinds.items() if number > state.values[_MOST_METHODS[kind]]]
     return f"{kinds[over[0]]} payment methods of the kind {over[0]}" if over else None
 
 
@@ -295,8 +301,15 @@ def _too_many(call: MadeCall, state: Environment) -> str | None:
 _PER_PASSENGER = {"cancelled": "certificate_for_cancelled", "delayed": "certificate_for_delayed"}
 
 
-def _disrupted(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[Reservation, int, User]]:
-    """Yield the reservations for which the user may be compensated, with the amount for each passenger.
+class _Disrupted(NamedTuple):
+    reservation: Reservation
+    per_passenger: int
+    #: Whether the policy compensates its user.
+    counts: bool
+
+
+def _disrupted(call: MadeCall, trajectory: Trajectory) -> Iterator[_Disrupted]:
+    """Yield the reservations whose flights are disrupted, with the amount for each passenger.
 
     One with a delayed flight counts if the user had it changed or cancelled before.
     """
@@ -307,9 +320,10 @@ def _disrupted(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[Reserva
         user = db.user(str(call.arguments.get("user_id")))
         for reservation in map(db.reservation, user.reservations):
             for status in _PER_PASSENGER:
-                counts = status == "cancelled" or _was_changed(reservation, trajectory, call)
-                if counts and status in statuses(reservation, db):
-                    yield reservation, state.values[_PER_PASSENGER[status]], user
+                ready = status == "cancelled" or _was_changed(reservation, trajectory, call)
+                if ready and status in statuses(reservation, db):
+                    counts = may_be_compensated(state.values, user, reservation)
+                    yield _Disrupted(reservation, state.values[_PER_PASSENGER[status]], counts)
 
 
 def _was_changed(reservation: Reservation, trajectory: Trajectory, call: MadeCall) -> bool:
@@ -317,37 +331,31 @@ def _was_changed(reservation: Reservation, trajectory: Trajectory, call: MadeCal
     return any(each.arguments.get("reservation_id") == reservation.reservation_id for each in made)
 
 
-def _may_be_compensated(reservation: Reservation, user: User) -> bool:
-    return user.membership != "regular" or reservation.insurance == "yes" or reservation.cabin == "business"
-
-
 def _compensated(trajectory: Trajectory) -> Iterator[Breach]:
     """Yield certificates for users who get none."""
-    for call, found in _certificates(trajectory):
-        if not found:
+    for call, disrupted in _certificates(trajectory):
+        if not disrupted:
             problem = (
                 "no flight of the user is cancelled, and no reservation with a delayed one was changed or cancelled"
             )
             yield trajectory.breach(call, problem)
-        elif not any(_may_be_compensated(reservation, user) for reservation, _, user in found):
-            yield trajectory.breach(call, "a regular member with neither insurance nor business class")
+        elif not any(one.counts for one in disrupted):
+            yield trajectory.breach(
+                call, "neither the membership, nor insurance, nor the cabin entitles the user to it"
+            )
 
 
 def _amounts(trajectory: Trajectory) -> Iterator[Breach]:
     """Yield certificates of another amount than those for the disrupted flights."""
-    for call, found in _certificates(trajectory):
-        amounts = {
-            each * len(reservation.passengers)
-            for reservation, each, user in found
-            if _may_be_compensated(reservation, user)
-        }
+    for call, disrupted in _certificates(trajectory):
+        amounts = {one.per_passenger * len(one.reservation.passengers) for one in disrupted if one.counts}
         amount = call.arguments.get("amount")
         if amounts and amount not in amounts:
             wanted = " or ".join(f"${each}" for each in sorted(amounts))
             yield trajectory.breach(call, f"${amount} instead of {wanted}")
 
 
-def _certificates(trajectory: Trajectory) -> Iterator[tuple[MadeCall, list[tuple[Reservation, int, User]]]]:
+def _certificates(trajectory: Trajectory) -> Iterator[tuple[MadeCall, list[_Disrupted]]]:
     for call in trajectory.of_tool("send_certificate"):
         try:
             yield call, list(_disrupted(call, trajectory))
@@ -410,9 +418,9 @@ _RULES = [
     ),
     _condition(
         "basic-economy",
-        "those of a basic economy reservation cannot be changed.",
+        "those of a reservation in `{cabin_without_changes}` cannot be changed.",
         "update_reservation_flights",
-        _changes_basic_economy,
+        _changes_fixed_flights,
         "247e3ba883b3",
     ),
     _condition(
@@ -440,7 +448,7 @@ _RULES = [
     ),
     _condition(
         "booking-limits",
-        "at most {max_certificates:word} travel certificate, one credit card and "
+        "at most {max_certificates:word} travel certificate, {max_credit_cards:word} credit card and "
         "{max_gift_cards:word} gift cards in a reservation.",
         "book_reservation",
         _too_many,
@@ -448,7 +456,8 @@ _RULES = [
     ),
     Rule(
         "compensation",
-        "A `regular` user without insurance in basic economy or economy gets none.",
+        "Only a user with {compensated_memberships} membership, with insurance on the reservation, or flying in "
+        "`{compensated_cabin}` can get any.",
         _compensated,
         absolute=True,
         editions=(("f58ec5651543", "a2405a9a0c4c"),),

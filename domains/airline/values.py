@@ -11,7 +11,7 @@ from pytest_tau.environment import read_values
 if TYPE_CHECKING:
     from pytest_tau.environment import Values
 
-    from .models import Cabin, Membership
+    from .models import Cabin, Membership, Reservation, User
 
 _FOLDER = Path(__file__).parent
 #: Those of the bundled policy.
@@ -22,6 +22,13 @@ def free_bags(values: Values, membership: Membership, cabin: Cabin) -> int:
     """Return how many bags the policy gives each passenger for free; the tools do not know."""
     free: int = values["free_bags"][membership][cabin]
     return free
+
+
+def may_be_compensated(values: Values, user: User, reservation: Reservation) -> bool:
+    """Return whether the policy compensates a user for a disrupted flight of a reservation."""
+    memberships = values["compensated_memberships"].split(" or ")
+    insured = reservation.insurance == "yes"
+    return user.membership in memberships or insured or reservation.cabin == values["compensated_cabin"]
 
 
 @functools.lru_cache(maxsize=32)

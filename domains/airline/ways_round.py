@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_tau.policy import WayRound
 
 from .rules import may_be_cancelled, statuses
+from .values import VALUES, may_be_compensated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,8 +55,7 @@ def _delayed(db: AirlineDB, text: str, actions: Sequence[Action]) -> Iterator[st
     if any(action.name == "send_certificate" for action in actions):
         return
     for reservation, user in _named(db, text, actions):
-        entitled = user.membership != "regular" or reservation.insurance == "yes" or reservation.cabin == "business"
-        if entitled and "delayed" in statuses(reservation, db):
+        if may_be_compensated(VALUES, user, reservation) and "delayed" in statuses(reservation, db):
             yield f"a flight of reservation {reservation.reservation_id} is delayed"
 
 

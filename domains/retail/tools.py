@@ -1,7 +1,7 @@
 """The agent's tools of the retail domain."""
 
 import json
-from typing import cast, get_args
+from typing import cast
 
 from pydantic import ValidationError
 
@@ -36,11 +36,11 @@ class RetailTools(Toolkit[RetailDB]):
 
         Args:
             order_id: The order's id with its leading #, as in #W0000000; the status must be just pending.
-            reason: Either "no longer needed" or "ordered by mistake".
+            reason: One of these: {cancel_reasons}.
         """  # noqa: E501 - the placeholder is longer than the figures
         if self.db.order(order_id).status != "pending":
             raise ToolError("Non-pending order cannot be cancelled")
-        if reason not in get_args(CancelReason):
+        if reason not in self.tau_values["cancel_reasons"].split(" or "):
             raise ToolError("Invalid reason")
         order = self.db.orders[order_id]
         refund_everything(self.db, order)

@@ -19,6 +19,7 @@ ACCEPTING = SimulationSettings(evaluation=accepting())
 #: Values of airline that no bundled task notices, as ``tau vary airline`` lists them.
 UNNOTICED = {
     "refund_days",
+    "max_credit_cards",
     "free_bags[silver][business]",
     "free_bags[gold][basic_economy]",
     "free_bags[gold][business]",
@@ -80,7 +81,7 @@ def test_a_seed_changes_all_values_in_the_same_way_each_time():
 def test_the_rules_agent_passes_an_edition_of_all_values(seed):
     other = with_edition(AIRLINE.spec, seeded(AIRLINE.spec.values, seed)).load()
     verdicts = [simulate(task, domain=other, agent="rules", user="scripted").reward for task in other.tasks()]
-    assert len(verdicts) >= 0.9 * len(AIRLINE.tasks())
+    assert len(verdicts) >= 0.8 * len(AIRLINE.tasks())
     assert sum(verdicts) >= 0.98 * len(verdicts)
 
 

@@ -26,11 +26,10 @@ _NUMBERS = {
 _NUMBER = rf"(\d+|{'|'.join(_NUMBERS)}|an?)"
 _BAGS = re.compile(rf"\b{_NUMBER} (?:\w+ ){{0,2}}?(?:bags?|suitcases?)\b", re.IGNORECASE)
 _CABIN = re.compile(r"\b(basic[ _]economy|economy|business)\b", re.IGNORECASE)
-_COVERED = re.compile(
-    r"\b(?:ill|illness|sick|pneumonia|ankle|leg|doctor|hospital|operation|surgery|injur\w+|flu|disease"
-    r"|storms?|weather|hurricane|snow|blizzard|fog)\b",
-    re.IGNORECASE,
-)
+_COVERED = {
+    "health": r"\b(?:ill|illness|sick|pneumonia|ankle|leg|doctor|hospital|operation|surgery|injur\w+|flu|disease)\b",
+    "weather": r"\b(?:storms?|weather|hurricane|snow|blizzard|fog)\b",
+}
 _NAME = r"[A-Z][\w'-]*(?: [A-Z][\w'-]*)+"
 _RENAMED = re.compile(rf"\b(?:is now called|is called|is now|new name is|name is now) ({_NAME})")
 _PASSPORT = re.compile(rf"\bsays ({_NAME}|[A-Z][\w'-]*), and the surname ([A-Z][\w'-]*)")
@@ -122,10 +121,10 @@ def cabins(text: str) -> list[Cabin]:
     return found
 
 
-def is_covered(reason: str) -> bool:
-    """Return whether the insurance covers a reason: health or weather."""
+def is_covered(reason: str, by: str) -> bool:
+    """Return whether insurance that covers ``health``, ``weather`` or ``health or weather`` covers a reason."""
     clauses = [clause for clause in re.split(r"[.;]| but ", reason) if not re.search(r"good health|\bfine\b", clause)]
-    return any(_COVERED.search(clause) for clause in clauses)
+    return any(re.search(_COVERED[kind], clause, re.IGNORECASE) for kind in by.split(" or ") for clause in clauses)
 
 
 # People

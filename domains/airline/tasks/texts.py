@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_tau.environment import number_word
 
-from ..formatting import CITIES, full_name
+from ..formatting import CITIES, full_name, spoken
 from ..models import Certificate, CreditCard, GiftCard, Leg, Passenger
 from .trips import Trip, describe_method
 from .world import Offer, format_date
@@ -28,6 +28,7 @@ FORMS: dict[tuple[type, str], Callable[[Any], str]] = {
     (Passenger, ""): full_name,
     (list, ""): lambda people: ", ".join(map(full_name, people)),
     (str, ""): str,
+    (str, "cabin"): spoken,
     (str, "city"): CITIES.__getitem__,
     (str, "day"): format_date,
     (str, "lower"): str.lower,

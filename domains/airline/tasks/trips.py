@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..dates import MOMENT
 from ..formatting import CITIES
 from ..models import Available
-from ..values import VALUES, free_bags
+from ..values import VALUES, free_bags, may_be_compensated
 from ..wallet import Wallet
 
 if TYPE_CHECKING:
@@ -62,8 +62,9 @@ class Trip:
 
     @property
     def told_apart(self) -> bool:
-        """Return whether it is recent enough to be cancelled either by its own values or by the bundled ones."""
-        return bool((self.hours < self.values["hours_to_cancel"]) != (self.hours < VALUES["hours_to_cancel"]))
+        """Return whether it may be cancelled, or its user compensated, either by its own values or the bundled ones."""
+        bundled = replace(self, values=VALUES)
+        return (self.cancellable, self.compensated) != (bundled.cancellable, bundled.compensated)
 
     @property
     def booked_days_ago(self) -> bool:
@@ -83,7 +84,12 @@ class Trip:
     @property
     def cancellable(self) -> bool:
         """Return whether it may be cancelled for any reason if it is upcoming."""
-        return self.cabin == "business" or bool(self.hours < self.values["hours_to_cancel"])
+        return self.cabin == self.values["cabin_to_cancel"] or bool(self.hours < self.values["hours_to_cancel"])
+
+    @property
+    def compensated(self) -> bool:
+        """Return whether its user is compensated if a flight is disrupted."""
+        return may_be_compensated(self.values, self.user, self.reservation)
 
     @property
     def cabin(self) -> Cabin:

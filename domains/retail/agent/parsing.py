@@ -69,7 +69,7 @@ def order_ids(text: str) -> list[str]:
 
 
 def cancel_reason(text: str) -> CancelReason | None:
-    """Return the reason for a cancellation, if it is one of the two that count."""
+    """Return the reason for a cancellation, if it is one of the two that may count."""
     for clause in re.split(r"[,;:.]| and ", text.lower()):
         if re.search(r"\bno longer need|\bnot need\w* any ?more|\bdo(?:es)? not need\b|\bdon't need\b", clause):
             return "no longer needed"

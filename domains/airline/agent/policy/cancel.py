@@ -7,7 +7,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ...._kit.dialog import Declined, Do, HandOver
+from ...._kit.formatting import join_words
 from ...dates import MOMENT
+from ...formatting import spoken
+from ...values import may_be_compensated
 from .. import parsing
 from ..session import Plan
 from .reservations import find_reservation, find_reservations
@@ -67,13 +70,13 @@ def _objection(session: Session, reservation: Reservation, reason: str) -> Talk[
     if FLOWN & set(statuses):
         return "a flight of it has been flown"
     hours = (MOMENT - dt.datetime.fromisoformat(reservation.created_at)).total_seconds() / 3600
-    covered = reservation.insurance == "yes" and parsing.is_covered(reason)
-    most = session.values["hours_to_cancel"]
-    if hours <= most or "cancelled" in statuses or reservation.cabin == "business" or covered:
+    covered = reservation.insurance == "yes" and parsing.is_covered(reason, session.values["insured_reasons"])
+    most, cabin = session.values["hours_to_cancel"], session.values["cabin_to_cancel"]
+    if hours <= most or "cancelled" in statuses or reservation.cabin == cabin or covered:
         return ""
     return (
         f"it was booked more than {most} hours ago, the airline has cancelled no flight of it, it is not in "
-        "business, and there is no insurance that covers the reason"
+        f"{spoken(cabin)}, and there is no insurance that covers the reason"
     )
 
 
@@ -95,9 +98,12 @@ def compensate(session: Session, text: str) -> Talk[list[Plan]]:
     reservation = yield from _reservation_concerned(session, text)
     user = yield from session.user()
     statuses = yield from session.statuses(reservation)
-    if user.membership == "regular" and reservation.insurance == "no" and reservation.cabin != "business":
+    if not may_be_compensated(session.values, user, reservation):
+        memberships = join_words(session.values["compensated_memberships"].split(" or "))
+        cabin = session.values["compensated_cabin"]
+        classes = f"{spoken(cabin)}{' class' * (cabin == 'business')}"
         raise Declined(
-            "compensation is for silver and gold members, for reservations with insurance and for business class only"
+            f"compensation is for {memberships} members, for reservations with insurance and for {classes} only"
         )
     changed = any(plan.reservation_id == reservation.reservation_id for plan in session.done)
     if "cancelled" in statuses:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...._kit.dialog import Declined, Do
 from ...._kit.formatting import join_words
 from ...dates import add_days
+from ...formatting import spoken
 from .. import parsing
 from ..session import Plan
 from .cancel import FLOWN
@@ -34,8 +35,8 @@ _SINGLE_WAY = re.compile(rf"(?:{_BACK}|{_OUT})")
 def change_flights(session: Session, text: str) -> Talk[list[Plan]]:
     """Move one or all flights of a reservation to other days."""
     reservation = yield from find_reservation(session, text)
-    if reservation.cabin == "basic_economy":
-        raise Declined("the flights of a reservation in basic economy cannot be changed")
+    if reservation.cabin == session.values["cabin_without_changes"]:
+        raise Declined(f"the flights of a reservation in {spoken(reservation.cabin)} cannot be changed")
     places = {reservation.origin, reservation.destination, *(leg.origin for leg in reservation.flights)}
     if parsing.airports(text) - places:
         raise Declined("origin and destination of a reservation have to stay as they are")

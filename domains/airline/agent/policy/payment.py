@@ -23,6 +23,12 @@ WHICH_METHOD: Final = "Which payment method would you like to use?"
 _ID = re.compile(r"\b(?:credit_card|gift_card|certificate)_\d+\b")
 _KIND = re.compile(r"\b(visa|mastercard)\b|\b(gift cards?)\b|\b(certificates?)\b|\b(credit cards?)\b", re.IGNORECASE)
 _FOREIGN = re.compile(r"\bnew (?:credit )?card\b|\bnot in (?:my|the|your) profile\b")
+#: The payment methods of a kind that a booking may have: what the kind is called, and the value that says how many.
+_MOST: Final = (
+    (CreditCard, "credit card", "max_credit_cards"),
+    (Certificate, "certificate", "max_certificates"),
+    (GiftCard, "gift card", "max_gift_cards"),
+)
 _SPLIT = re.compile(r"\bhalf\b.*\bhalf\b|\bboth\b.*\bcards\b", re.IGNORECASE)
 
 
@@ -83,10 +89,9 @@ def ask_for_payments(session: Session, total: int, statement: str) -> Talk[list[
 
 
 def _check_numbers(text: str, found: list[PaymentMethod], values: Values) -> None:
-    if _SPLIT.search(text) or sum(isinstance(method, CreditCard) for method in found) > 1:
+    if _SPLIT.search(text):
         raise Declined("a reservation is paid with one credit card at most")
-    kinds = ((Certificate, "certificate", "max_certificates"), (GiftCard, "gift card", "max_gift_cards"))
-    for kind, name, value in kinds:
+    for kind, name, value in _MOST:
         most = values[value]
         if sum(isinstance(method, kind) for method in found) > most:
             raise Declined(f"a reservation is paid with {number_word(most)} {name}{'s' * (most > 1)} at most")

@@ -8,7 +8,7 @@ from typing import Any
 from ...._kit.scenario_tables import read_tables
 from ..builder import Scenario
 from ..personas import PERSONAS
-from .finding import make_finder
+from .finding import make_finder, only_with
 
 _FILES = (
     *("cancel", "unchanged", "change", "cabin", "extras"),
@@ -20,8 +20,9 @@ _FOUND_BY = ("find", "trip", "user", "offer", "flight", "let")
 
 
 def _scenario(task_id: str, table: dict[str, Any]) -> Scenario:
+    about = table.pop("about", {})
     find = make_finder(task_id, **{key: table.pop(key) for key in _FOUND_BY if key in table})
-    return Scenario(task_id, find, {**table, "persona": PERSONAS.get(table.get("persona", ""))})
+    return Scenario(task_id, only_with(about, find), {**table, "persona": PERSONAS.get(table.get("persona", ""))})
 
 
 #: In the order of the tasks.

@@ -9,6 +9,8 @@ import string
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from pytest_tau.errors import ConfigurationError
+
 from ...dates import add_days
 from ...wallet import Wallet
 from ..world import require_found
@@ -64,6 +66,18 @@ def make_finder(
     return found
 
 
+def only_with(values: Mapping[str, Any], find: Finder) -> Finder:
+    """Return a search that finds nothing where the policy has other values: one, or one of a list, by name."""
+
+    def found(world: World) -> Things:
+        for name, wanted in values.items():
+            if world.values[name] not in (wanted if isinstance(wanted, list) else [wanted]):
+                raise ConfigurationError(f"it is about another value of {name} than {world.values[name]!r}")
+        return find(world)
+
+    return found
+
+
 def _search_trip(task_id: str, trip: Conditions, offer: Callable[[World, Trip], Any] | None) -> Finder:
     def search(world: World) -> Things:
         wanted = world.values.fill_all(dict(trip), task_id)
@@ -107,8 +121,31 @@ _GIFT_CARDS = {
         "the three gift cards with the highest balances, the highest first",
     ),
 }
+#: What insurance does not cover, by what it covers: a noun, the request, that nothing else is wrong, and the reason.
+_MEETING = (
+    "a moved meeting",
+    "The meeting for which you booked {trip} has been moved",
+    "You are in good health, the weather is fine",
+    "The meeting has been moved.",
+)
+_STORM = (
+    "a storm",
+    "A storm is forecast for the days of {trip}",
+    "You are in good health",
+    "A storm is forecast.",
+)
+_ILLNESS = (
+    "an illness",
+    "Your doctor forbids you the journey of {trip}",
+    "The weather is fine",
+    "Your doctor forbids you the journey.",
+)
+_UNCOVERED = {"health or weather": _MEETING, "health": _STORM, "weather": _ILLNESS}
 #: By scenario: each is made of what was found, and of those before it.
 FURTHER: dict[str, dict[str, Callable[[Any], Any]]] = {
+    "cancel-refused-reason": {
+        "uncovered": lambda c: tuple(text.format(trip=c.trip.id) for text in _UNCOVERED[c.insured_reasons]),
+    },
     "cancel-refused-gold": {"corrected": lambda c: _changed(c.companion, dob=add_days(c.companion.dob, -9))},
     "change-to-full-flight": {
         "leg": lambda c: c.trip.legs[-1],

@@ -20,17 +20,23 @@ if TYPE_CHECKING:
     from ..session import Session
 
 
+#: How the agent asks for the reasons that may count, and how it states them.
+_ASKED = {"no longer needed": "is the order no longer needed", "ordered by mistake": "was it ordered by mistake"}
+_STATED = {"no longer needed": "is no longer needed", "ordered by mistake": "was ordered by mistake"}
+
+
 def cancel(session: Session, text: str) -> Talk[list[Plan]]:
-    """Cancel pending orders, for one of the two reasons that count."""
+    """Cancel pending orders, for a reason that counts."""
+    counting = session.values["cancel_reasons"].split(" or ")
     orders = yield from session.find_orders(text, "pending")
     for order in orders:
         require_status(order, "pending", "cancelled")
     why = parsing.cancel_reason(text)
     if why is None:
-        question = "What is the reason: is the order no longer needed, or was it ordered by mistake?"
+        question = f"What is the reason: {', or '.join(_ASKED[reason] for reason in counting)}?"
         why = parsing.cancel_reason((yield from session.ask(question)))
-    if why is None:
-        raise Declined("an order can be cancelled only if it is no longer needed or was ordered by mistake")
+    if why is None or why not in counting:
+        raise Declined(f"an order can be cancelled only if it {' or '.join(_STATED[reason] for reason in counting)}")
     plans: list[Plan] = []
     for order in orders:
         method = yield from session.paid_by(order)
