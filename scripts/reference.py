@@ -61,6 +61,7 @@ MODULES = {
     "pytest_tau.analysis": "rates, intervals, gates and comparisons of runs",
     "pytest_tau.regrade": "stored conversations with their domains and tasks",
     "pytest_tau.lint": "checks of task sets",
+    "pytest_tau.language": "what the text of a message says",
     "pytest_tau.text": "lines of reports, with texts of others in them",
     "pytest_tau.documents": "JSON and TOML that others wrote",
     "pytest_tau.files": "names and digests of files",

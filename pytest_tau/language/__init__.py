@@ -13,6 +13,44 @@ subject has one module:
 - ``layout``, ``kinds``, ``parser``: what each sentence of an agent does.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .message import sentences, spoken
 
-__all__ = ["sentences", "spoken"]
+if TYPE_CHECKING:
+    from .agreement import agrees_at_once, asks_for_yes, hesitates, is_no, is_yes
+    from .turns import closes, hands_over, mentions_refusal, waits_for_yes, wants_answer
+    from .vocabulary import follows, words
+
+#: The other public names by their modules, which are imported when a name is asked for.
+_HOMES = {
+    **dict.fromkeys(("agrees_at_once", "asks_for_yes", "hesitates", "is_no", "is_yes"), "agreement"),
+    **dict.fromkeys(("closes", "hands_over", "mentions_refusal", "waits_for_yes", "wants_answer"), "turns"),
+    **dict.fromkeys(("follows", "words"), "vocabulary"),
+}
+
+__all__ = [
+    "agrees_at_once",
+    "asks_for_yes",
+    "closes",
+    "follows",
+    "hands_over",
+    "hesitates",
+    "is_no",
+    "is_yes",
+    "mentions_refusal",
+    "sentences",
+    "spoken",
+    "waits_for_yes",
+    "wants_answer",
+    "words",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

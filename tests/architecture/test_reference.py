@@ -63,15 +63,15 @@ PRIVATE_IMPORTS = {
     "fork": 4,
     "labels": 1,
     "mutants": 5,
-    "near_miss": 6,
+    "near_miss": 5,
     "partial_credit": 3,
     "plain_clients": 8,
     "policy_rules": 3,
     "reviews": 13,
     "serving": 12,
     "stopping": 11,
-    "traces": 11,
-    "user_validity": 11,
+    "traces": 10,
+    "user_validity": 5,
     "voice": 3,
 }
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import is_interrupt
-from ...language.vocabulary import follows, words
+from ...language import follows, words
 from ...models import AssistantMessage, UserMessage
 from .conversation import Conversation
 from .facts import GAVE_UP, NOT_UNDERSTOOD, Finding, UserFacts

@@ -6,7 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from ...language.turns import wants_answer
+from ...language import wants_answer
 from .conversation import quote, text_of, words_of
 from .details import Lazily, details_in
 from .facts import Finding

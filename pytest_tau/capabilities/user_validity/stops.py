@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ...language.agreement import agrees_at_once, hesitates
-from ...language.turns import closes, hands_over, mentions_refusal, waits_for_yes
-from ...language.vocabulary import words
+from ...language import agrees_at_once, closes, hands_over, hesitates, mentions_refusal, waits_for_yes, words
 from ...models import STOP_TOKENS, AssistantMessage, UserMessage
 from .conversation import quote, words_of
 from .details import Lazily, details_in

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ....environment import is_error
-from ....language.vocabulary import words
+from ....language import words
 from ....models import GREETING, STOP_TOKENS, AssistantMessage, Goal, Instructions, UserScenario, UserScript
 from ....participants import ParticipantContext, ScriptedUser, view_of
 from .script import GREETS, NO, THANKS, YES, ScriptDraft, Turn
