@@ -239,6 +239,8 @@ def test_a_lease_of_nobody_is_taken_while_all_workers_live() -> None:
     store.objects = {name: content for name, content in FOREIGN.items() if name.startswith("leases/")}
     workers = [Leases(store, 6, SECONDS, clock=lambda: now) for _ in range(2)]
     found: list[int] = []
+    for worker in workers:
+        worker.look()
     for _ in range(9):
         for worker in workers:
             pieces = worker.take(6)
