@@ -41,20 +41,25 @@ def _with_loopback(hosts: str) -> str:
 
 def proxy_of(url: str) -> str | None:
     """Return the HTTP proxy of the environment for an address; None if there is none, or for an address of loopback."""
+    named = _named_proxy(url)
+    return named if named and urlsplit(named).scheme in ("http", "https") else None
+
+
+def _named_proxy(url: str) -> str | None:
+    """Return the proxy for an address, which may be one of SOCKS: some clients use it."""
     address = urlsplit(url)
     host = address.hostname or ""
     request = importlib.import_module("urllib.request")  # every run imports this module, and few use a proxy
     if _is_loopback(host) or request.proxy_bypass(host):
         return None
     proxies = request.getproxies()
-    named = next((proxies[name] for name in _BY_SCHEME.get(address.scheme, ()) if name in proxies), None)
-    return named if named and urlsplit(named).scheme in ("http", "https") else None
+    return next((proxies[name] for name in _BY_SCHEME.get(address.scheme, ()) if name in proxies), None)
 
 
 def describe_proxy(url: str) -> str:
     """Return which variable names the proxy for an address, and the proxy without its password; empty if none does."""
-    proxy = proxy_of(url)
-    if proxy is None:
+    proxy = _named_proxy(url)
+    if not proxy:
         return ""
     variable = next(
         (name for name, value in environment_variables().items() if value == proxy and _names_proxy(name)), None

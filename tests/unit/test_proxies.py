@@ -63,3 +63,6 @@ def test_descriptions_of_a_proxy_leave_its_password_out(monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://kim:secret@p:1")
     assert describe_proxy("https://models.invalid/v1") == "HTTPS_PROXY names the proxy http://p:1"
     assert describe_proxy("https://localhost/v1") == ""
+    monkeypatch.delenv("HTTPS_PROXY")
+    monkeypatch.setenv("ALL_PROXY", "socks5://user:secret@p:2")
+    assert describe_proxy("https://models.invalid/v1") == "ALL_PROXY names the proxy socks5://p:2"
