@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..models import Message, Simulation
     from ..settings import Option
+    from .calls import columns_of, measured_by, recorded_in
     from .runs import ExplainedFailure, RunHandle, RunStore, RunTask, RunTrial, has_run, run_of
     from .views import (
         Compared,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 #: Where the public names are that this module does not import itself.
 _HOMES = {
+    **dict.fromkeys(("columns_of", "measured_by", "recorded_in"), "calls"),
     **dict.fromkeys(("ExplainedFailure", "RunHandle", "RunStore", "RunTask", "RunTrial", "has_run", "run_of"), "runs"),
     **dict.fromkeys(("Compared", "Detail", "Duplex", "Finding", "FinishedRun", "LateDetail", "LintView"), "views"),
     **dict.fromkeys(("Measured", "PageBlock", "PageItem", "Ruling", "RunView", "SubmittedRuns", "TaskBlock"), "views"),
@@ -79,17 +81,20 @@ __all__ = [
     "Trajectory",
     "TrialStages",
     "TrialView",
+    "columns_of",
     "declared",
     "deferred",
     "flag",
     "has_run",
     "installed",
     "integer",
+    "measured_by",
     "names",
     "option",
     "options_of",
     "quoted",
     "real",
+    "recorded_in",
     "run_of",
     "text",
 ]

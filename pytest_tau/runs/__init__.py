@@ -6,13 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .fetch import store_of
     from .groups import Group, TaskId, count_tasks, find_variants
+    from .later import FactWriter
     from .reader import Run, StoredTrial, open_run
     from .record import TrialRecord
     from .store import Store, TimedStore
 
 #: The public names by their modules, which are imported when a name is asked for.
 _HOMES = {
+    **dict.fromkeys(("FactWriter",), "later"),
+    **dict.fromkeys(("store_of",), "fetch"),
     **dict.fromkeys(("Group", "TaskId", "count_tasks", "find_variants"), "groups"),
     **dict.fromkeys(("Run", "StoredTrial", "open_run"), "reader"),
     **dict.fromkeys(("TrialRecord",), "record"),
@@ -20,6 +24,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "FactWriter",
     "Group",
     "Run",
     "Store",
@@ -30,6 +35,7 @@ __all__ = [
     "count_tasks",
     "find_variants",
     "open_run",
+    "store_of",
 ]
 
 

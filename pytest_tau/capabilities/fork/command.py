@@ -6,8 +6,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ...capability import options_of
-from ...capability.calls import recorded_in
+from ...capability import options_of, recorded_in
 from ...commands import RUN_HELP, add_options
 from ...errors import ConfigurationError, unknown_name
 from ...plain import json

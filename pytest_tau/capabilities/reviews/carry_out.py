@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from ...commands import Project
     from ...environment import Domain
     from ...models import Review, ReviewJudge, ReviewMode, Simulation
-    from ...runs import Run, StoredTrial
-    from ...runs.later import FactWriter
+    from ...runs import FactWriter, Run, StoredTrial
     from .case import ReviewCase
     from .reviewer import ModelReviewer, Reviewer
 

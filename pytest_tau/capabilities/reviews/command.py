@@ -116,8 +116,7 @@ def run(args: argparse.Namespace) -> int:
 def _carry_out(opened: Run, settings: ReviewSettings, project: Project, printer: Printer | None) -> Reviewed:
     import asyncio
 
-    from ...runs.fetch import store_of
-    from ...runs.later import FactWriter
+    from ...runs import FactWriter, store_of
     from .carry_out import review_run
 
     store = store_of(opened.path)
@@ -213,7 +212,7 @@ _STATUSES = ("done", "unusable", "failed")
 
 
 def _print_summary(printer: Printer, opened: Run, reviewed: Reviewed) -> None:
-    from ...capability.calls import measured_by
+    from ...capability import measured_by
     from . import capability
     from .report import summary
 

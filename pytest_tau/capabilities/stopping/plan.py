@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...capability import installed
-from ...capability.calls import columns_of
+from ...capability import columns_of, installed
 from ...commands import Printer, add_options, print_json, project_of
 from ...errors import ConfigurationError
 from ...text import plural
