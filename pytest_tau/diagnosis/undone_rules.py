@@ -114,10 +114,11 @@ def never_looked(facts: Facts, deviation: Deviation) -> Attribution | None:
     if any(call.call.name == deviation.tool for call in facts.calls):
         return None
     used = {text for call in facts.calls for text in strings_in(call.call.arguments)}
+    said = "\n".join(text for _, text in evidence.texts("assistant"))
     unseen = [
         text
         for text in strings_in(deviation.wanted.arguments)
-        if text in evidence.listed and text not in used and text not in evidence.records
+        if text in evidence.listed and text not in used and text not in evidence.records and text not in said
     ]
     asked = any(has_like_act(text, deviation.tool) for _, text in evidence.texts("user"))
     if not unseen or not asked:

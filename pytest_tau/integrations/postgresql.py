@@ -125,7 +125,7 @@ class Source:
         if change is not None:
             raise DomainError(
                 f"the database {self.state.name!r} itself was changed while tests run, not the copy of a trial: "
-                f"{place_text(change)}: by another program, or over another connection than those of {self.state.connect}"
+                f"{place_text(change)}: by another program, or not over {self.state.connect}"
             )
 
     def _rows_of(self, name: str) -> Rows:

@@ -26,7 +26,8 @@ _ENDINGS: Final = r"(?:|e|y|s|es|ed|ing|[lp]ed|[lp]ing|ies|ied|ying|lation|(?<=c
 _BETWEEN: Final = r"(?:(?:successfully|now|just|also|all|both|already|then) )*"
 _DONE_VERBS: Final = (
     r"(?:cancell?ed|changed|modified|updated|returned|exchanged|booked|added|processed|submitted|entered|sent|switched"
-    r"|removed|upgraded|downgraded|made|refunded|completed|enabled|disabled|paid|requested|filed|placed|applied|issued)"
+    r"|removed|upgraded|downgraded|made|refunded|completed|enabled|disabled|paid|requested|filed|placed|applied|issued"
+    r"|moved|rescheduled|scheduled|created|deleted|reserved|rented)"
 )
 _DONE: Final = re.compile(
     rf"\b(?:has|have) {_BETWEEN}been {_BETWEEN}(?P<passive>{_DONE_VERBS})\b"

@@ -164,12 +164,12 @@ def is_factory(target: Any, side: str) -> bool:
     """Return whether a target is a function that makes a participant, by the names of its parameters.
 
     The first one is named like an argument of a constructor, and none is named ``messages``. A function of
-    ``(history, tools)`` answers, as one of ``(messages, tools)`` does.
+    ``(history)`` or ``(history, tools)`` answers, as one of ``(messages)`` or ``(messages, tools)`` does.
     """
     if built_class(target) or hasattr(target, "respond") or hasattr(target, "generate_next_message"):
         return False
     names = [parameter.name for parameter in _parameters(target)]
-    answers = "messages" in names or (names[:1] == ["history"] and _accepts_two(target))
+    answers = "messages" in names or names == ["history"] or (names[:1] == ["history"] and _accepts_two(target))
     return callable(target) and not answers and bool(names) and names[0] in _OFFERED[side]
 
 

@@ -361,7 +361,8 @@ def test_an_agent_with_its_own_tools_needs_a_domain_that_says_where_they_are(run
     run(agent, patch="[]", name=name).usage_error("is not a valid agent", "patch= of the domain")
 
 
-def test_the_conversation_has_what_was_said_before(run, project) -> None:
+@pytest.mark.parametrize("name", ["messages", "history", "conversation"])
+def test_the_conversation_has_what_was_said_before(run, name) -> None:
     agent = """
 import json
 from store import find, rent
@@ -376,7 +377,7 @@ def run(messages):
     TOOLS[1](bike="b1", name="Ann")
     return "Done: b1."
 """
-    found = run(agent, "-s")
+    found = run(agent.replace("messages", name), "-s")
     found.outcomes(passed=1)
     found.line('heard ["user"]')
     found.line('heard ["user", "assistant", "assistant", "user"]')

@@ -136,13 +136,20 @@ def test_an_address_that_the_agent_never_looked_up(domain: Domain, tried: str, p
 
 
 @pytest.mark.parametrize(
-    ("looked", "asked", "is_fault"),
-    [(False, "Set the price, please.", True), (True, "Set the price, please.", False), (False, "Rename it.", False)],
+    ("looked", "asked", "question", "is_fault"),
+    [
+        (False, "Set the price, please.", "Which one?", True),
+        (True, "Set the price, please.", "Which one?", False),
+        (False, "Rename it.", "Which one?", False),
+        (False, "Set the price, please.", "Is it the lamp?", False),
+    ],
 )
-def test_a_record_that_the_agent_never_looked_at(domain: Domain, looked: bool, asked: str, is_fault: bool) -> None:
+def test_a_record_that_the_agent_never_looked_at(
+    domain: Domain, looked: bool, asked: str, question: str, is_fault: bool
+) -> None:
     listed = made(call("look", item_id="ann"), '{"user_id": "ann", "items": ["lamp"]}')
     seen = shown("lamp", name="Thing") if looked else []
-    talk = [user(asked), *listed, *seen, agent("Which one?"), user("I don't know."), agent("Bye."), STOP]
+    talk = [user(asked), *listed, *seen, agent(question), user("I don't know."), agent("Bye."), STOP]
     found = blamed(domain, scenario("x", PRICE), *talk)
     assert (found.reason == "it never looked at the record, which its tool had listed") is is_fault
 

@@ -11,6 +11,7 @@ CLAIMS = [
     ("I've successfully updated the address.", "updated", True),
     ("Both orders have now been returned, thank you!", "returned", False),
     ("All set: I have added two bags.", "added", True),
+    ("Your appointment has been moved to 9:00.", "moved", False),
 ]
 NO_CLAIMS = [
     "No changes have been made to your reservation.",
