@@ -21,3 +21,12 @@ domain = DomainSpec(
     merge_aliases=True,
     rules="pytest_tau_domains.mock.rules:RULES",
 )
+
+
+def __getattr__(name: str) -> DomainSpec:
+    """Return the domain with a lead, ``approvals``, whose policy is read when it is asked for."""
+    if name != "approvals":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .lead import with_lead
+
+    return with_lead(domain)

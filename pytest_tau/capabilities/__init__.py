@@ -25,4 +25,5 @@ BUNDLED = (
     "near_miss",
     "mutants",
     "editions",
+    "approvals",
 )

@@ -54,7 +54,8 @@ class StageCalls:
 
     Args:
         problems: Why capabilities take no part, by name.
-        seconds: The time that ``graded`` and ``ended`` of a capability that is not bundled have; None for any time.
+        seconds: The time that each ``call`` has, and ``graded`` and ``ended`` of a capability that is not bundled; None
+            for any time.
 
     Attributes:
         fault: Why the facts that the verdict needs are not known; None if they are.
@@ -160,7 +161,12 @@ class StageCalls:
         self, member: _Member, stage: str, method: Callable[..., Any]
     ) -> Callable[[ToolCall], Awaitable[ToolMessage | None]]:
         async def replace(call: ToolCall) -> ToolMessage | None:
-            return await self._answer(member.capability, stage, functools.partial(method, call), None)
+            answer = functools.partial(method, call)
+            try:
+                return await within(self._answer(member.capability, stage, answer, None), self._seconds)
+            except TimeoutError:
+                problem = f"call: {call.name} was not answered in {self._seconds:g} s"
+                raise _without_verdict(member.capability, problem) from None
 
         return replace
 

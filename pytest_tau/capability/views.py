@@ -137,7 +137,10 @@ class TrialStages:
         """
 
     async def call(self, call: ToolCall) -> ToolMessage | None:
-        """Return the result of a call instead of making it; None to make it."""
+        """Return the result of a call instead of making it; None to make it.
+
+        It has the time of a conversation for each call. The time of a call that it answers is not that of either side.
+        """
 
     async def result(self, call: ToolCall, result: ToolMessage) -> ToolMessage:
         """Return what the caller sees of the result of a call that was made: the result, or another one."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: The part of a trial that a model is called for; ``retrieval``: embeddings and ratings of documents; ``reviewer``: a
 #: review of the conversation after its verdict.
-Role: TypeAlias = Literal["agent", "user", "judge", "retrieval", "reviewer"]
+Role: TypeAlias = Literal["agent", "user", "judge", "retrieval", "reviewer", "approver"]
 
 #: Arguments that describe data, in which such names mean something else.
 _SCHEMAS = frozenset({"response_format", "tools", "functions"})

@@ -16,7 +16,10 @@ from .facts import first_line, quoted
 from .turning_point import HANDED_OVER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..models import Call
+    from ..policy import RecordedBreach
     from .deviations import Deviation
     from .facts import Facts
 
@@ -165,9 +168,18 @@ def unasked(facts: Facts, deviation: Deviation, made: Call) -> Attribution | Non
     return Attribution("agent", "it made a call that the user had not asked for", made.message_idx, deviation.text)
 
 
+def broke_rule_that_counts(facts: Facts, _: Deviation, made: Call) -> Attribution | None:
+    """Apply if the call that differs breaks a rule that is a factor of the reward."""
+    return _broken_by(made, [breach for breach in facts.breaches if breach.rule in facts.counting_rules])
+
+
 def broke_rule(facts: Facts, _: Deviation, made: Call) -> Attribution | None:
     """Apply if the call that differs breaks a rule of the policy."""
-    for breach in facts.breaches:
+    return _broken_by(made, facts.breaches)
+
+
+def _broken_by(made: Call, breaches: Iterable[RecordedBreach]) -> Attribution | None:
+    for breach in breaches:
         call = breach.call
         if breach.message_idx == made.message_idx and call and call["arguments"] == made.call.arguments:
             return Attribution(
@@ -177,12 +189,12 @@ def broke_rule(facts: Facts, _: Deviation, made: Call) -> Attribution | None:
 
 
 def broke_counted_rule(facts: Facts) -> Attribution | None:
-    """Apply if all is right but that a rule of the policy was broken, in a domain whose rules count."""
+    """Apply if a rule of the policy was broken that is a factor of the reward: whatever else is wrong, it fails."""
     info = facts.simulation.reward_info
     lost = [name for name, value in ((info and info.reward_breakdown) or {}).items() if value < 1]
-    if lost != [PolicyComponent.name] or not facts.breaches:
+    breach = next((breach for breach in facts.breaches if breach.rule in facts.counting_rules), None)
+    if PolicyComponent.name not in lost or breach is None:
         return None
-    breach = facts.breaches[0]
     return Attribution("agent", f"it broke the rule {breach.rule!r} of the policy", breach.message_idx, breach.evidence)
 
 

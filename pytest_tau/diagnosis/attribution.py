@@ -229,6 +229,7 @@ RULES = (
         "nothing differs but calls of the reference that their tools refuse, and the agent's calls instead of them",
         task_rules.requires_what_is_refused,
     ),
+    Rule("agent", "a call that differs breaks a rule which counts", at_call(agent_rules.broke_rule_that_counts)),
     Rule(
         "user",
         "the user agreed to a question and ended the conversation in the same message",
@@ -377,7 +378,7 @@ RULES = (
         "writes are missing, and the agent transferred a user that had not asked for it",
         at_any(agent_rules.transferred),
     ),
-    Rule("agent", "all is right but that the agent broke a rule which counts", agent_rules.broke_counted_rule),
+    Rule("agent", "the agent broke a rule which counts", agent_rules.broke_counted_rule),
     Rule("agent", "a tool had shown what the agent did not say, or said wrong", agent_rules.said_other),
     Rule("user", "the user offered help, as the agent does", user_rules.spoke_as_agent),
     Rule("task", "a write of the reference was not made that breaks such a rule", requires_forbidden),

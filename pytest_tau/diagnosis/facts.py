@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..language import spoken
 from ..language.mentions import mentions, mentions_any
 from ..models import AssistantMessage, ToolMessage, UserMessage, strings_in
-from ..policy import check_policy, load_rules
+from ..policy import check_policy, counting_rules, load_rules
 from ..references import open_choices
 from ..references.rules import breaches_in, carried_out
 from ..text import error_line, shorten
@@ -101,12 +101,19 @@ class Facts:
 
     @functools.cached_property
     def breaches(self) -> list[RecordedBreach]:
-        """The breaches of rules of calls and of talk in the conversation."""
+        """The breaches of rules of calls and of talk, and of rules that count, in the conversation."""
         if self.task is None or self.domain is None:
             return []
-        about = [rule for rule in load_rules(self.domain.spec) if rule.absolute or rule.needs_dialog]
+        counting = self.counting_rules
+        rules = load_rules(self.domain.spec)
+        about = [rule for rule in rules if rule.absolute or rule.needs_dialog or rule.name in counting]
         found = check_policy(self.simulation.messages, self.task, self.domain, rules=about)
         return list(found.breaches) if found else []
+
+    @functools.cached_property
+    def counting_rules(self) -> frozenset[str]:
+        """The names of the rules that are a factor of the reward."""
+        return frozenset(rule.name for rule in counting_rules(self.domain.spec)) if self.domain else frozenset()
 
     @functools.cached_property
     def reference_breaches(self) -> list[RecordedBreach]:

@@ -22,7 +22,7 @@ from .toolkit import argument_names, shared_name
 from .values import Values, filled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from ..models import Spoken, Task
     from .changes import Change
@@ -101,7 +101,8 @@ class DomainSpec:
             none, they are derived from names and values.
         rules: The rules of the policy that are checked in conversations: :class:`pytest_tau.policy.Rule` objects, or
             ``module:attribute`` of one or of a list of them, which is imported when rules are checked first.
-        rules_count: Whether the rules are a factor of the reward, the component ``POLICY``: 1 if all were kept.
+        rules_count: Whether the rules are a factor of the reward, the component ``POLICY``: 1 if all were kept. A
+            collection of names means these rules.
         ways_round: Ways round a refusal that the policy leaves: :class:`pytest_tau.policy.WayRound` objects, or
             ``module:attribute`` of a list of them.
         values: The numbers and closed choices that its policy states, read with ``read_values``. Placeholders in the
@@ -129,7 +130,7 @@ class DomainSpec:
     knowledge: KnowledgeSpec | None = None
     free_text: tuple[str, ...] = ()
     rules: Sequence[Any] | str = ()
-    rules_count: bool = False
+    rules_count: bool | Collection[str] = False
     ways_round: Sequence[Any] | str = ()
     values: Values = field(default_factory=Values)
     make_tasks: Callable[[Domain, Sequence[Task]], Mapping[str, Task | str]] | None = None

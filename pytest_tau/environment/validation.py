@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, DomainError, TaskFormatError, ToolServerError, unknown_name
-from ..models.tasks import CLUSTER
+from ..models.tasks import APPROVER, CLUSTER
 from ..text import shorten
 from ..world import WORLDS
 from .arguments import misfits
@@ -76,8 +76,8 @@ def _check_annotations(task: Task, fail: Callable[[str, str], None]) -> None:
                 f"expected a text that is not empty, such as 'refund', got {shorten(repr(value))}",
                 f"annotations.{name}",
             )
-        if name.startswith(_OWN) and name != CLUSTER:
-            fail(unknown_name("annotation", name, [CLUSTER]), f"annotations.{name}")
+        if name.startswith(_OWN) and name not in (APPROVER, CLUSTER):
+            fail(unknown_name("annotation", name, [APPROVER, CLUSTER]), f"annotations.{name}")
     if isinstance(nested := annotations.get("tau"), dict) and "cluster" in nested:
         fail(f'expected the cluster as annotations["{CLUSTER}"], not in an object', "annotations.tau")
 

@@ -29,6 +29,8 @@ REWARD_TYPES: tuple[str, ...] = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE",
 
 #: The annotation that names the cluster of a task.
 CLUSTER = "tau.cluster"
+#: The annotation that has what a person who approves calls knows and answers.
+APPROVER = "tau.approver"
 #: The sets of names of fields that parts of tasks have, each once: a set for each part takes half of a task's memory.
 _FIELD_SETS: dict[frozenset[str], set[str]] = {}
 

@@ -136,6 +136,8 @@ class Conversation:
         self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
         self._asking: tuple[Side, float] | None = None
         self._calling: tuple[str, float] | None = None
+        self._answered_by_stages = 0.0
+        self._asking_stage: float | None = None
         self._context = contextvars.copy_context()
 
     async def run(self) -> Ending:
@@ -210,8 +212,11 @@ class Conversation:
     def _seconds_left(self) -> float | None:
         if not self._limits.timeout:
             return None
-        excused = sum(map(self._excused, self._waited))
-        return self._limits.timeout - (trial_time() - self._started - excused)
+        now = trial_time()
+        excused = sum(map(self._excused, self._waited)) + self._answered_by_stages
+        if self._asking_stage is not None:  # which has a time of its own
+            excused += now - self._asking_stage
+        return self._limits.timeout - (now - self._started - excused)
 
     def _excused(self, side: Side) -> float:
         return self._setup.excused_seconds(side) if self._setup.excused_seconds else 0.0
@@ -343,7 +348,11 @@ class Conversation:
         if self._setup.stages is None:
             return await self._execute(call)
         for replace in self._setup.stages.call:
-            if (given := await replace(call)) is not None:
+            self._asking_stage = since = trial_time()
+            given = await replace(call)
+            self._asking_stage = None
+            if given is not None:
+                self._answered_by_stages += trial_time() - since
                 return given
         result = await self._execute(call)
         for alter in self._setup.stages.result:

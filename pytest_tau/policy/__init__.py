@@ -7,7 +7,19 @@ that it stands for, and a function that looks at the :class:`Trajectory` of a fi
 from ..language.agreement import asks_for_yes, is_no, is_yes, wishes
 from ..language.mentions import mentions, mentions_any, short_names
 from ..language.message import sentences, spoken
-from .check import check_policy, load_rules, report_of
+from .approvals import (
+    REQUEST,
+    Approval,
+    acts_in,
+    approval_rules,
+    approvals_of,
+    check_approval,
+    parse_approval,
+    requested_arguments,
+    requests_in,
+    with_approvals,
+)
+from .check import check_policy, counting_rules, load_rules, report_of
 from .claims import done_claims
 from .editions import fingerprint, holds_in, stated_as, states
 from .makers import (
@@ -32,6 +44,8 @@ from .ways_round import WayRound, load_ways_round
 
 __all__ = [
     "POLICY",
+    "REQUEST",
+    "Approval",
     "Breach",
     "MadeCall",
     "PolicyReport",
@@ -41,11 +55,16 @@ __all__ = [
     "Trajectory",
     "Turn",
     "WayRound",
+    "acts_in",
+    "approval_rules",
+    "approvals_of",
     "asked_writes",
     "asks_for_yes",
     "bounded",
+    "check_approval",
     "check_policy",
     "confirmation",
+    "counting_rules",
     "done_claims",
     "fingerprint",
     "holds_in",
@@ -61,9 +80,12 @@ __all__ = [
     "one_call_at_a_time",
     "only_actors",
     "own_records",
+    "parse_approval",
     "policy_sentences",
     "read_before_write",
     "report_of",
+    "requested_arguments",
+    "requests_in",
     "sentences",
     "sentences_of_domain",
     "short_names",
@@ -73,4 +95,5 @@ __all__ = [
     "states",
     "transfer_notice",
     "wishes",
+    "with_approvals",
 ]

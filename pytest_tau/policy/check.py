@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..errors import ConfigurationError, is_interrupt
+from ..errors import ConfigurationError, is_interrupt, unknown_name
 from ..text import one_line
 from .marked import marked_rules
 from .parts import Breach
@@ -105,6 +105,16 @@ def load_rules(spec: DomainSpec) -> list[Rule]:
     return list(rules)
 
 
+def counting_rules(spec: DomainSpec) -> list[Rule]:
+    """Return the rules of a domain that are a factor of the reward (``DomainSpec.rules_count``).
+
+    Raises:
+        ConfigurationError: As for ``load_rules``.
+    """
+    counting = spec.rules_count
+    return [rule for rule in load_rules(spec) if counting is True or (counting and rule.name in counting)]
+
+
 def _load(spec: DomainSpec) -> tuple[Rule, ...]:
     declared = [spec.rules] if isinstance(spec.rules, str) else spec.rules
     found = marked_rules(spec)
@@ -118,6 +128,9 @@ def _load(spec: DomainSpec) -> tuple[Rule, ...]:
     for name in names:
         if names.count(name) > 1:
             raise ConfigurationError(f"domain {spec.name!r}: two rules are called {name!r}")
+    for name in spec.rules_count if not isinstance(spec.rules_count, bool) else ():
+        if name not in names:
+            raise ConfigurationError(f"domain {spec.name!r}: rules_count: {unknown_name('rule', name, names)}")
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from ..errors import ConfigurationError, unknown_name
 from .makers import asked_writes, confirmation, no_text_with_calls, one_call_at_a_time, transfer_notice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ..environment import DomainSpec
     from .rule import Rule
@@ -41,14 +41,20 @@ def marked_rules(spec: DomainSpec) -> list[Rule]:
     except (OSError, DocumentError):
         return []  # where the policy is needed, it is an error
     found = []
-    end = 0
-    for mark in RULE_MARK.finditer(text):
+    for mark, sentence in marks_in(text, RULE_MARK):
         name = mark[1].strip()
         if name not in BY_NAME:
             problem = unknown_name("rule", name, BY_NAME)
             raise ConfigurationError(f"domain {spec.name!r}: policy: {mark[0].strip()}: {problem}")
-        before = text[end : mark.start()]
-        begin = max((each.end() for each in _BEGIN.finditer(before)), default=0)
-        found.append(BY_NAME[name](" ".join(before[begin:].split())))
-        end = mark.end()
+        found.append(BY_NAME[name](sentence))
     return found
+
+
+def marks_in(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield the marks of a policy in order, each with the text before it: from the last mark or item of a list on."""
+    end = 0
+    for mark in pattern.finditer(text):
+        before = text[end : mark.start()]
+        begin = max((start.end() for start in _BEGIN.finditer(before)), default=0)
+        yield mark, " ".join(before[begin:].split())
+        end = mark.end()

@@ -87,13 +87,14 @@ def configure(pytester, monkeypatch):
     return made
 
 
-#: Options without which others have no meaning: a domain with several policies, one with documents, one with texts, and
-#: one with values.
+#: Options without which others have no meaning: a domain with several policies, one with documents, one with texts, one
+#: with values, and one with approvals.
 CONTEXTS = (
     ["--tau-domain=telecom", "--tau-mode=voice", *MODELS],
     ["--tau-domain=banking_knowledge", *MODELS],
     ["--tau-domain=mock", *MODELS],
     ["--tau-domain=airline", *MODELS],
+    ["--tau-domain=mock-approvals", *MODELS],
 )
 #: An option that goes with one of another kind.
 TEXTS = "--tau-texts=texts.json"

@@ -48,7 +48,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     folder: str | Path | None = None,
     knowledge: KnowledgeSpec | None = None,
     rules: Sequence[Any] | str = (),
-    rules_count: bool = False,
+    rules_count: bool | Collection[str] = False,
     values: Values | None = None,
 ) -> DomainSpec:
     """Declare a domain over functions, or over methods of an object, that exist already.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PolicyComponent(CustomComponent):
-    """1 if no rule was broken, else 0.
+    """1 if no rule that counts was broken, else 0.
 
     Args:
         silent: The agent only makes the reference calls: rules about what is said are not checked.
@@ -36,8 +36,15 @@ class PolicyComponent(CustomComponent):
             EvaluatorError: A rule could not be checked.
         """
         # By name: rules are above this package.
-        check_policy = importlib.import_module("pytest_tau.policy").check_policy
-        found = check_policy(given.messages, given.task, given.domain, solo=given.solo, dialog=not self._silent)
+        policy = importlib.import_module("pytest_tau.policy")
+        found = policy.check_policy(
+            given.messages,
+            given.task,
+            given.domain,
+            solo=given.solo,
+            dialog=not self._silent,
+            rules=policy.counting_rules(given.domain.spec),
+        )
         if found is None:
             return
         if found.problems:

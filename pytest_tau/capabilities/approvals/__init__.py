@@ -1,0 +1,84 @@
+"""A person who approves: the third participant of a conversation, ``--tau-approver``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ...capability import Capability, FactColumn, declared, deferred, option, text
+from ...run_settings.types import model_name
+
+if TYPE_CHECKING:
+    from ...environment import Domain
+    from ...models import Task
+    from .approver import ApprovalRequest, Decision
+
+__all__ = ["ApprovalRequest", "Decision", "capability"]
+
+
+@declared(frozen=True)
+class ApprovalSettings:
+    """The settings.
+
+    Attributes:
+        approver: The specification of the approver.
+        approver_llm: The name of the model that is the approver instead; None for none.
+    """
+
+    approver: str = option(
+        text,
+        "verdict",
+        "SPEC",
+        default="script",
+        example="human",
+        help="who approves calls that need it: script (default; the answers of the task, else it approves), human "
+        "(with -s), or your function of a request: module:attribute, file.py:attribute",
+    )
+    approver_llm: str | None = option(model_name, "verdict", "MODEL", help="the model that approves calls that need it")
+
+
+class _TaskHook:
+    """The hook of every run that refuses an approver's script before anything is called."""
+
+    def pytest_tau_modify_tasks(self, domain: Domain, tasks: list[Task]) -> None:
+        """Check the scripts of the tasks.
+
+        Raises:
+            TaskFormatError: One does not follow the format.
+        """
+        from ...models.tasks import APPROVER
+
+        scripted = [task for task in tasks if isinstance(task.annotations, dict) and APPROVER in task.annotations]
+        if scripted:
+            from .script import script_of
+
+            for task in scripted:
+                script_of(task, domain)
+
+
+capability = Capability(
+    name="approvals",
+    settings=ApprovalSettings,
+    on=lambda _settings: True,
+    check=deferred(f"{__name__}.stages:check_approver"),
+    trial=deferred(f"{__name__}.stages:stages_of"),
+    fixtures=_TaskHook,
+    hooks=deferred(f"{__name__}.plugin:ApprovalHooks"),
+    facts=deferred(f"{__name__}.facts:ApprovalFacts"),
+    columns=(
+        FactColumn("approvals", "asked", label="Approvals"),
+        FactColumn("approvals_rejected", "rejected"),
+        FactColumn("unapproved", label="Unapproved", metric=True, lacking="no domain of the run has approvals"),
+    ),
+    summary=deferred(f"{__name__}.facts:summary"),
+    failure=deferred(f"{__name__}.facts:failure"),
+    page=deferred(f"{__name__}.facts:page"),
+    lint=deferred(f"{__name__}.script:lint"),
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is public when it is asked for: every run of pytest imports this module."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.approver"), name)
