@@ -164,7 +164,7 @@ class ExportFormat(NamedTuple):
     Attributes:
         name: The name, for ``--format``.
         help: What it is, for the help: ``otlp for traces``.
-        write: Writes the simulations of a ``pytest_tau.runs.reader.Run`` to a text file and returns how many; the third
+        write: Writes the simulations of a ``pytest_tau.runs.Run`` to a text file and returns how many; the third
             argument is the only domain whose simulations are meant, or None.
     """
 
@@ -200,11 +200,11 @@ class Capability:
         commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
         exports: Formats of ``tau export``.
         duplex: Makes the object for conversations in which both sides can speak at once.
-        lint: Checks a domain or a task of it for ``tau lint``; returns the ``pytest_tau.lint.findings.Finding``s. A
+        lint: Checks a domain or a task of it for ``tau lint``; returns the ``pytest_tau.lint.Finding``s. A
             text is a line about the domain as a whole, with a figure.
         page: Returns the blocks of the HTML report for a trial, given its facts and its simulation.
         tasks: Makes the object that is given the simulations of the HTML report, and returns the blocks of its tasks.
-            It is given the source of domains, a ``pytest_tau.regrade.recognition.DomainSource``.
+            It is given the source of domains, a ``pytest_tau.regrade.DomainSource``.
     """
 
     name: str

@@ -147,7 +147,7 @@ class TasksShown:
 
     Args:
         capabilities: The capabilities.
-        domains: The source of domains, a ``pytest_tau.regrade.recognition.DomainSource``.
+        domains: The source of domains, a ``pytest_tau.regrade.DomainSource``.
     """
 
     def __init__(self, capabilities: Iterable[Capability], domains: Any) -> None:

@@ -143,7 +143,7 @@ class RunStore(Protocol):
 
     @property
     def store(self) -> Any:
-        """The ``pytest_tau.runs.store.Store``."""
+        """The ``pytest_tau.runs.Store``."""
 
     @property
     def is_settled(self) -> bool:

@@ -62,7 +62,7 @@ class TrialView(NamedTuple):
         agent: The name of its agent.
         retriever: The retrieval variant of its knowledge base, a ``pytest_tau.environment.retrieval.Retriever``; None
             without one.
-        behaviour: What makes its simulated user difficult, a ``pytest_tau.participants.behaviours.Behaviour``; None for
+        behaviour: What makes its simulated user difficult, a ``pytest_tau.participants.Behaviour``; None for
             a user that cooperates.
         models: The models of the trial, a ``pytest_tau.chat.TrialModels``.
         variant: What the capability has made of the task; None for the task itself.
@@ -126,7 +126,7 @@ class TrialStages:
     def beginning(self) -> Any:
         """Return the beginning of the stored conversation that the trial continues; None for one of its own.
 
-        It is a ``pytest_tau.runner.continuing.Beginning``.
+        It is a ``pytest_tau.Beginning``.
         """
 
     def begin(self, messages: Sequence[Message]) -> None:
@@ -195,7 +195,7 @@ class SubmittedRuns(NamedTuple):
     The trajectories of each domain are a folder, with the sound of its simulations.
 
     Attributes:
-        runs: Those of the given runs that count, each a ``pytest_tau.runs.reader.Run``.
+        runs: Those of the given runs that count, each a ``pytest_tau.runs.Run``.
         fields: The fields of ``submission.json`` that follow from them.
         stock: The names in headers of τ²-bench's own agent and user, by ``agent_info`` and ``user_info``.
     """
@@ -311,8 +311,8 @@ class TaskPages:
         """Take note of a simulation, which is not kept.
 
         Args:
-            run: The ``pytest_tau.runs.reader.Run`` that it is in.
-            trial: The same, a ``pytest_tau.runs.reader.StoredTrial``.
+            run: The ``pytest_tau.runs.Run`` that it is in.
+            trial: The same, a ``pytest_tau.runs.StoredTrial``.
             domain: The name of its domain; empty if it is not known.
         """
 
@@ -325,7 +325,7 @@ class Measured(NamedTuple):
     """A trial and what a capability knows of it.
 
     Attributes:
-        record: The record of the trial, a ``pytest_tau.runs.record.TrialRecord``.
+        record: The record of the trial, a ``pytest_tau.runs.TrialRecord``.
         facts: The facts of the capability.
     """
 

@@ -98,6 +98,15 @@ def test_capabilities_import_public_modules() -> None:
     assert {home.name: number for home in homes if (number := private_imports(home))} == PRIVATE_IMPORTS
 
 
+def test_the_types_that_capabilities_are_given_exist() -> None:
+    """Those that only docstrings name, since the module is below theirs."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "pytest_tau" / "capability").glob("*.py")]
+    named = {name for text in texts for name in re.findall(r"``(pytest_tau(?:\.\w+)*\.[A-Z]\w+)", text)}
+    places = [name.rpartition(".") for name in named]
+    assert len(named) > 10
+    assert [name for module, _, name in places if not hasattr(importlib.import_module(module), name)] == []
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_s_public_names_are_listed_and_described(name: str) -> None:
     texts = described(f"`{name}`")
