@@ -218,7 +218,11 @@ def test_without_a_task_nothing_is_graded(mock):
         ("POST", "/environments", b"\xff", 400, "not UTF-8 text"),
         ("POST", "/environments", b"[" * 100_000, 400, "nested more than"),
         ("POST", "/environments", b"[]", 422, "expected a JSON object, got a list"),
-        ("POST", "/environments", b'{"taks": 1}', 422, "taks: unknown field (known: task)"),
+        ("POST", "/environments", b'{"taks": 1}', 422, "taks: unknown field (known: task, lease)"),
+        ("POST", "/environments", b'{"lease": 0}', 422, "lease: expected a number of seconds above 0, at most 3600"),
+        ("POST", "/environments", b'{"lease": 3601}', 422, "lease: expected a number of seconds above 0, at most 3600"),
+        ("POST", "/environments", b'{"lease": true}', 422, "lease: expected a number of seconds above 0, at most 3600"),
+        ("GET", "/tasks?split=bas", b"", 404, "unknown split 'bas'; did you mean 'base'"),
         ("POST", "/environments", b'{"task": 1}', 422, "task: expected the id of a task, got int"),
         ("POST", "/environments", b'{"task": "complete"}', 404, "unknown task 'complete'; did you mean"),
         ("POST", "E/tools/get_users", b"[1]", 422, "expected a JSON object, got a list"),
@@ -299,6 +303,21 @@ def test_an_unused_environment_is_forgotten_and_one_in_use_is_not():
         gate.open.set()
         assert waiting.result().json()["content"] == "0"
         assert client.get(default).status_code == 200
+
+
+def test_an_environment_is_forgotten_at_the_end_of_its_lease(mock):
+    leased = f"/environments/{mock.post('/environments', json={'lease': 0.3}).json()['id']}"
+    other, deadline = make(mock), time.monotonic() + 10
+    while mock.get(leased).status_code == 200 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert "it was deleted, was unused for" in detail(mock.get(leased), 404)
+    assert mock.get(other).status_code == 200
+
+
+def test_tasks_are_listed(mock):
+    domain = load_domain("mock")
+    assert mock.get("/tasks").json()["tasks"] == [task.id for task in domain.tasks(split=None)]
+    assert mock.get("/tasks?split=base").json()["tasks"] == [task.id for task in domain.tasks(split="base")]
 
 
 def test_a_tool_that_hangs_is_answered_in_time_and_its_environment_goes_on_afterwards():

@@ -26,12 +26,14 @@ _RESULT = {
     "required": ["content", "error", "result"],
 }
 _TASK = {"task": {"type": ["string", "null"], "description": "the id of a task; null for the untouched databases"}}
+_LEASE = {"lease": {"type": "number", "description": "seconds after which it is deleted if it is not used"}}
 _SAID = {"role": {"type": "string", "enum": ["assistant", "user"]}, "content": {"type": "string", "minLength": 1}}
 _REASON = {"termination_reason": {"type": "string", "enum": list(REASONS), "default": "user_stop"}}
 
 #: Method, path, summary, properties of the body with those that are required, status of success.
 _OPERATIONS: tuple[tuple[str, str, str, dict[str, Any] | None, list[str], str], ...] = (
-    ("post", "/environments", "Make an environment", _TASK, [], "201"),
+    ("get", "/tasks", "List the ids of the tasks", None, [], "200"),
+    ("post", "/environments", "Make an environment", _TASK | _LEASE, [], "201"),
     ("get", "/environments/{id}", "Show task, policy and tools of an environment", None, [], "200"),
     ("delete", "/environments/{id}", "Delete an environment", None, [], "204"),
     ("get", "/environments/{id}/state", "Return the databases of both sides", None, [], "200"),

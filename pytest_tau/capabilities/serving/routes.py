@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 async def _describe(store: EnvironmentStore, request: Request) -> WireReply:
     del request
-    served = {"environments": "/environments", "openapi": "/openapi.json"}
+    served = {"tasks": "/tasks", "environments": "/environments", "openapi": "/openapi.json"}
     served |= {"mcp": "/mcp"} if store.settings.mcp else {}
     return json_reply({"domain": store.domain.name, "task": store.settings.task, "open": len(store), **served})
 
@@ -36,9 +36,16 @@ async def _openapi(store: EnvironmentStore, request: Request) -> WireReply:
 
 
 async def _make(store: EnvironmentStore, request: Request) -> WireReply:
-    given = request.json_object("task")
-    entry = await store.make(given.get("task"), default_task="task" not in given)
+    given = request.json_object("task", "lease")
+    lease, idle = given.get("lease", store.settings.idle), store.settings.idle
+    if not isinstance(lease, int | float) or isinstance(lease, bool) or not 0 < lease <= idle:
+        raise RequestError(422, f"lease: expected a number of seconds above 0, at most {idle:g}")
+    entry = await store.make(given.get("task"), default_task="task" not in given, lease=lease)
     return json_reply({"id": entry.id, "task": entry.task.id if entry.task else None}, 201)
+
+
+async def _list_tasks(store: EnvironmentStore, request: Request) -> WireReply:
+    return json_reply({"tasks": store.task_ids(request.query.get("split"))})
 
 
 async def _show(store: EnvironmentStore, request: Request) -> WireReply:
@@ -139,6 +146,7 @@ ROUTES = (
     Route("GET", "/", _describe),
     Route("GET", "/openapi.json", _openapi),
     Route("GET", "/api/openapi.json", _openapi),
+    Route("GET", "/tasks", _list_tasks),
     Route("POST", "/environments", _make),
     Route("GET", _ENVIRONMENT, _show),
     Route("DELETE", _ENVIRONMENT, _delete),

@@ -54,12 +54,26 @@ class EnvironmentStore:
     def __len__(self) -> int:
         return len(self._entries) - (DEFAULT in self._entries)
 
-    async def make(self, task_id: str | None, *, default_task: bool) -> ServedEnvironment:
+    def task_ids(self, split: str | None) -> list[str]:
+        """Return the ids of the tasks of a split, or of all.
+
+        Raises:
+            RequestError: There is no such split.
+        """
+        if split is None:
+            return list(self._tasks)
+        splits = self.domain.splits if self._tasks else {}
+        if split not in splits:
+            raise RequestError(404, f"{unknown_name('split', split, splits)} of domain {self.domain.name!r}")
+        return splits[split]
+
+    async def make(self, task_id: str | None, *, default_task: bool, lease: float | None = None) -> ServedEnvironment:
         """Make an environment.
 
         Args:
             task_id: The task; None for the untouched databases.
             default_task: Take the task of the settings instead.
+            lease: Seconds after which it is forgotten if it is not used; None for those of the settings.
 
         Raises:
             RequestError: There is no such task, or there are too many environments.
@@ -78,6 +92,7 @@ class EnvironmentStore:
             )
         finally:
             self._being_made -= 1
+        entry.lease = lease
         self._entries[entry.id] = entry
         return entry
 
@@ -137,13 +152,14 @@ class EnvironmentStore:
             await self._close(entry)
 
     async def forget_unused(self) -> None:
-        """Delete environments that were not used for the time of the settings, again and again."""
+        """Delete environments that were not used for the time of their lease, again and again."""
         idle = self.settings.idle
         while True:
-            await asyncio.sleep(min(max(idle / 10, 0.05), 60))
-            before = time.monotonic() - idle
+            await asyncio.sleep(min(max(idle / 10, 0.05), 1))
+            now = time.monotonic()
             for number, entry in list(self._entries.items()):
-                if number != DEFAULT and not entry.open_requests and entry.used < before:
+                unused = now - entry.used > (entry.lease or idle)
+                if number != DEFAULT and not entry.open_requests and unused:
                     with contextlib.suppress(RequestError):
                         await self.delete(number)
 
