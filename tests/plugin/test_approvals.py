@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +111,35 @@ def test_a_script_of_another_form_is_a_usage_error(approved, project, a_task) ->
     wrong = a_task("t") | {"annotations": {"tau.approver": {"answers": [{"answer": "perhaps"}]}}}
     project.tasks("mock-approvals/t.tau.json", [wrong])
     project.run("--tau-agent", "gold").usage_error("task t: annotations.tau.approver", "'approve', 'reject' or 'ask'")
+
+
+AGENT = """
+from pytest_tau.testing import ScriptedParticipant, call
+
+class it(ScriptedParticipant):
+    def __init__(self):
+        ask = call("request_approval", tool="refund", arguments={"amount": 900})
+        super().__init__([ask, call("refund", amount=900), "Done."])
+
+class user(ScriptedParticipant):
+    def __init__(self):
+        super().__init__(["I want 900 back.", "###STOP###"])
+"""
+
+
+def test_the_example_of_the_page(project) -> None:
+    page = (Path(__file__).parents[2] / "docs/policy.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(?:python|json)\n(.*?)```", page[page.index("## A person must approve") :], re.DOTALL)
+    project.write("conftest.py", blocks[0])
+    project.write("parts.py", AGENT)
+    task = {
+        "id": "t",
+        "user_scenario": {"instructions": "You want 900 back."},
+        "evaluation_criteria": {"actions": []},
+        "annotations": json.loads(blocks[1]),
+    }
+    project.write("tasks.json", json.dumps([task]))
+    run = project.run("--tau-domain", "shop", "--tau-agent", "parts.py:it", "--tau-user", "parts.py:user")
+    run.outcomes(failed=1)
+    run.line("POLICY 0: broke rejection (message 4)")
+    run.line("approvals: message 4 refund(amount=900): rejected in message 2: Too much.")

@@ -12,7 +12,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau import SimulationSettings, domain_of
-from pytest_tau.capabilities.approvals import ApprovalRequest, Decision, capability
+from pytest_tau.capabilities.approvals import ApprovalRequest, Decision, ask_approver, capability
 from pytest_tau.capabilities.approvals.approver import HumanApprover
 from pytest_tau.capabilities.approvals.script import lint, script_of
 from pytest_tau.capability.views import LintView
@@ -435,3 +435,33 @@ def test_an_approver_that_does_not_exist(given: dict[str, str], problem: str, mo
     with pytest.raises(ConfigurationError) as error:
         talk([asked(200)], **given)
     assert problem in str(error.value)
+
+
+def test_an_agent_whose_framework_interrupts_it_asks_the_approver() -> None:
+    decisions: list[Any] = []
+
+    @pytest_tau.own_loop
+    def interrupted(trial: pytest_tau.AgentTrial) -> Any:
+        async def run(text: str) -> str:
+            decisions.append(await ask_approver(trial, "refund", {"order": "o1", "amount": 200}))
+            decisions.append(await ask_approver(trial, "refund", '{"order": "o1", "amount": 200}', note="Broken."))
+            decisions.append(await ask_approver(trial, "refund", {"order": "o1", "amount": 5}))
+            decisions.append(await ask_approver(trial, "refnd", {}))
+            return (await {tool.name: tool for tool in trial.tools}["refund"].acall(order="o1", amount=200)) or "Done"
+
+        return run
+
+    script = task([{"answer": "reject", "text": "Why?"}, {"answer": "approve"}])
+    found = pytest_tau.simulate(script, domain=DOMAIN, agent=interrupted, user=Script(["Hi", "###STOP###"]))
+    assert [decision[0] for decision in decisions] == ["rejected", "approved", "approved", "rejected"]
+    assert decisions[0].text == "Why?"
+    assert decisions[3].text.startswith("Error: unknown tool 'refnd'")
+    assert (found.reward, [made["broke"] for made in facts(found)["calls"]]) == (1.0, [None])
+
+
+def test_without_approvals_there_is_nobody_to_ask() -> None:
+    class Trial:
+        tools: list[Any] = []
+
+    with pytest.raises(ConfigurationError, match="declare it by with_approvals"):
+        asyncio.run(ask_approver(Trial(), "refund", {}))  # type: ignore[arg-type]

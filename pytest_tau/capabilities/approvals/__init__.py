@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from ...environment import Domain
     from ...models import Task
     from .approver import ApprovalRequest, Decision
+    from .interrupts import ask_approver
 
-__all__ = ["ApprovalRequest", "Decision", "capability"]
+#: What is public, by the module that has it.
+_HOMES = {"ApprovalRequest": "approver", "Decision": "approver", "ask_approver": "interrupts"}
+__all__ = ["ApprovalRequest", "Decision", "ask_approver", "capability"]
 
 
 @declared(frozen=True)
@@ -79,6 +82,6 @@ capability = Capability(
 
 def __getattr__(name: str) -> Any:
     """Import what is public when it is asked for: every run of pytest imports this module."""
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.approver"), name)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
