@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from ..evaluation import known_components
+from ..evaluation import COMPONENTS
 from ..runs.record import GROUPS
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ COLUMNS: tuple[Column, ...] = (
         page=PageColumn("reward", "score", "Reward"),
         metric=MeanMetric("reward", most=1.0),
     ),
-    *(Column(f"reward_{name.lower()}", _component(name)) for name in known_components(())),
+    *(Column(f"reward_{name.lower()}", _component(name)) for name in (each.name for each in COMPONENTS)),
     Column("ended", _ended, exported=False, page=PageColumn("ended", "ended", "Ended")),
     Column(
         "failed_checks",

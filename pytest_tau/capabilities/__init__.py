@@ -26,4 +26,5 @@ BUNDLED = (
     "mutants",
     "editions",
     "approvals",
+    "sessions",
 )

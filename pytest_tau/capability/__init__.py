@@ -199,6 +199,9 @@ class Capability:
             ``tau show`` have them for a passed one, too.
         commands: Its subcommands of ``tau``; those of a bundled capability and of an installed distribution are found.
         exports: Formats of ``tau export``.
+        components: Returns its reward components, each a ``pytest_tau.evaluation.CustomComponent``, which grades where
+            the reward basis of a task names it. Those of a bundled capability and of an installed distribution are
+            found.
         duplex: Makes the object for conversations in which both sides can speak at once.
         lint: Checks a domain or a task of it for ``tau lint``; returns the ``pytest_tau.lint.Finding``s. A
             text is a line about the domain as a whole, with a figure.
@@ -224,6 +227,7 @@ class Capability:
     failure: Callable[[Any, Simulation], Iterable[str]] | None = None
     commands: tuple[Command, ...] = ()
     exports: tuple[ExportFormat, ...] = ()
+    components: Callable[[], Sequence[Any]] | None = None
     duplex: Callable[[], Duplex] | None = None
     lint: Callable[[LintView], Awaitable[Iterable[Any]]] | None = None
     page: Callable[[Any, Simulation], Iterable[PageBlock]] | None = None
@@ -343,6 +347,12 @@ def _load(entry: Any) -> Capability:
 def duplexes() -> list[tuple[str, Duplex]]:
     """Return the objects for conversations in which both sides can speak at once, with the names of capabilities."""
     return [(capability.name, capability.duplex()) for capability in installed() if capability.duplex is not None]
+
+
+@functools.cache
+def reward_components() -> tuple[Any, ...]:
+    """Return the reward components of installed capabilities."""
+    return tuple(part for each in installed() if each.components is not None for part in each.components())
 
 
 def trajectory_of(duplex: Mapping[str, Any], header: Mapping[str, Any]) -> Trajectory | None:

@@ -72,6 +72,7 @@ class StageCalls:
         self.call: list[Callable[[ToolCall], Awaitable[ToolMessage | None]]] = []
         self.result: list[Callable[[ToolCall, ToolMessage], Awaitable[ToolMessage]]] = []
         self.limit: list[Callable[[type], Any]] = []
+        self.stopped: list[Callable[[Any], Awaitable[Any]]] = []
         self.converse: Callable[[Any], Awaitable[Any]] | None = None
 
     def make(self, active: Iterable[ActiveCapability], view: Callable[..., TrialView]) -> None:
@@ -89,10 +90,11 @@ class StageCalls:
         self.call = [self._replacer(*each) for each in self._overriding("call")]
         self.result = [self._alterer(*each) for each in self._overriding("result")]
         self.limit = [self._limiter(*each) for each in self._overriding("limit")]
+        self.stopped = [self._leader(*each) for each in self._overriding("stopped")]
         leading = (
             member for member in self._made if member.capability.duplex is not None and member.stages is not None
         )
-        self.converse = next(map(self._leader, leading), None)
+        self.converse = next(map(self._converse, leading), None)
 
     def _add(self, capability: Capability, view: Callable[[], TrialView]) -> None:
         assert capability.trial is not None, "it has a part in trials"
@@ -195,17 +197,20 @@ class StageCalls:
             return default
         return default if answer is None else answer
 
-    def _leader(self, member: _Member) -> Callable[[Any], Awaitable[Any]]:
+    def _converse(self, member: _Member) -> Callable[[Any], Awaitable[Any]]:
+        assert member.capability.duplex is not None, "it leads conversations"
+        return self._leader(member, "converse", functools.partial(member.capability.duplex().converse, member.stages))
+
+    def _leader(self, member: _Member, stage: str, method: Callable[..., Any]) -> Callable[[Any], Awaitable[Any]]:
         async def lead(conversation: Any) -> Any:
-            assert member.capability.duplex is not None, "it leads conversations"
             try:
-                return await member.capability.duplex().converse(member.stages, conversation)
+                return await method(conversation)
             except (TauError, conversation.Ended):
                 raise
             except BaseException as error:
                 if not is_contained(error):
                     raise
-                raise _without_verdict(member.capability, problem_of(error, "converse")) from error
+                raise _without_verdict(member.capability, problem_of(error, stage)) from error
 
         return lead
 

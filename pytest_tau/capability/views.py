@@ -136,6 +136,18 @@ class TrialStages:
             messages: What has been said so far if a stored conversation is continued, else nothing.
         """
 
+    async def stopped(self, conversation: Any) -> Any:
+        """Return the turn with which the conversation goes on after a side has stopped it; None if it is over.
+
+        The first capability that returns one decides. Not called after any other ending, such as by a limit.
+
+        Args:
+            conversation: A ``pytest_tau.orchestrator.Conversation``: records messages, and replaces participants.
+
+        Returns:
+            The side that is next, ``agent`` or ``user``, and the message for it.
+        """
+
     async def call(self, call: ToolCall) -> ToolMessage | None:
         """Return the result of a call instead of making it; None to make it.
 

@@ -41,7 +41,7 @@ class Evidence:
 
     def __init__(self, task: Task | None, messages: Sequence[Message], calls: Sequence[Call]) -> None:
         self.messages, self.calls = messages, calls
-        self.scenario = str(task.user_scenario) if task is not None else ""
+        self.scenario = task.scenario_text if task is not None else ""
         start = len(task.message_history or ()) if task is not None else 0
         self.said: dict[str, list[tuple[int, str]]] = {"user": [], "assistant": []}
         for number, message in enumerate(messages):

@@ -12,6 +12,7 @@ from ..errors import ConfigurationError, DomainError, ToolError, ToolServerError
 from ..models.problems import problem_text
 from ..models.task_files import DEFAULT_SPLIT
 from ..world import InWorld
+from .between import Between
 from .changes import place_text
 from .domain_files import DomainPolicies, DomainTasks, PolicyFiles, UntouchedDatabases, load_database
 from .environment import Environment
@@ -337,6 +338,7 @@ class Domain:
             sync=spec.sync,
             solo=solo,
             merge_aliases=spec.merge_aliases,
+            between=Between,
         )
         environment.tool_texts = self.tool_texts
         return environment

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from ..documents import DocumentError, parse_json
 from ..errors import DomainError, PlainErrors, TaskFormatError, ToolError, ToolServerError, UnwritableResultError
 from ..masking import mask_secrets
-from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
+from ..models import BEGIN_SESSION, AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from ..plain import json
 from .jsonable import Returned, jsonable
 from .results import object_text, result_text, stored_calls
@@ -17,6 +17,7 @@ from .schemas import with_members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from datetime import timedelta
 
     from ..models import Message, Requestor, Task
     from .database import Database
@@ -53,10 +54,11 @@ class Environment:
         sync: Callable[[Any, Any], None] | None = None,
         solo: bool = False,
         merge_aliases: bool = False,
+        between: Callable[[Environment], Toolkit[Any]] | None = None,
     ) -> None:
         self.domain_name, self.policy, self.solo = domain_name, policy, solo
         self._agent, self._user, self._sync = agent, user, sync
-        self._merge_aliases, self.retrieval = merge_aliases, retrieval
+        self._merge_aliases, self.retrieval, self._between = merge_aliases, retrieval, between
         self.tool_texts: ToolTexts | None = None
         self.fault: str | None = None
         self.executed: Counter[str] = Counter()
@@ -74,6 +76,11 @@ class Environment:
     def values(self) -> Values:
         """The values of the domain."""
         return self._agent.tau_values
+
+    @property
+    def elapsed(self) -> timedelta:
+        """The time that has passed since the beginning of the task: between the sessions of one that has several."""
+        return self._agent.tau_elapsed
 
     @property
     def toolkits(self) -> list[Toolkit[Any]]:
@@ -384,6 +391,8 @@ class Environment:
             return first
         if self.solo and requestor == "user":
             raise ToolError("User tool calls are not allowed in solo mode")
+        if name == BEGIN_SESSION and requestor == "user" and self._between is not None:
+            return self._between(self)
         sides = [self._user, self._agent] if self.solo else [first]
         if sides == [None]:
             raise ToolError("User tools not available")

@@ -102,7 +102,7 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
             environment.merge(state.initialization_data.agent_data, state.initialization_data.user_data)
         for position, action in enumerate(state.initialization_actions or []):
             where = f"initial_state.initialization_actions.{position}"
-            _initialize(environment, action)
+            initialize(environment, action)
         where = "initial_state.message_history"
         if replay_history and state.message_history:
             environment.replay(state.message_history)
@@ -116,7 +116,7 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
         raise TaskFormatError(f"cannot be applied: {problem_text(error)}", task_id=task.id, field=where) from error
 
 
-def _initialize(environment: Environment, action: FunctionCall) -> None:
+def initialize(environment: Environment, action: FunctionCall) -> None:
     """Carry out an initialization action.
 
     Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar, get_args
 
@@ -183,6 +184,8 @@ class Toolkit(Generic[D]):
     tau_values: ClassVar[Values] = Values()
     #: Functions by names that no attribute could have, such as ``db`` or ``get-order``.
     tau_named: ClassVar[Mapping[str, Callable[..., Any]]] = {}
+    #: The time that has passed since the beginning of the task: between the sessions of one that has several.
+    tau_elapsed: timedelta = timedelta(0)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, DomainError, TaskFormatError, ToolServerError, unknown_name
+from ..models import BEGIN_SESSION
 from ..models.tasks import APPROVER, CLUSTER
 from ..text import shorten
 from ..world import WORLDS
@@ -91,7 +92,7 @@ def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None
     """Check that the reference actions are calls of tools that exist, and that the user is offered its own."""
     actions = task.criteria.actions or []
     for position, action in enumerate(actions):
-        if action.name not in _toolkit(spec, action.requestor).tool_infos:
+        if action.name not in _toolkit(spec, action.requestor).tool_infos and action.name != BEGIN_SESSION:
             fail(unknown_tool(action, spec), f"{field}.{position}.name")
         if not solo and (problem := not_offered(action, task, spec)) is not None:
             fail(problem, f"{field}.{position}.name")

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..capability import reward_components
 from ..clock import run_steadily
 from ..errors import TaskFormatError, TauError, unknown_name
 from ..models import GREETING, LIMITS, STOPS, AssistantMessage, RewardInfo, UserMessage, parse_messages
@@ -180,7 +181,7 @@ def grade(
     info = RewardInfo(reward=0.0, reward_basis=criteria.reward_basis if task.evaluation_criteria else None)
     if task.evaluation_criteria is not None:
         info.custom_checks = []
-        built_in = [component for component in COMPONENTS if component.applies(task)]
+        built_in = [component for component in (*COMPONENTS, *reward_components()) if component.applies(task)]
         for component in [*built_in, *map(as_component, evaluation.evaluators), *of_domain]:
             component.grade(given, info)
     info.reward_breakdown = _factors(info, task, evaluation)

@@ -39,7 +39,7 @@ class FactChecker:
 
     def of_user(self, task: Task) -> list[tuple[int, Leaf]]:
         """Return the arguments that the user's prose states and nothing else, each with the position of its action."""
-        prose = Known([str(task.user_scenario)])
+        prose = Known([task.scenario_text])
         missing = self._sources.unstated(task, [])
         return [
             (fact.position, Leaf(fact.path, fact.value))

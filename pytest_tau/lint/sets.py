@@ -28,7 +28,7 @@ def check_duplicates(tasks: Sequence[Task]) -> Iterator[Finding]:
     """Check ``duplicate-instructions``: two tasks have the same instructions and the same initial state."""
     first: dict[str, str] = {}
     for task in tasks:
-        beginning = canonical([task.user_scenario, task.ticket, task.initial_state])
+        beginning = canonical([task.user_scenario, task.ticket, task.initial_state, task.sessions])
         if beginning in first:
             text = f"has the same beginning as task {first[beginning]}"
             yield Finding("duplicate-instructions", "warning", task.id, text)
@@ -87,7 +87,7 @@ def check_phrases(task: Task) -> Iterator[Finding]:
             text = f"{check.info!r} is said before the agent's first message"
             yield Finding("communicate-in-greeting", severity, task.id, text)
     # A digit is part of many numbers; an agent that repeats the user repeats whole words.
-    users = AssistantMessage(content="\n".join([str(task.user_scenario), task.ticket or ""]))
+    users = AssistantMessage(content="\n".join([task.scenario_text, task.ticket or ""]))
     for check in check_communicate(phrases, [users], STRICT):
         if check.met:
             text = f"{check.info!r} is in the user's text: an agent that repeats it has said it"

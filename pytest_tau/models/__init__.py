@@ -42,6 +42,7 @@ from .rewards import (
     RewardInfo,
 )
 from .script import Answer, Goal, Request, Spoken, UserScript
+from .sessions import BEGIN_SESSION, beginnings, openings
 from .simulations import (
     DUPLEX,
     DUPLEX_MODE,
@@ -66,11 +67,13 @@ from .tasks import (
     Instructions,
     Outcome,
     RewardType,
+    Session,
     Task,
     UserScenario,
 )
 
 __all__ = [
+    "BEGIN_SESSION",
     "CAPABILITY_LIMIT",
     "DUPLEX",
     "DUPLEX_MODE",
@@ -125,6 +128,7 @@ __all__ = [
     "ReviewMode",
     "RewardInfo",
     "RewardType",
+    "Session",
     "Simulation",
     "Spoken",
     "SystemMessage",
@@ -139,6 +143,7 @@ __all__ = [
     "UserScript",
     "add_review",
     "any_review",
+    "beginnings",
     "call_as_text",
     "calls_in",
     "clone",
@@ -148,6 +153,7 @@ __all__ = [
     "load_splits",
     "load_task_file",
     "not_json",
+    "openings",
     "parse_messages",
     "parse_task",
     "review_of",

@@ -14,6 +14,7 @@ from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from ..garbage import without_collections
 from .json_values import writable
 from .problems import place_and_problems
+from .sessions import sessions_problem
 from .tasks import Task
 
 if TYPE_CHECKING:
@@ -160,4 +161,6 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
     if writable(task.id) != task.id:
         problem = f"{writable(task.id)!r} has a lone surrogate, which is not a character"
         raise TaskFormatError(problem, file=file, task_id=f"#{position}", field="id")
+    if task.sessions is not None and (misfit := sessions_problem(task)):
+        raise TaskFormatError(misfit, file=file, task_id=task.id, field="sessions")
     return task

@@ -22,6 +22,7 @@ from pydantic import (
 
 from .messages import Message, Requestor
 from .script import UserScript
+from .sessions import expanded
 
 RewardType: TypeAlias = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
 REWARD_TYPES: tuple[str, ...] = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION")
@@ -282,8 +283,47 @@ class ForeignCriteria(_Foreign, EvaluationCriteria, extra="allow"):
         return sorted({*(self.model_extra or {}), *inside})
 
 
+class Session(_TaskPart):
+    """One of several conversations of a task, which take place one after the other over one database.
+
+    Attributes:
+        id: Its name, unique in the task.
+        hours: Hours between the end of the session before and its beginning.
+        caller: Who calls, for another person than in other sessions. A caller remembers its own sessions.
+        user_scenario: The caller and its requests.
+        initialization_data: What has changed in the databases in between.
+        initialization_actions: Likewise, functions that are called after that.
+        actions: The reference actions.
+        communicate_info: Texts that the agent must say in this session.
+        withheld_info: Texts that the agent must not say in this session.
+        graded: Whether the state at its end must be that after the reference actions so far.
+    """
+
+    id: str = Field(min_length=1)
+    hours: float = Field(default=0, ge=0, strict=True, allow_inf_nan=False)
+    caller: str = ""
+    user_scenario: UserScenario
+    initialization_data: InitializationData | None = None
+    initialization_actions: list[FunctionCall] | None = None
+    actions: list[Action] = Field(default_factory=list)
+    communicate_info: list[str] = Field(default_factory=list)
+    withheld_info: list[str] = Field(default_factory=list)
+    graded: StrictBool = False
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The facts that the script of its caller has."""
+        return self.user_scenario.script.facts if self.user_scenario.script else {}
+
+
 class Task(_TaskPart):
-    """One scenario: the user's requests, the initial state, and the evaluation criteria."""
+    """One scenario: the user's requests, the initial state, and the evaluation criteria.
+
+    Attributes:
+        sessions: Several conversations instead of one; an extension of τ²-bench's format. The scenario is that of the
+            first, and the reference actions are those of all, with a call of ``begin_session`` before those of each
+            session but the first.
+    """
 
     id: str
     description: Description | None = None
@@ -295,6 +335,42 @@ class Task(_TaskPart):
     issues: list[dict[str, Any]] | None = None
     required_documents: list[str] | None = None
     user_tools: list[str] | None = None
+    sessions: list[Session] | None = Field(default=None, exclude_if=operator.not_)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_sessions(cls, value: Any) -> Any:
+        return expanded(value) if isinstance(value, dict) and value.get("sessions") is not None else value
+
+    def of_session(self, position: int) -> Task:
+        """Return the task of one session, as its participants see it; the task itself if it has no sessions.
+
+        The script of a caller has the facts of its earlier sessions, too.
+        """
+        if not self.sessions:
+            return self
+        session = self.sessions[position]
+        scenario, facts = session.user_scenario, dict[str, str]()
+        for earlier in self.sessions[:position]:
+            facts |= earlier.facts if earlier.caller == session.caller else {}
+        if scenario.script is not None and facts:
+            script = scenario.script.model_copy(update={"facts": facts | session.facts})
+            scenario = scenario.model_copy(update={"script": script})
+        said = session.communicate_info or None
+        criteria = self.criteria.model_copy(update={"actions": session.actions, "communicate_info": said})
+        return self.model_copy(update={"user_scenario": scenario, "evaluation_criteria": criteria, "sessions": None})
+
+    @property
+    def scenarios(self) -> list[UserScenario]:
+        """The scenarios of its sessions; its own if it has none."""
+        return [session.user_scenario for session in self.sessions or ()] or [self.user_scenario]
+
+    @property
+    def scenario_text(self) -> str:
+        """The text of what users are given, in all sessions."""
+        if not self.sessions:
+            return str(self.user_scenario)
+        return "\n\n".join(f"Session {each.id}:\n{each.user_scenario}" for each in self.sessions)
 
     @property
     def message_history(self) -> list[Message]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from ..background import in_thread
 from ..errors import (
@@ -19,7 +19,17 @@ from ..errors import (
     UnusableReplyError,
     is_interrupt,
 )
-from ..models import GREETING, OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
+from ..models import (
+    BEGIN_SESSION,
+    GREETING,
+    OUT_OF_TIME,
+    STOPS,
+    AssistantMessage,
+    ConversationEnded,
+    MultiToolMessage,
+    UserMessage,
+    clone,
+)
 from ..models.copying import assign
 from ..participants import DONE, trailing_results
 from ..participants.base import BuiltIn
@@ -37,6 +47,9 @@ if TYPE_CHECKING:
     from ..participants import Incoming, Participant, Reply, Side
     from ..run_settings import Limits
     from ..stalls import Stall
+
+    #: Who is next, None for the environment, and the message for it.
+    Turn: TypeAlias = tuple[Side | None, Incoming | None]
 
 _T = TypeVar("_T")
 
@@ -92,6 +105,7 @@ class ConversationSetup:
         enforces_protocol: A message with both text and tool calls ends it, as an error of its sender.
         one_call: Only the first call of a message of the agent is made.
         stages: The stages of the trial's capabilities; None for none.
+        recreate: Makes another participant of a side, given its task and its history; None if none can be made.
     """
 
     limits: Limits
@@ -102,6 +116,7 @@ class ConversationSetup:
     enforces_protocol: bool = False
     one_call: bool = False
     stages: StageCalls | None = None
+    recreate: Callable[[Side, Task, list[Message]], Awaitable[Participant | Ending]] | None = None
 
 
 class _Ended(Exception):  # noqa: N818 - no error: the conversation is over
@@ -250,18 +265,57 @@ class Conversation:
         try:
             if self._setup.stages is not None and self._setup.stages.converse is not None:
                 return await self._led_by(self._setup.stages.converse)
-            to, message = await self._start()
-            while True:
-                to, message = await self._step(to, message)
-                limit = self.limit() if to is not None else None
-                # A limit wins over a stop on the same step; the clock does not.
-                if ending := limit or self.stop(message) or (self.cut_off() if to is not None else None):
-                    return ending
-                if to is not None and self._is_out_of_time():
-                    return self._timeout_ending()
+            following: Turn | None = await self._start()
+            while following is not None:
+                ending = await self._until_end(*following)
+                following = await self._following(ending)
         except _Ended as end:
             self.fault = end.__cause__
             return end.ending
+        return ending
+
+    async def _until_end(self, to: Side | None, message: Incoming | None) -> Ending:
+        while True:
+            to, message = await self._step(to, message)
+            limit = self.limit() if to is not None else None
+            # A limit wins over a stop on the same step; the clock does not.
+            if ending := limit or self.stop(message) or (self.cut_off() if to is not None else None):
+                return ending
+            if to is not None and self._is_out_of_time():
+                return self._timeout_ending()
+
+    async def _following(self, ending: Ending) -> Turn | None:
+        """Return the turn with which the conversation goes on after a stop; None if it is over."""
+        stops = self._setup.stages.stopped if self._setup.stages and ending.reason in STOPS else ()
+        for stopped in stops:
+            following: Turn | None = await stopped(self)
+            if following is not None:
+                return following
+        return None
+
+    async def happen(self, call: ToolCall) -> None:
+        """Record a call that no participant makes, such as what begins a session, and carry it out."""
+        self._calls += 1
+        call = call.model_copy(update={"id": f"tau_call_{self._calls}"})
+        self.record(UserMessage(tool_calls=[call]))
+        result = await self._execute(call)
+        self.record(result)
+        if result.error:
+            raise _Ended(Ending("unexpected_error", error=f"{call.name}: {result.content}"))
+
+    async def replace(self, side: Side, task: Task, history: list[Message]) -> None:
+        """Replace a participant by a new one of the same kind.
+
+        Args:
+            side: Its side.
+            task: The task that it is given its view of.
+            history: The conversation so far, as it knows it.
+        """
+        assert self._setup.recreate is not None, "the trial can make participants"
+        made = await self._setup.recreate(side, task, history)
+        if isinstance(made, Ending):
+            raise _Ended(made)
+        self.sides[side] = made
 
     async def _led_by(self, converse: Callable[[Conversation], Awaitable[Ending]]) -> Ending:
         """Let a capability lead the conversation from its beginning.
@@ -284,7 +338,7 @@ class Conversation:
         for begin in self._setup.stages.begin if self._setup.stages else ():
             begin(clone(self._history[len(self._task.message_history or ()) :]))
 
-    async def _start(self) -> tuple[Side | None, Incoming | None]:
+    async def _start(self) -> Turn:
         history = self._history
         self._begin()
         if history:
@@ -306,7 +360,7 @@ class Conversation:
         """Return what the agent says first."""
         return getattr(self.sides["agent"], "greeting", None) or GREETING
 
-    def _after_history(self, history: list[Message]) -> tuple[Side | None, Incoming | None]:
+    def _after_history(self, history: list[Message]) -> Turn:
         last = history[-1]
         if isinstance(last, AssistantMessage | UserMessage):
             return self._receiver(last), last
@@ -402,6 +456,8 @@ class Conversation:
             self._calls += 1
             if not call.id:
                 call.id = f"tau_call_{self._calls}"
+            if call.name == BEGIN_SESSION:  # what happens in the world is not for a participant to say
+                call.malformed, call.problem = call.malformed or "{}", f"Tool '{call.name}' not found."
         if self._setup.enforces_protocol and reply.tool_calls and reply.has_text_content():
             self.record(reply)
             problem = "a message with both text and tool calls, which --tau-enforce-protocol does not allow"

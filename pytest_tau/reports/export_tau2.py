@@ -248,6 +248,11 @@ def check_content(domain: str, content: DomainContent) -> None:
             "τ²-bench's format would pool; --format jsonl and csv keep them apart"
         )
     for task in content.tasks.values():
+        if task.sessions:
+            raise ConfigurationError(
+                f"task {task.id!r} has {len(task.sessions)} sessions, and τ²-bench's format cannot say what happens "
+                "between two; --format jsonl has them"
+            )
         _check_components(task.criteria.reward_basis, task.id)
 
 

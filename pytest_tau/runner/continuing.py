@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..environment import same_result
 from ..errors import ReplayError, is_interrupt
-from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, clone
+from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, beginnings, clone
+from ..models.sessions import openings
 from ..participants import calls_no_model, trailing_results
 from ..participants.adapters import takes_history
 from ..participants.containment import describe
@@ -95,10 +96,13 @@ async def restore_participant(
         ReplayError: It has raised an exception.
     """
     mine = AssistantMessage if side == "agent" else UserMessage
-    first = len(task.message_history or []) or (0 if solo else 1)
+    first, sessions = len(task.message_history or []) or (0 if solo else 1), beginnings(beginning.messages)
+    if side == "user" and sessions:  # each session has a user of its own
+        first = sessions[-1]
+    unsaid = openings(beginning.messages)
     for number, incoming in _deliveries(beginning.messages, first, task):
         stored = beginning.messages[number]
-        if not isinstance(stored, mine):
+        if not isinstance(stored, mine) or number in unsaid:
             continue
         try:
             reply = await participant.respond(clone(incoming))
@@ -108,6 +112,8 @@ async def restore_participant(
                 raise
             problem = f"the {side} could not be brought to message {len(beginning.messages)}"
             raise ReplayError(f"{problem}: at message {number}: {describe(error, place=True)}") from error
+        if number - 1 in unsaid and stored.text.endswith(f"\n{reply.text}"):
+            continue  # the first words of a session come with the time that has passed
         if not same_reply(stored, reply):
             said = f"message {number}: the {side} would have said something else: {_short(reply)}"
             beginning.differences.append(said)

@@ -41,6 +41,7 @@ from ..models import (
     simulation_id,
 )
 from ..models.copying import assign
+from ..models.sessions import beginnings, heard, remembered
 from ..orchestrator import Clock, Conversation, ConversationSetup, Ending, ending_by, reason_of
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.personas import draw_persona
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
     from ..chat import Tape, TrialModels
     from ..environment import Environment
-    from ..models import DiscardedAttempt, Message
+    from ..models import DiscardedAttempt, Message, Task
     from ..participants import Participant, ParticipantSource, Side
     from ..stalls import Stall
     from .config import TrialSetup
@@ -299,7 +300,14 @@ class Trial:
         return simulation
 
     def context(
-        self, side: Side, greeting: str | None = None, *, needs_reference: bool = False, from_start: bool = False
+        self,
+        side: Side,
+        greeting: str | None = None,
+        *,
+        needs_reference: bool = False,
+        from_start: bool = False,
+        of: Task | None = None,
+        history: Sequence[Message] = (),
     ) -> ParticipantContext:
         """Return what a participant may know.
 
@@ -308,16 +316,19 @@ class Trial:
             greeting: The agent's own greeting, if it has one.
             needs_reference: It declares that it needs the whole task.
             from_start: It is created as at the start of a conversation that is continued.
+            of: The task that it is to see; by default that of the session in which it begins.
+            history: The conversation so far; by default that which the trial begins with.
         """
-        task, environment = self.task, self.environment
+        begun = self.beginning.messages if self.beginning is not None else ()
+        task, environment = of or self.task.of_session(len(beginnings(begun))), self.environment
         tools = environment.shared_tools("assistant" if side == "agent" else "user")
         if side == "user" and task.user_tools is not None:
             tools = [tool for tool in tools if tool.name in task.user_tools]
         if environment.solo and side == "agent":
             tools = [*tools, done_tool(self.settings.protocol.texts)]
-        given: Sequence[Message] = task.message_history or ()
-        if self.beginning is not None and not from_start:
-            given = self.beginning.messages
+        given: Sequence[Message] = history or task.message_history or ()
+        if begun and not history and not from_start:
+            given = remembered(self.task, begun) if side == "user" else heard(begun)
         opening: list[Message] = [] if environment.solo else [AssistantMessage(content=greeting or GREETING)]
         return ParticipantContext(
             side=side,
@@ -408,16 +419,12 @@ class Trial:
             if needs_reference := source.needs_reference(self.domain.spec.agents):
                 simulation.note_reference_seen(side)
             context = self.context(side, greeting, needs_reference=needs_reference, from_start=from_start)
-            self._attempt_at_work.creating = side
-            made = await create(source, context, limits.seconds, partial(self._retry_seconds, side))
-            if made.fault is not None:
-                self.fault = made.fault
-            if isinstance(made.participant, Ending):
-                return made.participant
-            participants.append(made.participant)
+            made = await self._create(source, context, limits.seconds, participants)
+            if isinstance(made, Ending):
+                return made
             if self.beginning is not None:
-                continuing.note_unrestored(self.beginning, context, source, made.participant)
-                if from_start and (failed := await self._restore(made.participant, side, limits.seconds)):
+                continuing.note_unrestored(self.beginning, context, source, made)
+                if from_start and (failed := await self._restore(made, side, limits.seconds)):
                     return failed
         first, second = participants
         setup = ConversationSetup(
@@ -429,6 +436,7 @@ class Trial:
             enforces_protocol=self.settings.enforce_protocol,
             one_call=self.settings.prompting.get("agent", Prompting()).one_call,
             stages=self._stages,
+            recreate=partial(self._recreate, participants, limits.seconds),
         )
         conversation = Conversation(self.task, self.environment, first, second, setup)
         self._attempt_at_work.conversation, self.phase = conversation, "conversation"
@@ -440,6 +448,36 @@ class Trial:
             self._unusable = conversation.unusable
             # A copy: a participant that ignores its cancellation must not add to what is graded.
             simulation.messages, self.fault = list(conversation.messages), conversation.fault
+
+    async def _create(
+        self, source: ParticipantSource, context: ParticipantContext, seconds: float | None, made: list[Participant]
+    ) -> Participant | Ending:
+        """Create a participant, and add it to those that are closed at the end; return the ending if that fails."""
+        self._attempt_at_work.creating = context.side
+        participant, fault = await create(source, context, seconds, partial(self._retry_seconds, context.side))
+        self.fault = self.fault if fault is None else fault
+        if not isinstance(participant, Ending):
+            made.append(participant)
+        return participant
+
+    async def _recreate(
+        self,
+        participants: list[Participant],
+        seconds: float | None,
+        side: Side,
+        task: Task,
+        history: Sequence[Message],
+    ) -> Participant | Ending:
+        """Create another participant of a side, for a task and a history of its own."""
+        source, conversation = self._sources[side], self._attempt_at_work.conversation
+        if source.replay is not None and conversation is not None:  # a recording has all sessions
+            return conversation.sides[side]
+        if side == "agent" and self.setup.agent_trial is not None:
+            raise ConfigurationError("the agent of a test's own fixture cannot be made again for a new session")
+        needs = source.needs_reference(self.domain.spec.agents)
+        greeting = getattr(participants[0], "greeting", None)
+        context = self.context(side, greeting, needs_reference=needs, of=task, history=history)
+        return await self._create(source, context, seconds, participants)
 
     async def _open(self) -> None:
         """Open the environment, whose first state is checked before an agent is asked."""

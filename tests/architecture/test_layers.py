@@ -79,7 +79,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Types of options ask what there is, such as personas.
     "run_settings": {*_GROUND, "environment", "participants"},
     "orchestrator": {*_GROUND, "models", "environment", "capability", "participants", "run_settings"},
-    "evaluation": {*_GROUND, "models", "language", "environment", "chat", "protocol"},
+    "evaluation": {*_GROUND, "models", "language", "environment", "chat", "protocol", "capability"},
     # Rules look at a conversation and its state, never at a verdict.
     "policy": {*_GROUND, "models", "language", "environment"},
     "references": {*_GROUND, "models", "language", "environment", "knowledge", "evaluation", "policy"},

@@ -70,6 +70,7 @@ PRIVATE_IMPORTS = {
     "policy_rules": 3,
     "reviews": 9,
     "serving": 12,
+    "sessions": 4,
     "stopping": 10,
     "traces": 10,
     "user_validity": 5,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ConfigurationError
-from ...models import AssistantMessage, UserMessage
+from ...models import AssistantMessage, UserMessage, openings
 from ...text import shorten
 
 if TYPE_CHECKING:
@@ -37,11 +37,13 @@ def _rank(simulation: Simulation) -> tuple[bool, bool]:
 def turns_of(simulation: Simulation, task: Task | None) -> list[int]:
     """Return the numbers of the messages from which a conversation can be continued: of the agent and of the user.
 
-    The initial state of a task is that after its message history, so that nothing is continued from within it.
+    The initial state of a task is that after its message history, so that nothing is continued from within it, nor from
+    what begins a session.
     """
     first = max(1, len((task and task.message_history) or ()))
     spoken = [number for number, message in enumerate(simulation.messages) if isinstance(message, _SPOKEN)]
-    return [number for number in spoken if number >= first]
+    unsaid = openings(simulation.messages)
+    return [number for number in spoken if number >= first and not {number, number - 1} & unsaid]
 
 
 def agent_turns(simulation: Simulation, task: Task | None) -> list[int]:

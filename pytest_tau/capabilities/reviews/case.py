@@ -174,7 +174,7 @@ def _tools(environment: Environment | None, task: Task | None, side: Any) -> lis
 def _scenario(task: Task | None, *, solo: bool) -> str:
     if task is None:
         return ""
-    return (task.ticket or "") if solo else str(task.user_scenario)
+    return (task.ticket or "") if solo else task.scenario_text
 
 
 def _verdict(simulation: Simulation) -> dict[str, Any] | None:

@@ -49,15 +49,14 @@ class Conversation:
 
     @functools.cached_property
     def instructions(self) -> str:
-        """The text of the user's scenario."""
-        return str(self.task.user_scenario)
+        """The text of the user's scenario, of each session if there are several."""
+        return self.task.scenario_text
 
     @functools.cached_property
     def scenario(self) -> str:
         """Everything that the user is given."""
-        script = self.task.user_scenario.script
-        written = script.model_dump_json() if script else ""
-        return "\n".join(filter(None, [self.instructions, written, self.task.ticket or ""]))
+        written = [each.script.model_dump_json() for each in self.task.scenarios if each.script]
+        return "\n".join(filter(None, [self.instructions, *written, self.task.ticket or ""]))
 
     @functools.cached_property
     def start(self) -> int:

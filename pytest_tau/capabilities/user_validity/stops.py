@@ -62,7 +62,7 @@ def stopped_before_request(conversation: Conversation) -> Iterator[Finding]:
 
 
 def _missing_words(conversation: Conversation) -> str:
-    script = conversation.task.user_scenario.script
+    script = conversation.task.scenarios[-1].script
     if script is None or not script.requests[1:]:
         return ""
     *earlier, last = (set(words(each.say)) for each in script.requests)

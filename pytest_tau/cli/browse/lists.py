@@ -138,7 +138,7 @@ def _tasks(args: argparse.Namespace) -> int:
 
 def _task_row(task: Task) -> Row:
     """Return the row of a task: its id and its purpose, else the beginning of its scenario."""
-    scenario, actions = str(task.user_scenario), task.criteria.all_actions
+    scenario, actions = task.scenario_text, task.criteria.all_actions
     purpose = task.description.purpose if task.description else None
     instructions = task.user_scenario.instructions
     reason = instructions if isinstance(instructions, str) else instructions.reason_for_call

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...capability import reward_components
 from ..component import PluginReports, RewardComponent, StoredComponent, as_component
 from .action import ActionComponent
 from .communicate import CommunicateComponent
@@ -29,7 +30,7 @@ COMPONENTS: tuple[RewardComponent, ...] = (
 
 def known_components(evaluators: Sequence[Evaluator]) -> list[str]:
     """Return every name that a reward basis may contain."""
-    return [component.name for component in [*COMPONENTS, *map(as_component, evaluators)]]
+    return [component.name for component in [*COMPONENTS, *reward_components(), *map(as_component, evaluators)]]
 
 
 def components_of(verdict: RewardInfo, evaluators: Sequence[Evaluator] = ()) -> list[RewardComponent]:
@@ -39,7 +40,7 @@ def components_of(verdict: RewardInfo, evaluators: Sequence[Evaluator] = ()) -> 
         verdict: The verdict on a simulation.
         evaluators: The components of plugins, if available; else their checks are reported without explanation.
     """
-    reporting = {found.name: PluginReports(found) for found in evaluators if isinstance(found, RewardComponent)}
+    others = [*reward_components(), *evaluators]
+    reporting = {found.name: PluginReports(found) for found in others if isinstance(found, RewardComponent)}
     names = dict.fromkeys(check.name for check in verdict.custom_checks or [])
-    others = [reporting.get(name) or StoredComponent(name) for name in names]
-    return [*COMPONENTS, *others]
+    return [*COMPONENTS, *(reporting.get(name) or StoredComponent(name) for name in names)]

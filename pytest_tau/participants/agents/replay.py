@@ -10,6 +10,7 @@ from ...documents import DocumentError, read_json
 from ...environment import same_result
 from ...errors import ConfigurationError, ReplayError
 from ...models import AssistantMessage, MultiToolMessage, RecordingEnded, ToolMessage, UserMessage, parse_messages
+from ...models.sessions import openings
 from ..base import BuiltIn
 
 if TYPE_CHECKING:
@@ -104,7 +105,9 @@ class ReplayParticipant(BuiltIn):
         first = recording.messages[0] if recording.messages else None
         opens = not given and not context.solo and isinstance(first, AssistantMessage) and not first.tool_calls
         self.greeting = first.content if opens and isinstance(first, AssistantMessage) else None
-        self._script = recording.messages[len(given) or int(opens) :]
+        first_own, unsaid = len(given) or int(opens), openings(recording.messages)
+        numbered = enumerate(recording.messages)
+        self._script = [each for number, each in numbered if number >= first_own and number not in unsaid]
         self._position = 0
         self._expected: list[ToolMessage] = []
         self.differences: list[str] = []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...environment import Tool
-    from ...models import Task
+    from ...models import Task, UserScenario
     from ..task_views import UserTask
 
 _PATIENCE = 8
@@ -122,20 +122,20 @@ def unread_prose(task: Task) -> list[str]:
 
 def is_playable(task: Task) -> bool:
     """Return whether the scripted user can play a task: it has a script, or prose that states a request."""
-    return task.user_scenario.script is not None or bool(words(_reason(task)))
+    return all(each.script is not None or words(_reason(each)) for each in task.scenarios)
 
 
 def opening_of(task: Task) -> str:
     """Return the request of a task in the first person, with what the user knows, as one text."""
     scenario = task.user_scenario
-    if scenario.script is not None and not words(_reason(task)):
+    if scenario.script is not None and not words(_reason(task.user_scenario)):
         return scenario.script.requests[0].say
     known = None if isinstance(scenario.instructions, str) else scenario.instructions.known_info
-    return first_person(" ".join(part for part in (_reason(task), known) if part))
+    return first_person(" ".join(part for part in (_reason(task.user_scenario), known) if part))
 
 
-def _reason(task: Task) -> str:
-    given = task.user_scenario.instructions
+def _reason(scenario: UserScenario) -> str:
+    given = scenario.instructions
     return given if isinstance(given, str) else given.reason_for_call
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ...language.parser import ParsedText
-    from ...models import Goal, Task, UserScript
+    from ...models import Goal, Message, Task, UserScript
     from ..context import Incoming, ParticipantContext, Reply
     from ..task_views import UserTask
     from .device import Step
@@ -118,7 +118,7 @@ class ScriptedUser(BuiltIn):
         self.understandings: list[Understanding] = []
         self._acting: Acting | None = None
         self._minimal = is_minimal(context.persona)
-        self._opened = any(isinstance(message, UserMessage) and message.text for message in context.past)
+        self._opened = _has_begun(context.past)
 
     def respond_at_once(self, message: Incoming) -> UserMessage:
         """Return the next message, also where an event loop runs: the user waits for nothing."""
@@ -364,6 +364,12 @@ class ScriptedUser(BuiltIn):
         said = describe_call(goal.tool, shown, error=result.error)
         self._memory.note("did", goal.tool, said)
         return "" if all(expected.lower() in shown.lower() for expected in goal.expects) else said
+
+
+def _has_begun(past: Sequence[Message]) -> bool:
+    """Return whether the user has said something since the end of an earlier conversation, if there was one."""
+    said = [message for message in past if isinstance(message, UserMessage) and message.text]
+    return bool(said) and said[-1].stop_token is None
 
 
 def _asks_to_act(parsed: ParsedText) -> bool:

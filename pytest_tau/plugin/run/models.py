@@ -214,4 +214,4 @@ def _hashes(spec: TaskSpec, environment: Environment) -> dict[str, str]:
 
 def _scenario(task: Task) -> dict[str, Any]:
     """Return the fields of a task on which a conversation depends; how it is graded may change."""
-    return task.model_dump(include={"user_scenario", "ticket", "initial_state", "user_tools"}, mode="json")
+    return task.model_dump(include={"user_scenario", "ticket", "initial_state", "user_tools", "sessions"}, mode="json")

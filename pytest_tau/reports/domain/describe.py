@@ -172,7 +172,7 @@ def _task(task: Task, splits: dict[str, list[str]]) -> dict[str, Any]:
         "purpose": description.purpose if description else None,
         "intent": groups_of(task).get("intent"),
         "persona": task.user_scenario.persona,
-        "scenario": str(task.user_scenario),
+        "scenario": task.scenario_text,
         "ticket": task.ticket,
         "reward_basis": list(criteria.reward_basis),
         "actions": _actions(criteria.actions or []),

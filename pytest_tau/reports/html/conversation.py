@@ -251,6 +251,7 @@ def _task(task: Task) -> list[list[str]]:
             ("What the user does not know", wants.unknown_info),
             ("How the user acts", wants.task_instructions),
         ]
+    parts += [(f"Session {each.id}", str(each.user_scenario)) for each in (task.sessions or ())[1:]]
     parts.append(("Ticket", task.ticket))
     for number, outcome in enumerate(task.criteria.outcomes or ()):
         calls = [call_as_text(action.name, action.arguments) for action in outcome.actions]

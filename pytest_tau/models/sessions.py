@@ -1,0 +1,117 @@
+"""Tasks of several sessions as tasks of one conversation: what begins a session is a call in it.
+
+So each reader of a task or a trajectory has the sessions in their order: the replay, the reference state, and reports.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .messages import Message
+
+#: The call that begins a session, of the user's side. No participant can make it.
+BEGIN_SESSION: Final = "begin_session"
+#: The fields of a session that say what has happened before it; arguments of the call.
+_BETWEEN = ("hours", "initialization_data", "initialization_actions")
+_BASIS = ["DB", "SESSIONS"]
+
+
+def beginning(session: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the call that begins a session, given its JSON."""
+    happened = {name: session[name] for name in _BETWEEN if session.get(name) is not None}
+    return {"session": session.get("id"), "hours": 0, **happened}
+
+
+def expanded(task: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a task with its sessions as one conversation; what is malformed is left for validation.
+
+    Raises:
+        ValueError: The reference actions are not in the sessions.
+    """
+    sessions, criteria = task["sessions"], task.get("evaluation_criteria")
+    if criteria is None:
+        criteria = {}
+    if not isinstance(sessions, list) or not all(isinstance(each, dict) for each in sessions):
+        return task
+    if not sessions or not isinstance(criteria, dict):
+        return task
+    actions = criteria.get("actions")
+    if actions is None:
+        actions = []
+        for position, session in enumerate(sessions):
+            if position:
+                call = {"name": BEGIN_SESSION, "requestor": "user", "arguments": beginning(session)}
+                actions.append({"action_id": f"{BEGIN_SESSION}:{session.get('id')}", **call})
+            own = session.get("actions", [])
+            actions += own if isinstance(own, list) else []
+    given = {"user_scenario": sessions[0].get("user_scenario")} if "user_scenario" in sessions[0] else {}
+    basis = criteria.get("reward_basis")
+    criteria = {**criteria, "actions": actions, "reward_basis": _BASIS if basis is None else basis}
+    return {**given, **task, "evaluation_criteria": criteria}
+
+
+def sessions_problem(task: Any) -> str | None:
+    """Return what is wrong with the sessions of a ``Task``; None if nothing is."""
+    sessions = task.sessions or []
+    ids, first = [session.id for session in sessions], sessions[0] if sessions else None
+    marks = [str(each.arguments.get("session")) for each in task.criteria.actions or [] if each.name == BEGIN_SESSION]
+    repeated = next((name for name in ids if ids.count(name) > 1), None)
+    before = first and (first.hours or first.initialization_data or first.initialization_actions)
+    problems = {
+        f"expected at least two sessions, got {len(sessions)}": len(sessions) < 2,
+        f"two sessions have the id {repeated!r}: ids must be unique in a task": repeated is not None,
+        "nothing happens before the first session: remove hours and initialization, or use initial_state": before,
+        "the scenario of the task must be that of its first session: remove one of them": (
+            first and task.user_scenario != first.user_scenario
+        ),
+        "a task with sessions can have neither a ticket nor a message history": task.ticket or task.message_history,
+        "expected the reference actions in the sessions, not in evaluation_criteria": marks != ids[1:],
+    }
+    return next((problem for problem, is_so in problems.items() if is_so), None)
+
+
+def beginnings(messages: Sequence[Message]) -> list[int]:
+    """Return the numbers of the messages that begin the sessions of a conversation but the first."""
+    calls = ((number, getattr(message, "tool_calls", None)) for number, message in enumerate(messages))
+    return [number for number, made in calls if made and is_beginning(made[0])]
+
+
+def is_beginning(call: Any) -> bool:
+    """Return whether a call begins a session."""
+    return bool(call.name == BEGIN_SESSION and call.requestor == "user" and call.malformed is None)
+
+
+def openings(messages: Sequence[Message]) -> set[int]:
+    """Return the numbers of the messages that no participant says: what begins a session, its result, the greeting."""
+    return {number + more for number in beginnings(messages) for more in range(3)}
+
+
+def heard(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages of a conversation without what begins its sessions, which no participant is given."""
+    skipped = {number + more for number in beginnings(messages) for more in (0, 1)}
+    return [message for number, message in enumerate(messages) if number not in skipped]
+
+
+def remembered(task: Any, messages: Sequence[Message]) -> list[Message]:
+    """Return what the caller of the last session of a conversation has taken part in, in all of its sessions.
+
+    Args:
+        task: The ``Task``.
+        messages: The conversation so far.
+    """
+    starts, callers = [0, *beginnings(messages)], [session.caller for session in task.sessions or ()] or [""]
+    ends = [*starts[1:], len(messages)]
+    own = zip(callers, starts, ends, strict=False)
+    caller = callers[len(starts) - 1]
+    return [message for name, start, end in own if name == caller for message in heard(messages[start:end])]
+
+
+def interval(hours: float) -> str:
+    """Return a time between sessions as text: ``1 day and 2 hours``."""
+    minutes = round(hours * 60)
+    parts = [(minutes // 1440, "day"), (minutes % 1440 // 60, "hour"), (minutes % 60, "minute")]
+    texts = [f"{number:g} {unit}{'s' * (number != 1)}" for number, unit in parts if number]
+    return " and ".join(texts) or "no time"
