@@ -226,9 +226,16 @@ class Environment:
             a record of the state, for reading only.
         """
         content, value, error = self._outcome(name, arguments, requestor)
+        if error is not None:
+            content = writable(f"Error: {mask_secrets(str(error))}")
         if self._outcomes is not None:
             self._outcomes[call_id] = Outcome(content, _plain_value(value), error)
         return ToolMessage(id=call_id, content=content, requestor=requestor, error=error is not None), value
+
+    def read(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> str | None:
+        """Run a tool and sync both sides, as ``call``; return the result's text, or None if the call fails."""
+        content, _, error = self._outcome(name, arguments, requestor)
+        return content if error is None else None
 
     def keep_outcomes(self) -> dict[str, Outcome]:
         """Keep what calls return and raise from now on, by the ids of the calls."""
@@ -236,7 +243,7 @@ class Environment:
         return self._outcomes
 
     def _outcome(self, name: str, arguments: Any, requestor: Requestor) -> tuple[str, Any, Exception | None]:
-        """Run a tool and sync both sides; return the text of the result, the value, and what was raised instead."""
+        """Run a tool and sync both sides; return the text and the value of the result, or what was raised."""
         try:
             result = self.perform(name, arguments, requestor)
             self.sync()
@@ -248,7 +255,7 @@ class Environment:
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
             if isinstance(error, ToolServerError) and not self.abandoned:
                 self.fault = self.fault or str(error)
-            return writable(f"Error: {mask_secrets(str(error))}"), None, error
+            return "", None, error
 
     def execute(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
         """Run a tool without syncing and return a copy of what it returns.

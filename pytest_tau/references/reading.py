@@ -89,8 +89,7 @@ class Reader:
         key = (reader.side, reader.tool.name, repr(arguments))
         if environment is None and key in self._given:
             return self._given[key]
-        result = (environment or self._pristine).call(reader.tool.name, arguments, reader.side)
-        content = None if result.error else result.content
+        content = (environment or self._pristine).read(reader.tool.name, arguments, reader.side)
         if environment is None:
             self._given[key] = content
         return content
