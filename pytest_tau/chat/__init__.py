@@ -1,5 +1,6 @@
 """Chat models: requests and replies, the models of a trial, and recording and replaying their calls."""
 
+from .answers import AnswerError, NoAnswerError, Question, last_object, usable_answer
 from .call_arguments import with_defaults
 from .cassettes import Identity, Player, Recorder
 from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_secrets
@@ -7,12 +8,15 @@ from .trial_models import LLM, Tape, TrialModel, TrialModels, attribute_calls, c
 
 __all__ = [
     "LLM",
+    "AnswerError",
     "ChatModel",
     "ChatReply",
     "ChatRequest",
     "Identity",
     "ModelArguments",
+    "NoAnswerError",
     "Player",
+    "Question",
     "Recorder",
     "Role",
     "Tape",
@@ -21,6 +25,8 @@ __all__ = [
     "Usage",
     "attribute_calls",
     "current_attribution",
+    "last_object",
+    "usable_answer",
     "with_defaults",
     "without_secrets",
 ]

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
-from ...chat.answers import AnswerError, NoAnswerError, Question, last_object, usable_answer
+from ...chat import AnswerError, NoAnswerError, Question, last_object, usable_answer
 from ...errors import CapabilityError, ConfigurationError, TauError, unknown_name
 from ...models import call_as_text
 from ...participants import BlockingCaller, load_object

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...chat import ModelArguments
-from ...chat.call_arguments import with_defaults
+from ...chat import ModelArguments, with_defaults
 from ...runner import ModelChoice
 
 if TYPE_CHECKING:

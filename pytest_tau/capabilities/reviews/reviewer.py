@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ...chat.answers import NoAnswerError, Question, usable_answer
+from ...chat import NoAnswerError, Question, usable_answer
 from ...errors import ConfigurationError, unknown_name
 from ...files import digest
 from ...models import Review, ReviewJudge

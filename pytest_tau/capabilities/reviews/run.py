@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...chat.answers import AnswerError
+from ...chat import AnswerError
 from ...errors import TauError
 from ...models import Review
 from ...participants import BlockingCaller
