@@ -20,7 +20,8 @@ _YES: Final = re.compile(
     r"|sounds (?:good|great|fine|perfect|right)|looks (?:good|great|fine|right)|that works|works for me"
     r"|that(?:'s| is| would be) (?:fine|good|great|right|perfect|okay|ok|acceptable)|i accept|let's do"
     r"|(?:i'll|i will|let's|i'd like to|i want to) (?:go (?:with|for|ahead)|take|choose|pick)"
-    rf"|perfect|exactly|fine,? (?:then,? )?just (?:do|{_ACTS})|please (?:just )?(?:continue|{_ACTS}))\b"
+    rf"|perfect|exactly|fine,? (?:then,? )?just (?:do|{_ACTS})|please (?:just )?(?:continue|{_ACTS}))\b(?!,? not\b)"
+    r"|^\W*y\W*$"
     rf"|(?:^|[.!?]\s+|\n\W*)(?:just )?{_ACTS} (?:it|them|that|this|the|my|both|all|items?|orders?)\b",
     re.IGNORECASE,
 )
@@ -31,6 +32,8 @@ _NOT: Final = re.compile(
 _CLAUSE_END: Final = re.compile(r"[.,;:!?\n\N{EM DASH}]|\b(?:but|so|and then)\b", re.IGNORECASE)
 _NO: Final = re.compile(
     r"^\W*(?:no|nope|nah|not yet|not now|don't|do not|wait|hold on|stop|never ?mind|cancel that)\b"
+    r"|\b(?:absolutely|certainly|definitely|of course|sure(?:ly)?|rather|let's|please) (?:not|don't)\W*$"
+    r"|\b(?:absolutely|certainly|definitely|of course|let's) not\b"
     # Takes back what was asked for.
     r"|\b(?:cancel|stop|drop|withdraw|forget(?: about)?) (?:the |this |that |my |all )?(?:entire |whole |current )?"
     r"(?:\w+ )?(?:request|change|modification|process|procedure|transaction|operation)\b"

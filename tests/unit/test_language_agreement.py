@@ -7,6 +7,7 @@ import pytest
 from pytest_tau.language.agreement import asks_for_yes, asks_to_proceed, is_no, is_order, is_yes, wishes
 
 YES = [
+    "y",
     "Yes, please.",
     "Sure, do that.",
     "Sounds good, thanks!",
@@ -19,6 +20,11 @@ YES = [
     "Return items 12 and 13 to the original card, please. Cancel both orders.",
 ]
 NO = [
+    "Absolutely not.",
+    "Of course not!",
+    "I'd rather not.",
+    "Let's not do that.",
+    "Please don\u2019t.",
     "No, thank you.",
     "I can’t confirm, please cancel the entire change request.",
     "I do not want to proceed with this.",
