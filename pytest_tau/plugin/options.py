@@ -124,13 +124,19 @@ def check_ini_keys(config: pytest.Config) -> None:
     """
     known = known_ini_keys(config)
     for key in ini_keys(config):
-        if key.startswith("tau_") and key not in known:
+        spelt = _as_ini_key(key)
+        if spelt.startswith("tau_") and key not in known:
             from ..errors import similar_names, suggestion
 
             own = [name.removeprefix("tau_") for name in known if name.startswith("tau_")]
-            found = [f"tau_{name}" for name in similar_names(key.removeprefix("tau_"), own)]
+            found = [f"tau_{name}" for name in similar_names(spelt.removeprefix("tau_"), own)]
             file = config.inipath.name if config.inipath else "-o"
             raise pytest.UsageError(f"{file}: unknown key {key}{suggestion(found)}\n'tau options' lists all options")
+
+
+def _as_ini_key(name: str) -> str:
+    """Return a name of an ini file as ini keys are spelt: ``tau_trials`` for ``Tau-trials``."""
+    return name.lower().replace("-", "_")
 
 
 def run_options(config: pytest.Config) -> dict[str, Option]:
@@ -272,7 +278,7 @@ def asks_for_trials(config: pytest.Config) -> bool:
     The controller of workers collects nothing: only they find out whether there are trials.
     """
     distributed = getattr(config.option, "dist", "no") != "no"
-    in_ini = any(key.startswith("tau_") for key in ini_keys(config))
+    in_ini = any(_as_ini_key(key).startswith("tau_") for key in ini_keys(config))
     return distributed or in_ini or options_given(config) or any(map(_may_name_tasks, config.args))
 
 
