@@ -39,7 +39,7 @@ class Tau2Options:
     Attributes:
         errors_as_is: Trials that ended in an error keep their reason and verdict. By default they end by
             ``infrastructure_error`` without a verdict, which τ²-bench excludes from its rates, as ours do.
-        trim: Omit what only this package and providers have: ``pytest_tau``, and ``raw_data`` of messages.
+        trim: Omit what only this package and providers have: ``pytest_tau``, and of messages ``actor`` and ``raw_data``.
     """
 
     errors_as_is: bool = False
@@ -202,7 +202,7 @@ def _reviews(simulation: Simulation) -> dict[str, Any]:
 
 
 def trimmed(simulation: dict[str, Any]) -> dict[str, Any]:
-    """Return a simulation without ``pytest_tau``, and without ``raw_data`` of its messages."""
+    """Return a simulation without ``pytest_tau``, and without ``actor`` and ``raw_data`` of its messages."""
     found = {**simulation, "info": _without_own(simulation["info"])}
     if (verdict := simulation["reward_info"]) is not None:
         found["reward_info"] = {**verdict, "info": _without_own(verdict["info"])}
@@ -213,13 +213,13 @@ def trimmed(simulation: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_raw(value: Any) -> Any:
-    """Return messages, ticks or their chunks without ``raw_data``."""
+    """Return messages, ticks or their chunks without ``actor`` and ``raw_data``."""
     if isinstance(value, list):
         return [_without_raw(each) for each in value]
     if not isinstance(value, dict):
         return value
     chunks = {name: _without_raw(value[name]) for name in ("agent_chunk", "user_chunk") if name in value}
-    return {name: each for name, each in value.items() if name != "raw_data"} | chunks
+    return {name: each for name, each in value.items() if name not in ("actor", "raw_data")} | chunks
 
 
 def _without_own(info: dict[str, Any] | None) -> dict[str, Any] | None:

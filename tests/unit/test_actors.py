@@ -22,6 +22,7 @@ from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation
 from pytest_tau.policy import Trajectory, only_actors
 from pytest_tau.reports.conversations import numbered_lines
+from pytest_tau.reports.export_tau2 import trimmed
 from pytest_tau.reports.html.conversation import _messages, _usage
 from pytest_tau.runs.manifest import add_usage
 
@@ -215,6 +216,13 @@ def test_reports_name_the_actor() -> None:
     shown = _messages(simulation.messages)
     assert [message.get("actor") for message in shown if message["role"] == "assistant"] == [None, "refunds", "refunds"]
     assert [used["role"] for used in _usage(simulation)] == ["agent", "agent · refunds"]
+
+
+def test_a_trimmed_export_has_no_actors() -> None:
+    stored = json.loads(simulated(looping(_in_blocks)).model_dump_json())
+    found = trimmed({"info": None, "reward_info": None, "messages": stored["messages"]})
+    assert any("actor" in message for message in stored["messages"])
+    assert not any("actor" in message for message in found["messages"])
 
 
 def test_usage_is_added_by_actor() -> None:
