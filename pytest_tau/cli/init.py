@@ -297,6 +297,7 @@ def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace, ignore
     steps = [] if folder == Path() else [(f"cd {shlex.quote(str(folder))}", "")]
     if template is None:
         steps += [
+            ("edit tasks.json", "add what the user knows and your agent asks for, such as a phone number"),
             ("pytest --tau-record", "run your agent, and record the calls of its model"),
             ("pytest --tau-replay", "the same without a model: commit the folder cassettes"),
             ("pip freeze", "for CI: add what your agent needs to requirements.txt, and commit the database"),

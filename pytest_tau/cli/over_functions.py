@@ -89,7 +89,7 @@ def texts_of(wanted: Wanted, folder: Path) -> dict[str, str]:
         ),
         "path": up,
         "agent": f"{(Path(up) / file).as_posix()}:{attribute}" if file.endswith(".py") else wanted.agent,
-        "note": _UNSTABLE % name if is_unstable else "",
+        "note": "\n  ".join([_writes(functions, reads), *([_UNSTABLE % name] if is_unstable else [])]),
         "tasks": _tasks(name, arguments, functions),
     }
 
@@ -114,6 +114,12 @@ def _functions(named: str) -> tuple[str, dict[str, Callable[..., Any]]]:
             raise ConfigurationError(f"--tools {named!r}: {unknown_name('function', name, known)}")
         functions[name] = found[name]
     return module, functions
+
+
+def _writes(functions: dict[str, Callable[..., Any]], reads: list[str]) -> str:
+    """Return what to correct if a tool that changes nothing is not known by its name."""
+    named = ", ".join(name for name in functions if name not in reads)
+    return f"taken for tools that change something: {named}; move to reads= in conftest.py what changes nothing"
 
 
 def _connection(module: str) -> str | None:
