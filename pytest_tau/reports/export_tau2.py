@@ -39,7 +39,7 @@ class Tau2Options:
     Attributes:
         errors_as_is: Trials that ended in an error keep their reason and verdict. By default they end by
             ``infrastructure_error`` without a verdict, which τ²-bench excludes from its rates, as ours do.
-        trim: Omit what only this package and providers have: ``pytest_tau``, and of messages ``actor`` and ``raw_data``.
+        trim: Omit what only this package and providers have: ``pytest_tau``, ``actor`` and ``raw_data`` of messages.
     """
 
     errors_as_is: bool = False
