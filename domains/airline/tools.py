@@ -5,7 +5,7 @@ from typing import Any
 from pytest_tau.environment import ToolError, Toolkit, calculator, tool
 
 from .booking import book, charge, new_leg
-from .dates import NOW
+from .dates import MOMENT
 from .models import (
     AirlineDB,
     Cabin,
@@ -82,7 +82,7 @@ class AirlineTools(Toolkit[AirlineDB]):
             flights=[],
             passengers=people,
             payment_history=payments,
-            created_at=NOW,
+            created_at=(MOMENT + self.tau_elapsed).isoformat(),
             total_baggages=total_baggages,
             nonfree_baggages=nonfree_baggages,
             insurance=insurance,

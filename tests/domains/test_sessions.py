@@ -20,6 +20,28 @@ NEEDS: dict[str, dict[str, set[str]]] = {
         "current facts": {"new-on-the-list"},
         "discretion": {"secret-from-ben"},
     },
+    "retail": {
+        "memory": {
+            "address-told-before",
+            "order-thought-over",
+            "address-taken-back",
+            "one-of-two-orders",
+            "same-address-for-another-order",
+        },
+        "current facts": {"delivered-since", "price-has-changed", "card-added-since"},
+        "discretion": {"another-customer-asks", "neighbour-asks"},
+    },
+    "airline": {
+        "memory": {
+            "name-told-before",
+            "married-name",
+            "name-taken-back",
+            "wedding-called-off",
+            "reservation-told-before",
+        },
+        "current facts": {"flight-cancelled-since", "called-off-overnight", "card-added-since"},
+        "discretion": {"another-customer-asks", "colleague-asks"},
+    },
 }
 AGENTS = {"memory": Forgets, "current facts": TrustsStaleMemory, "discretion": TellsOthers}
 

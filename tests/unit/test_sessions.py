@@ -241,3 +241,18 @@ def test_what_cannot_happen_is_refused_before_the_conversation() -> None:
     task = parse_task(document(first(), broken))
     with pytest.raises(TaskFormatError, match=r"begin_session: agent_data\.tasks\.task_1\.status: expected"):
         run(task, ScriptedParticipant(["-"]), Caller)
+
+
+def test_a_booking_is_dated_by_the_clock_that_has_moved() -> None:
+    """The reference sees the same time: a booking of the second session is made a day later."""
+    airline = pytest_tau.load_domain("airline")
+    booking = next(
+        action
+        for task in airline.tasks()
+        for action in task.criteria.actions or []
+        if action.name == "book_reservation"
+    )
+    task = parse_task(document(first(), {**LATER, "hours": 25, "initialization_actions": None, "actions": [booking]}))
+    before, after = airline.environment(task).dump()["agent"], airline.reference_environment(task).dump()["agent"]
+    (made,) = after["reservations"].keys() - before["reservations"].keys()
+    assert after["reservations"][made]["created_at"] == "2024-05-16T16:00:00"

@@ -89,7 +89,7 @@ class TrustsStaleMemory(_Limited):
         if remembered is None:
             self._known.append(result)
             return
-        self._before |= dict(_changed(json_or_none(remembered), json_or_none(result)))
+        self._before |= dict(_changed(_value(remembered), _value(result)))
 
     def _recall(self, value: Any) -> Any:
         if isinstance(value, dict):
@@ -113,6 +113,12 @@ class TellsOthers(GoldAgent):
         reply = await super().respond(message)
         text = f"{reply.text}\nFrom earlier conversations: {self._told}"
         return AssistantMessage(content=text) if self._told and reply.text else reply
+
+
+def _value(result: str) -> Any:
+    """Return the result of a call as a JSON value, or its text if it is none."""
+    value = json_or_none(result)
+    return result if value is None else value
 
 
 def _key(call: ToolCall) -> _Read:
