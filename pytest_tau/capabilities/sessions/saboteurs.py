@@ -116,7 +116,7 @@ class TellsOthers(GoldAgent):
 
 
 def _value(result: str) -> Any:
-    """Return the result of a call as a JSON value, or its text if it is none."""
+    """Return the result of a call as a JSON value, or as it is if it is not JSON."""
     value = json_or_none(result)
     return result if value is None else value
 
