@@ -163,7 +163,8 @@ def _marked(spec: DomainSpec, joined: Callable[[list[str]], str]) -> tuple[Appro
     for mark, sentence in marks_in(text, _MARK):
         try:
             approval = parse_approval(mark[1], sentence)
-            check_approval(approval, spec.agent_tools.tools())
+            if tools := spec.agent_tools.tools():  # those of a server are not known yet
+                check_approval(approval, tools)
         except ValueError as error:
             raise ConfigurationError(f"domain {spec.name!r}: policy: {mark[0].strip()}: {error}") from None
         approvals.append(approval)
@@ -209,7 +210,8 @@ class _Asks(Toolkit[Any]):
 
 def _with_tool(toolkit: type[Toolkit[Any]], approvals: tuple[Approval, ...]) -> type[Toolkit[Any]]:
     members = {"tau_approvals": approvals, "__module__": toolkit.__module__, "__doc__": toolkit.__doc__}
-    return type(toolkit.__name__, (toolkit, _Asks), members)
+    bases = (_Asks,) if toolkit is Toolkit else (toolkit, _Asks)
+    return type(toolkit.__name__, bases, members)
 
 
 class Request(NamedTuple):

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,84 @@ def test_the_example_of_the_page(project) -> None:
     run.outcomes(failed=1)
     run.line("POLICY 0: broke rejection (message 4)")
     run.line("approvals: message 4 refund(amount=900): rejected in message 2: Too much.")
+
+
+#: Answers in lines; it asks over MCP, and makes the call as it was approved.
+PROGRAM = """
+import json, sys, urllib.request
+
+ARGUMENTS = {"task_id": "task_1", "status": "completed"}
+
+def call(url, name, arguments):
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    text = urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request).read().decode()
+    data = next((line[6:] for line in text.splitlines() if line.startswith("data: ")), text)
+    return json.loads(data)["result"]["content"][0]["text"]
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if "text" in message:
+        asked = {"tool": "update_task_status", "arguments": ARGUMENTS}
+        answer = json.loads(call(message["mcp_url"], "request_approval", asked))
+        if answer["decision"] == "approved":
+            answer["text"] = call(message["mcp_url"], "update_task_status", ARGUMENTS)
+        print(json.dumps({"conversation": message["conversation"], "text": answer["text"]}), flush=True)
+"""
+
+
+@pytest.mark.exhaustive
+def test_a_program_asks_over_mcp(project) -> None:
+    project.write("program.py", PROGRAM)
+    project.write("parts.py", AGENT)
+    spec = f"stdio:{sys.executable} program.py"
+    tasks = ("--tau-task", "*completed-a*")
+    run = project.run("--tau-domain", "mock-approvals", "--tau-agent", spec, "--tau-user", "parts.py:user", *tasks)
+    run.outcomes(passed=2)
+    run.line("2 requests (", "1 rejected")
+
+
+SERVER = """
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("shop")
+paid = []
+
+@server.tool()
+def refund(amount: int) -> str:
+    \"\"\"Pay money back.\"\"\"
+    paid.append(amount)
+    return "done"
+
+if __name__ == "__main__":
+    server.run()
+"""
+SERVER_CONFTEST = """
+import sys
+import pytest_tau
+from pytest_tau.policy import with_approvals
+
+def pytest_tau_domains():
+    command = [sys.executable, "server.py"]
+    policy = "Ask first. <!-- approval: MARK -->"
+    return [with_approvals(pytest_tau.mcp_domain("shop", command=command, policy=policy, tasks="tasks.json"))]
+"""
+
+
+@pytest.mark.exhaustive
+def test_the_tools_of_a_server_can_need_an_approval(project) -> None:
+    pytest.importorskip("mcp")
+    project.write("server.py", SERVER)
+    project.write("parts.py", AGENT)
+    criteria = {"actions": [], "reward_basis": ["COMMUNICATE"]}
+    task = {"id": "t", "user_scenario": {"instructions": "Hi"}, "evaluation_criteria": criteria}
+    project.write("tasks.json", json.dumps([task]))
+    sides = ("--tau-domain", "shop", "--tau-agent", "parts.py:it", "--tau-user", "parts.py:user")
+    project.write("conftest.py", SERVER_CONFTEST.replace("MARK", "refund(amount > 100)"))
+    run = project.run(*sides)
+    run.outcomes(passed=1)
+    run.line("1 request (1 approved); 0 of 1 call without")
+    project.write("conftest.py", SERVER_CONFTEST.replace("MARK", "refnd"))
+    run = project.run(*sides)
+    run.line("<!-- approval: refnd -->: unknown tool of the agent 'refnd'; did you mean 'refund'")

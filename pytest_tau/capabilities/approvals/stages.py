@@ -8,7 +8,7 @@ from ...capability import TrialStages
 from ...errors import ConfigurationError, unknown_name
 from ...models import ToolMessage
 from ...plain import json
-from ...policy import REQUEST, Trajectory, acts_in, approvals_of, requested_arguments, requests_in
+from ...policy import REQUEST, Trajectory, acts_in, approvals_of, check_approval, requested_arguments, requests_in
 from .approver import BUILT_IN, ApprovalRequest, decision_of, load_function, make_approver
 from .facts import ApprovalFacts, MadeAct, MadeRequest
 from .script import ScriptedApprover, script_of
@@ -52,6 +52,12 @@ class ApprovalStages(TrialStages):
         self._view, model = view, view.settings.approver_llm
         self._spec: str = view.settings.approver if model is None else f"llm {model}"
         self._approvals = approvals_of(view.domain.spec)
+        for approval in self._approvals:
+            try:
+                check_approval(approval, view.domain.spec.agent_tools.tools())
+            except ValueError as error:
+                problem = f"domain {view.domain.name!r}: policy: <!-- approval: {approval.text} -->: {error}"
+                raise ConfigurationError(problem) from None
         self._script = script_of(view.task, view.domain)
         by_script = self._spec == "script"
         self._approver = ScriptedApprover(self._script) if by_script else make_approver(view)

@@ -158,9 +158,9 @@ class MCPDomainSpec(DomainSpec):
             members[name] = _method(each, mutates=mutates, offered=name not in hidden)
             if name not in hidden:
                 tools[name] = Tool(name, each.get("description", ""), each["inputSchema"], kinds[name], mutates)
-        members["listed"] = tools
+        members["listed"] = {**tools, **self.agent_tools.tools()}
         members["tool_infos"] = {name: ToolInfo(tool.kind, tool.mutates) for name, tool in tools.items()}
-        return type(f"Tools of {self.name}", (_ServerToolkit,), members)
+        return type(f"Tools of {self.name}", (_ServerToolkit, self.agent_tools), members)
 
 
 class _ServerState(SessionState):
