@@ -4,11 +4,12 @@ from .answers import AnswerError, NoAnswerError, Question, last_object, usable_a
 from .call_arguments import with_defaults
 from .cassettes import Identity, Player, Recorder
 from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_secrets
-from .trial_models import LLM, Tape, TrialModel, TrialModels, attribute_calls, current_attribution
+from .trial_models import LLM, CallPolicy, Tape, TrialModel, TrialModels, attribute_calls, current_attribution
 
 __all__ = [
     "LLM",
     "AnswerError",
+    "CallPolicy",
     "ChatModel",
     "ChatReply",
     "ChatRequest",

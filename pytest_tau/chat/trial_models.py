@@ -138,6 +138,32 @@ class TrialModel:
         return self._models.run_blocking(self.complete(*args, **kwargs))
 
 
+@dataclass(frozen=True, kw_only=True)
+class CallPolicy:
+    """What applies to each model call of a trial.
+
+    Attributes:
+        chat: Makes the run's own chat model, for calls of models that no role was given; None for any.
+        embeddings: Returns the run's embedding model, which answers a request with a JSON array that has a list of
+            numbers for each message; None if there is none.
+        budget: USD that the trial may spend; None for no limit.
+        budget_problem: Returns, before each call of a model, why the run may spend no more; None if it may.
+        price_check: Refuses calls of unknown price; None without a budget.
+        prices: The user's price list.
+        on_cost: Called with the USD of each answer of a model.
+        on_call: Called with each call: its role, the request, and the answer or the error.
+    """
+
+    chat: Callable[[], ChatModel] | None = None
+    embeddings: Callable[[], ChatModel] | None = None
+    budget: float | None = None
+    budget_problem: Callable[[], str | None] | None = None
+    price_check: PriceCheck | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    on_cost: Callable[[float], None] | None = None
+    on_call: Callable[[Role, ChatRequest, ChatReply | None, TauError | None], None] | None = None
+
+
 class TrialModels:
     """The models of one trial.
 
@@ -145,52 +171,41 @@ class TrialModels:
         llms: The models, by role.
         tape: Records or replays the calls; None for plain calls.
         seed: The trial's seed, sent with each call of the agent and the user that has none of its own.
+        policy: What applies to each call.
 
     Attributes:
         tape: The tape, as given.
+        policy: The policy, as given.
         usage: The calls, tokens and costs so far, by role.
         loop: The event loop of the trial, once it runs.
-        embeddings: Returns the run's embedding model, which answers a request with a JSON array that has a list of
-            numbers for each message; None if there is none.
-        chat: Makes the run's own chat model, for calls of models that no role was given; None for any.
         keep_open: Calls may follow the end of the conversation, so the creator of this object ends the recording.
         finish_args: The arguments for ``Tape.finish``, if the recording was kept open.
-        budget_problem: Returns, before each call of a model, why the run may spend no more; None if it may.
-        on_cost: Called with the USD of each answer of a model.
-        on_call: Called with each call: its role, the request, and the answer or the error.
-        budget: USD that the trial may spend; None for no limit.
-        price_check: Refuses calls of unknown price; None without a budget.
         live_cost: USD of the calls that were made, without those that a recording has answered.
         out_of_budget: The first refusal of a call because of a budget.
         retries: The time that calls spent on retries, by role.
         calling: The time that calls took, by role.
         asked: The roles that have made a request, answered or not.
-        prices: The user's price list.
         client_error: Why the last call of a participant with a client of its own has failed, unless its request was
             wrong; None if it was answered.
     """
 
     def __init__(
-        self, llms: Mapping[Role, LLM] | None = None, tape: Tape | None = None, seed: int | None = None
+        self,
+        llms: Mapping[Role, LLM] | None = None,
+        tape: Tape | None = None,
+        seed: int | None = None,
+        policy: CallPolicy | None = None,
     ) -> None:
-        self._llms, self.tape, self._seed = dict(llms or {}), tape, seed
+        self._llms, self.tape, self._seed, self.policy = dict(llms or {}), tape, seed, policy or CallPolicy()
         self.usage: dict[Role, ModelUsage] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
-        self.chat: Callable[[], ChatModel] | None = None
-        self.embeddings: Callable[[], ChatModel] | None = None
         self.keep_open = False
         self.finish_args: tuple[TerminationReason, str | None, list[str], bool] | None = None
-        self.budget_problem: Callable[[], str | None] | None = None
-        self.on_cost: Callable[[float], None] | None = None
-        self.on_call: Callable[[Role, ChatRequest, ChatReply | None, TauError | None], None] | None = None
-        self.budget: float | None = None
-        self.price_check: PriceCheck | None = None
         self.live_cost = 0.0
         self.out_of_budget: BudgetError | None = None
         self.retries: dict[Role, RetryClock] = {role: RetryClock() for role in get_args(Role)}
         self.calling: dict[Role, CallClock] = {role: CallClock() for role in get_args(Role)}
         self.asked: set[Role] = set()
-        self.prices: Mapping[str, Price] = {}
         self.client_error: TauError | None = None
         self._failures: list[BaseException] = []
 
@@ -228,7 +243,7 @@ class TrialModels:
             ReplayError: A replayed trial makes a request that was not recorded.
         """
         llm = self._llms.get(role)
-        return await self.call(role, request, llm.chat if llm else self.chat() if self.chat else None)
+        return await self.call(role, request, llm.chat if llm else self.policy.chat() if self.policy.chat else None)
 
     async def call(self, role: Role, request: ChatRequest, chat: ChatModel | None) -> ChatReply:
         """Return the answer to a request, from the model or from the recording, and count it.
@@ -241,11 +256,11 @@ class TrialModels:
             reply = await self._call(role, request, chat)
         except TauError as error:
             self._failures.append(error)
-            if self.on_call is not None:
-                self.on_call(role, request, None, error)
+            if self.policy.on_call is not None:
+                self.policy.on_call(role, request, None, error)
             raise
-        if self.on_call is not None:
-            self.on_call(role, request, reply, None)
+        if self.policy.on_call is not None:
+            self.policy.on_call(role, request, reply, None)
         return reply
 
     async def _call(self, role: Role, request: ChatRequest, chat: ChatModel | None) -> ChatReply:
@@ -275,27 +290,30 @@ class TrialModels:
             reply = await _call_chat(chat, request)
         finally:
             _ATTRIBUTION.reset(token)
-        price = first_listed(self.prices, reply.model, request.model)
+        price = first_listed(self.policy.prices, reply.model, request.model)
         if reply.cost is None and reply.usage is not None and price is not None:
             reply = reply.model_copy(update={"cost": price.cost(reply.usage)})
-        if self.price_check is not None:
-            self.price_check.after(request, is_priced=price is not None or reply.cost is not None)
+        if self.policy.price_check is not None:
+            self.policy.price_check.after(request, is_priced=price is not None or reply.cost is not None)
         if reply.cost:
             self.live_cost += reply.cost
-            if self.on_cost is not None:
-                self.on_cost(reply.cost)
+            if self.policy.on_cost is not None:
+                self.policy.on_cost(reply.cost)
         return reply
 
     async def _refuse_without_money(self, role: Role, request: ChatRequest, chat: ChatModel | None) -> None:
-        if self.price_check is not None and role != "retrieval":
+        if self.policy.price_check is not None and role != "retrieval":
             try:
-                await self.price_check.before(chat, request)
+                await self.policy.price_check.before(chat, request)
             except BudgetError as unpriced:
                 self.out_of_budget = self.out_of_budget or unpriced
                 raise
-        problem, of_run = self.budget_problem() if self.budget_problem else None, True
-        if problem is None and self.budget is not None and self.live_cost >= self.budget:
-            problem, of_run = f"the budget of the trial, ${self.budget:g}, is spent (${self.live_cost:.4f})", False
+        problem, of_run = self.policy.budget_problem() if self.policy.budget_problem else None, True
+        if problem is None and self.policy.budget is not None and self.live_cost >= self.policy.budget:
+            problem, of_run = (
+                f"the budget of the trial, ${self.policy.budget:g}, is spent (${self.live_cost:.4f})",
+                False,
+            )
         if problem is not None:
             error = BudgetError(problem, of_run=of_run)
             self.out_of_budget = self.out_of_budget or error

@@ -114,7 +114,7 @@ class Searcher:
         if not query.strip():
             return []
         models, (model, args) = self._models, self._choice.embedding
-        embedder = models.embeddings() if models.embeddings else None
+        embedder = models.policy.embeddings() if models.policy.embeddings else None
         if embedder is None:
             raise ToolServerError(f"{self._choice.name!r} needs an embedding model, and this trial has none")
         documents, arguments = self._indexes.documents, self._choice.arguments

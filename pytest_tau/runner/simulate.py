@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..chat import TrialModels
+from ..chat import CallPolicy, TrialModels
 from ..clock import run_steadily
 from ..participants import load_source
 from ..protocol import with_texts
@@ -102,8 +102,8 @@ def prepare_trial(
     if retriever is not None and retriever.models:
         _integration("default_embeddings").check_retrieval_models(retriever.name, retriever.models)
     environment = domain.environment(task, settings.solo, settings.policy, retrieval=settings.retrieval)
-    models = TrialModels(settings.llms, seed=seed)
-    models.chat, models.embeddings = _default_chat, _default_embeddings
+    policy = CallPolicy(chat=_default_chat, embeddings=_default_embeddings)
+    models = TrialModels(settings.llms, seed=seed, policy=policy)
     return Trial(TrialSetup(task, domain, environment, settings, models, trial, seed, on_message))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...chat import Identity, Player, Recorder
@@ -118,7 +118,7 @@ class Trials:
         self, task: Task, number: int, mutants: Sequence[Mutant], agent: ParticipantSource, user: ParticipantSource
     ) -> Simulation:
         trial = prepare_trial(task, self.domain, self._settings, number, self.seed + number)
-        trial.models.on_cost, trial.models.budget_problem = self._spend, self._problem
+        trial.models.policy = replace(trial.models.policy, on_cost=self._spend, budget_problem=self._problem)
         if self.llms and self.cassettes is not None:
             folder = self.cassettes / (
                 digest("\n".join(mutant.text for mutant in mutants))[:12] if mutants else "agent"

@@ -114,7 +114,7 @@ class Exchange:
         if (library := patched_threads()) is not None:
             return self._refusal(UnwatchedModelError(_PATCHED.format(library), final=True))
         try:
-            reply = await self.models.call(self.role, self.request, _Api(send, self.models.prices, self.url))
+            reply = await self.models.call(self.role, self.request, _Api(send, self.models.policy.prices, self.url))
         except TauError as error:
             return self._refusal(error)
         self.models.client_error = None

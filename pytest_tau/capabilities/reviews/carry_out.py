@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...chat import TrialModels
+from ...chat import CallPolicy, TrialModels
 from ...diagnosis import annotate_failure
 from ...errors import ConfigurationError, TauError
 from ...models import add_review, review_of
@@ -176,9 +176,8 @@ class _Session:
 
     async def review(self, trial: StoredTrial) -> tuple[StoredTrial, Review]:
         settings = self._settings
-        models = TrialModels({"reviewer": settings.llm} if settings.llm else {})
-        models.on_cost = self._spend
-        models.budget_problem = self._spent
+        policy = CallPolicy(on_cost=self._spend, budget_problem=self._spent)
+        models = TrialModels({"reviewer": settings.llm} if settings.llm else {}, policy=policy)
         review = await review_trial(self._case(trial), settings.reviewer, models, settings.seconds)
         return trial, review
 

@@ -100,9 +100,8 @@ class _TrialReview(NamedTuple):
         outcome, models = simulation.outcome, self.models
         if outcome == "error" or (self.settings.review == "failed" and outcome != "failed"):
             return
-        own = TrialModels({"reviewer": self.llm} if self.llm else {})
-        own.budget, own.live_cost = models.budget, models.live_cost
-        own.budget_problem, own.on_cost, own.on_call = models.budget_problem, models.on_cost, models.on_call
+        own = TrialModels({"reviewer": self.llm} if self.llm else {}, policy=models.policy)
+        own.live_cost = models.live_cost
         try:
             own.tape = self.open_tape() if self.llm else None
             review = await review_trial(self._case(simulation), self.reviewer, own, self._seconds)

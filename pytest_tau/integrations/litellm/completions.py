@@ -171,7 +171,7 @@ def completion(model: str, messages: list[Any], **kwargs: Any) -> Completion:
 
 def _chat(models: TrialModels) -> ChatModel:
     """Return the chat model of a trial: with the run's own limits, if it has some."""
-    return models.chat() if models.chat else shared()
+    return models.policy.chat() if models.policy.chat else shared()
 
 
 def _request(model: str, messages: list[Any], kwargs: dict[str, Any]) -> ChatRequest:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...chat import Identity, Player, Recorder, TrialModels
+from ...chat import CallPolicy, Identity, Player, Recorder, TrialModels
 from ...errors import ReplayError
 from ...files import ambiguous_names, digest, file_name_of
 from ...participants import calls_no_model
@@ -45,11 +45,17 @@ def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: En
     context = require_context(item.config)
     found = {role: context.llm(role, item, spec.config) for role in _ROLES}
     llms: dict[Role, LLM] = {role: llm for role, llm in found.items() if llm is not None}
-    models = TrialModels(llms, _tape(item, spec, number, environment), context.seed(number))
-    models.chat, models.embeddings = context.default_chat, context.embeddings
-    models.budget, models.on_cost = spec.config.models.budget_per_trial, context.budget.spend
-    models.budget_problem, models.prices = context.budget.problem, spec.config.models.prices
-    models.price_check = context.budget.price_check if spec.config.models.has_budget else None
+    settings = spec.config.models
+    policy = CallPolicy(
+        chat=context.default_chat,
+        embeddings=context.embeddings,
+        budget=settings.budget_per_trial,
+        budget_problem=context.budget.problem,
+        price_check=context.budget.price_check if settings.has_budget else None,
+        prices=settings.prices,
+        on_cost=context.budget.spend,
+    )
+    models = TrialModels(llms, _tape(item, spec, number, environment), context.seed(number), policy)
     # A test function may call the agent's model itself, also without a simulation.
     asks = {"tau_model", "tau_agent_client"} & set(getattr(item, "fixturenames", ()))
     models.keep_open = not is_task_item(item) and bool(asks)

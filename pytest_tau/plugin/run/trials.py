@@ -126,7 +126,7 @@ class TrialFuture:
         self._context.logs.attach()
         if self._context.log_folder is not None:
             self._log = TrialLog(self._context.log_folder, self.item.nodeid)
-            self.models.on_call = self._log.add_call
+            self.models.policy = replace(self.models.policy, on_call=self._log.add_call)
         # A trial without a model ends sooner than a message reaches the other thread.
         listens = self._log is not None or self._has_listeners()
         setup = TrialSetup(
