@@ -70,7 +70,6 @@ capability = Capability(
     facts=deferred(f"{__name__}.facts:ApprovalFacts"),
     columns=(
         FactColumn("approvals", "asked", label="Approvals"),
-        FactColumn("approvals_rejected", "rejected"),
         FactColumn("unapproved", label="Unapproved", metric=True, lacking="no domain of the run has approvals"),
     ),
     summary=deferred(f"{__name__}.facts:summary"),
