@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import sys
 import traceback
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from _pytest._code.code import ReprFileLocation, TerminalRepr
@@ -129,22 +128,6 @@ def fixture_info(item: Any) -> Any:
 def is_own_fixture(definition: Any) -> bool:
     """Return whether a fixture is one of this package."""
     return str(definition.func.__module__).startswith(("pytest_tau.plugin", "pytest_tau.capabilities"))
-
-
-def with_whole_trial(info: Any, whole: Any) -> Any:
-    """Return the fixtures of a test in which one fixture runs the whole trial, under the name ``tau_simulation``.
-
-    The other fixtures of the trial come after it. pytest sets up those for which it has put no value into ``funcargs``.
-
-    Args:
-        info: The fixtures of the test.
-        whole: The fixtures of a function that requests the other one, ``_tau_whole_trial``.
-
-    It can go once pytest has a public way to choose the definition of a fixture for a test.
-    """
-    first = ["tau_simulation" if name == "_tau_whole_trial" else name for name in whole.names_closure]
-    found = info.name2fixturedefs | {"tau_simulation": whole.name2fixturedefs["_tau_whole_trial"]}
-    return replace(info, names_closure=list(dict.fromkeys([*first, *info.names_closure])), name2fixturedefs=found)
 
 
 def active_fixtures(item: Any) -> dict[str, Any]:

@@ -79,7 +79,6 @@ class ItemState:
     Attributes:
         report: What is reported of the trial so far, but for its record.
         prefetched: The ``TrialFuture``, if it was started before the item ran and its result is not used yet.
-        whole: The ``TrialFuture`` while the trial runs as one fixture.
         simulation: The finished simulation, until it is reported; that of the test, which may change it.
         record: The record of the simulation, made before the test and the hooks were given it.
         elapsed: Seconds that a prefetched trial took.
@@ -92,7 +91,6 @@ class ItemState:
 
     report: TrialReport = field(default_factory=TrialReport)
     prefetched: Any = None
-    whole: Any = None
     simulation: Simulation | None = None
     record: TrialRecord | None = None
     elapsed: float | None = None

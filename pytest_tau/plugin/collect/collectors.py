@@ -97,19 +97,16 @@ class TaskCollector(pytest.Module):
     """
 
     def _getobj(self) -> ModuleType:
-        from ..run.whole_trial import request_whole
-
         # conftest.py files and plugins expect that the module of an item can be imported, and has a file.
         module = ModuleType(trial.__module__)
         module.__file__ = str(self.path)
-        module.trial, module.request_whole = trial, request_whole  # type: ignore[attr-defined]
+        module.trial = trial  # type: ignore[attr-defined]
         return module
 
     def collect(self) -> Iterator[TauItem]:
         """Yield an item for each task and trial."""
         from ...errors import TauError
         from ..context.build import ensure_context
-        from ..run.whole_trial import whole_fixtures
 
         try:
             context = ensure_context(self.config)
@@ -122,7 +119,7 @@ class TaskCollector(pytest.Module):
             self.config.hook.pytest_tau_plan(specs=specs, test=None)
         except (TauError, pytest.UsageError) as error:
             raise usage_error(self, error) from error
-        fixtures = [whole_fixtures(template, self) for template in templates]
+        fixtures = [fixture_info(template) for template in templates]
         for spec in specs:
             trials = max(context.config.trials, self.named_trials(spec.task))
             for template, found in zip(templates, fixtures, strict=True):

@@ -192,5 +192,5 @@ def _started_trial(request: pytest.FixtureRequest) -> TrialFuture | None:
     from ..items import item_state
 
     state = item_state(request.node)
-    trial: TrialFuture | None = state.prefetched or state.whole
+    trial: TrialFuture | None = state.prefetched
     return trial

@@ -1,4 +1,4 @@
-"""Items of tasks run their trial in one fixture, unless somebody else may have a part in it."""
+"""The parts of the trial of an item of tasks: each is a fixture, which others may use or override."""
 
 from __future__ import annotations
 
@@ -31,13 +31,6 @@ def set_up(run):
     return [line.partition("set up ")[2] for line in run.text.splitlines() if "set up " in line]
 
 
-def test_an_item_sets_up_one_fixture(project):
-    project.write("conftest.py", CONFTEST)
-    run = project.run(*ONE)
-    run.outcomes(passed=1)
-    assert set_up(run) == ["_tau_whole_trial"]
-
-
 @pytest.mark.parametrize(
     "own",
     [
@@ -60,15 +53,7 @@ def test_the_call_sees_the_parts_of_the_trial(project, options):
     project.write("conftest.py", CONFTEST + SEEN_IN_THE_CALL)
     run = project.run(*ONE, *options)
     run.outcomes(passed=1)
-    assert set_up(run)[0] == "_tau_whole_trial"
     run.line("tasks 3 True")
-
-
-def test_setup_show_lists_each_part(project):
-    run = project.run(*ONE, "--setup-show")
-    run.outcomes(passed=1)
-    run.line("SETUP", "F tau_env")
-    run.lacks("_tau_whole_trial")
 
 
 def test_messages_reach_hooks_in_order(project):
