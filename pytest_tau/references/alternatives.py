@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .arguments import with_other_id
 from .rules import breaches_in, carried_out
 from .slots import addressed, fields_of, slots_of
 from .twins import twins
@@ -66,7 +67,7 @@ class References:
 
     def admits_throughout(self, value: str, other: str) -> bool:
         """Return the same for another id in each action that has a value."""
-        changes = [{"arguments": _renamed(action.arguments, value, other)} for action in self._actions]
+        changes = [{"arguments": with_other_id(action.arguments, value, other)} for action in self._actions]
         pairs = zip(self._actions, changes, strict=True)
         return self._admit(0, [action.model_copy(update=change) for action, change in pairs])
 
@@ -152,14 +153,6 @@ def is_replacement(slot: Slot) -> bool:
 
 def _subject(slot: Slot) -> str:
     return " ".join(part for part in slot.argument.split("_") if part not in ("id", "ids"))
-
-
-def _renamed(value: Any, old: str, new: str) -> Any:
-    if isinstance(value, dict):
-        return {name: _renamed(part, old, new) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_renamed(part, old, new) for part in value]
-    return new if value == old else value
 
 
 def _texts(value: Any) -> set[str]:

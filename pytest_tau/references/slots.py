@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..environment import Table
 from ..environment.jsonable import jsonable
-from .arguments import arguments_in
+from .arguments import all_arguments_in, with_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -88,12 +88,8 @@ class Slot(NamedTuple):
     def filled(self, value: str) -> dict[str, Any]:
         """Return the arguments of the action with another value."""
         arguments: dict[str, Any] = jsonable(self.action.arguments)
-        holder: Any = arguments
-        *way, last = self.path.split(".")
-        for part in way:
-            holder = holder[int(part) if isinstance(holder, list) else part]
-        holder[int(last) if isinstance(holder, list) else last] = self.typed(value)
-        return arguments
+        filled: dict[str, Any] = with_value(arguments, self.path.split("."), self.typed(value))
+        return filled
 
 
 def slots_of(task: Task, domain: Domain) -> Iterator[Slot]:
@@ -105,7 +101,7 @@ def slots_of(task: Task, domain: Domain) -> Iterator[Slot]:
         schema = schemas.get(action.name, {})
         if not is_write(action, environment):
             continue
-        for path, value, part in arguments_in(action.arguments, schema):
+        for path, value, part in all_arguments_in(action.arguments, schema):
             if not (isinstance(value, str) or (type(value) is int and "." not in path)):
                 continue
             found = groups.get(value, []) if isinstance(value, str) else []

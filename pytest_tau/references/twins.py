@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..environment import Table
 from ..environment.jsonable import jsonable
-from .arguments import arguments_in
+from .arguments import all_arguments_in, texts_in
 from .slots import Group, Slot, is_write, slots_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def twins(task: Task, domain: Domain, wishes: Wishes) -> Iterator[tuple[Slot, li
     reference does not name it, as it would else be about both.
     """
     environment = domain.environment(task)
-    named = {leaf for action in task.criteria.actions or [] for leaf in _texts(action.arguments)}
+    named = {leaf for action in task.criteria.actions or [] for leaf in texts_in(action.arguments)}
     for slot in [*_of_tables(task, environment), *_of_records(task, domain, environment)]:
         if slot.value.lower() in wishes.text:
             continue
@@ -50,7 +50,7 @@ def _of_tables(task: Task, environment: Environment) -> Iterator[Slot]:
     for position, action in enumerate(task.criteria.actions or []):
         if not is_write(action, environment):
             continue
-        for path, value, _ in arguments_in(action.arguments, {}):
+        for path, value, _ in all_arguments_in(action.arguments, {}):
             holding = [name for name, table in tables.items() if isinstance(value, str) and value in table]
             if len(holding) == 1:
                 members = _alike(value, tables[holding[0]])
@@ -103,10 +103,3 @@ def _leaves(value: Any, own: str, path: tuple[Any, ...]) -> Iterator[tuple[tuple
             yield from _leaves(part, own, (*path, "" if name == own else name))
     else:
         yield path, "" if value == own else value
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _texts(part)
