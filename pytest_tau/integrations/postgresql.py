@@ -235,7 +235,8 @@ class Copy:
                     try:
                         merge_row(connection, tables[name], key, values)
                     except (psycopg.Error, TypeError, AttributeError) as error:
-                        raise ToolError(f"initialization_data: {name}/{key}: {error}") from error
+                        problem = getattr(getattr(error, "diag", None), "message_primary", None) or error
+                        raise ToolError(f"initialization_data: {name}/{key}: {problem}") from error
 
 
 def _leave(pool: Pool, source: Source, name: str) -> None:

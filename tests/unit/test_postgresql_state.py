@@ -192,7 +192,7 @@ def test_rows_of_a_task(shop: Any, make: Any) -> None:
     assert rows["logs.events"] == {"1": {"number": 1, "what": {"a": [1]}}}
     for update, problem in (
         ({"parcel": {}}, "unknown table 'parcel': expected logs.events, notes, parcels, prices"),
-        ({"parcels": {"p1": {"colour": "red"}}}, 'parcels/p1: column "colour"'),
+        ({"parcels": {"p1": {"colour": "red"}}}, "parcels/p1: column new.colour does not exist"),
         ({"notes": {"1": {"text": "c"}}}, "notes/1: expected a value for each column of the primary key, which has 0"),
     ):
         with pytest.raises(TaskFormatError, match=problem):
