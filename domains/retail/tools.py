@@ -11,7 +11,7 @@ from pytest_tau.environment.calculator import calculate
 from .items import offer, require_items, swap
 from .models import Address, CancelReason, GiftCard, Order, Product, RetailDB, User, Variant
 from .payments import move_payment, refund_everything, require_cover, settle, sole_payment
-from .values import VALUES
+from .values import VALUES, cancel_reasons
 
 
 class RetailTools(Toolkit[RetailDB]):
@@ -36,11 +36,11 @@ class RetailTools(Toolkit[RetailDB]):
 
         Args:
             order_id: The order's id with its leading #, as in #W0000000; the status must be just pending.
-            reason: One of these: {cancel_reasons}.
+            reason: Either {cancel_reasons}.
         """  # noqa: E501 - the placeholder is longer than the figures
         if self.db.order(order_id).status != "pending":
             raise ToolError("Non-pending order cannot be cancelled")
-        if reason not in self.tau_values["cancel_reasons"].split(" or "):
+        if reason not in cancel_reasons(self.tau_values):
             raise ToolError("Invalid reason")
         order = self.db.orders[order_id]
         refund_everything(self.db, order)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 #: Those of the bundled policy.
 VALUES = read_values(_FOLDER / "values.toml")
+
+
+def cancel_reasons(values: Values) -> list[str]:
+    """Return the reasons for which an order can be cancelled."""
+    return re.findall(r'"([^"]+)"', values["cancel_reasons"])
 
 
 @functools.lru_cache(maxsize=32)

@@ -377,6 +377,8 @@ def _lines_of(template: str) -> list[tuple[re.Pattern[str], list[tuple[str, bool
 
 
 def _read(text: str, declared: Declared | None, *, is_word: bool) -> Plain | None:
+    if _PLACEHOLDER.search(text):
+        return None  # the text has not been filled
     if declared is None or isinstance(declared.value, str):
         return text
     if is_word:

@@ -281,5 +281,5 @@ def test_the_own_tasks_of_airline_are_made_anew(project):
     done = project.run(
         "--tau-domain", "airline", "--tau-agent", "rules", "--tau-task", "compensation-d*", "--tau-edition", "2"
     )
-    done.outcomes(passed=3)
+    done.outcomes(passed=2)  # a third one is about another cabin
     assert re.search(r"certificate_for_cancelled \d+ \(100\)", done.text)

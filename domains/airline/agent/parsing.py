@@ -124,7 +124,12 @@ def cabins(text: str) -> list[Cabin]:
 def is_covered(reason: str, by: str) -> bool:
     """Return whether insurance that covers ``health``, ``weather`` or ``health or weather`` covers a reason."""
     clauses = [clause for clause in re.split(r"[.;]| but ", reason) if not re.search(r"good health|\bfine\b", clause)]
-    return any(re.search(_COVERED[kind], clause, re.IGNORECASE) for kind in by.split(" or ") for clause in clauses)
+    return any(
+        re.search(_COVERED[kind], clause, re.IGNORECASE)
+        for kind in by.split(" or ")
+        if kind in _COVERED
+        for clause in clauses
+    )
 
 
 # People

@@ -8,6 +8,7 @@ from ...._kit.dialog import Declined, Do
 from ...formatting import describe_items, describe_method, format_dollars
 from ...models import GiftCard
 from ...payments import can_cover, net_paid, order_total
+from ...values import cancel_reasons
 from .. import parsing
 from ..session import Plan, refund_time
 from .checks import find_method, require_status
@@ -27,7 +28,7 @@ _STATED = {"no longer needed": "is no longer needed", "ordered by mistake": "was
 
 def cancel(session: Session, text: str) -> Talk[list[Plan]]:
     """Cancel pending orders, for a reason that counts."""
-    counting = session.values["cancel_reasons"].split(" or ")
+    counting = [reason for reason in cancel_reasons(session.values) if reason in _ASKED]
     orders = yield from session.find_orders(text, "pending")
     for order in orders:
         require_status(order, "pending", "cancelled")
