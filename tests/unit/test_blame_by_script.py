@@ -209,7 +209,7 @@ def test_a_payment_does_not_describe_the_card() -> None:
 @pytest.mark.parametrize(
     ("sentence", "part"),
     [
-        ("If the agent asks you to confirm, you regret and want to keep it.", "regret"),
+        ("Asked for a yes, you regret it and leave all as it was.", "regret"),
         ("If you cannot refund to the card, no cancelation at all.", "no cancelation"),
         ("When asked, change your mind and ask for the lamp.", "change your mind"),
         ("Otherwise only return the lamp.", "only return"),
