@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...chat import ModelArguments, with_defaults
-from ...runner import ModelChoice
-
 if TYPE_CHECKING:
     import pytest
 
     from ...chat import Role
+    from ...runner import ModelChoice
     from . import ApprovalSettings
 
 
@@ -30,4 +28,8 @@ class ApprovalHooks:
         """Return the approver's model."""
         if self._model is None:
             return {}
+        # Every run of pytest imports this module.
+        from ...chat import ModelArguments, with_defaults
+        from ...runner import ModelChoice
+
         return {"approver": ModelChoice(self._model, ModelArguments(with_defaults(self._model, {})))}
