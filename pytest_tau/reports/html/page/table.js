@@ -176,6 +176,12 @@ function drawTable(open) {
     const row = event.target.closest("[data-id]");
     if (row) open(Number(row.dataset.id));
   });
+  // What failed is what one reads: it has room before the names of tasks have all of theirs.
+  const failed = COLUMNS.find((column) => column.kind === "checks");
+  if (failed && !COMPARED) {
+    const longest = TRIALS.reduce((most, trial) => Math.max(most, wordsOf(failed.show(trial)).length), 0);
+    controls.grid.style.setProperty(`--w-${failed.name}`, `minmax(${Math.min(longest * 7 + 10, 230)}px, 1.8fr)`);
+  }
   byId("simulations").append(
     el("div", { class: "bar" }, el("h2", {}, "Simulations"), controls.count),
     el(
