@@ -142,7 +142,7 @@ def test_every_call_gives_what_it_gave(regrade: Regrade, name: str) -> None:
 def test_trials_of_tau_bench_get_their_stored_rewards(regrade: Regrade, name: str) -> None:
     report = regrade(name)
     trials, failed = TAU1[name]
-    assert (len(report.results), len(report.unreadable)) == (trials, failed)
+    assert (len(report.results), len(report.unreadable)) == (trials, failed), report.unreadable
     differing = {(name, result.task_id) for result in report.differing}
     assert differing == {known for known in CHANGED_SINCE_TAU1 if known[0] == name}
     assert report.agreeing == trials - len(differing)

@@ -370,7 +370,7 @@ def test_invalid_cassette_is_reported(path: Path) -> None:
         (lambda v: v[0].pop("trial"), "line 1: trial: Field required"),
         (
             lambda v: v[1].update(role="agnet"),
-            "line 2: call 1: role: Input should be 'agent', 'user', 'judge', 'retrieval' or 'reviewer'",
+            "line 2: call 1: role: Input should be 'agent', 'user', 'judge', 'retrieval', 'reviewer' or 'approver'",
         ),
         (lambda v: v[1].update(rolle="agent"), "line 2: call 1: rolle: Extra inputs are not permitted"),
         (lambda v: v[2].pop("reply"), "line 3: call 2: expected one of reply, too_long, unanswered"),

@@ -256,8 +256,9 @@ def test_an_evaluator_that_raises_is_no_verdict(domain: Domain) -> None:
 
 
 def test_names_allowed_in_a_basis() -> None:
-    assert known_components([]) == list(REWARD_TYPES)
-    assert known_components([Politeness()]) == [*REWARD_TYPES, "POLITENESS"]
+    of_capabilities = ["SESSIONS"]
+    assert known_components([]) == [*REWARD_TYPES, *of_capabilities]
+    assert known_components([Politeness()]) == [*REWARD_TYPES, *of_capabilities, "POLITENESS"]
 
 
 # The API

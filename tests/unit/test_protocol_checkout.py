@@ -95,7 +95,7 @@ def test_schemas_from_sources_are_those_of_the_imported_functions(own_tools, nam
         found = {tool.name: tool for tool in getattr(tools[name], side)}
         for tool in environment.tools(side):
             assert values.fill(found[tool.name].description, name) == tool.description
-            assert found[tool.name].parameters == tool.parameters
+            assert values.fill_all(found[tool.name].parameters, name) == tool.parameters
 
 
 NESTED_IMPORTS = """

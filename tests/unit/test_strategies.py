@@ -418,6 +418,7 @@ def test_messages_with_calls_are_not_checked(domain: Domain) -> None:
 
 def test_the_report_has_thoughts_of_messages(tmp_path: Path) -> None:
     from pytest_tau.models import AssistantMessage, Simulation
+    from pytest_tau.reports.html.capability_blocks import ShownBlocks
     from pytest_tau.reports.html.conversation import conversation
     from pytest_tau.reports.html.environment_changes import StateHistories
 
@@ -425,5 +426,6 @@ def test_the_report_has_thoughts_of_messages(tmp_path: Path) -> None:
         AssistantMessage(content=str(raw), raw_data=raw) for raw in ({"thought": "I look."}, {"thought": 3}, None)
     ]
     found = Simulation(id="a", task_id="a", termination_reason="user_stop", messages=messages)
-    shown = conversation(found, [], None, "there is no domain", StateHistories(), tmp_path)["messages"]
+    blocks = ShownBlocks([], tmp_path)
+    shown = conversation(found, [], None, "there is no domain", StateHistories(), blocks)["messages"]
     assert [each.get("thought") for each in shown] == ["I look.", None, None]
