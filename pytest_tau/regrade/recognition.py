@@ -10,6 +10,7 @@ from ..models import AssistantMessage, calls_in
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
+    from pathlib import Path
 
     from ..environment import Domain
     from ..models import Simulation
@@ -32,22 +33,27 @@ class DomainSource(Protocol):
 
 
 def recognise_domain(called: Counter[str], domains: DomainSource) -> str | None:
-    """Return the name of the domain whose tools were called; None if several could be it, or none."""
-    scores: dict[frozenset[str], tuple[int, str]] = {}
+    """Return the name of the domain whose tools were called; None if several could be it, or none.
+
+    Of variants, which have the data of one folder, it is the one with the fewest tools that has all that were called.
+    """
+    scores: dict[tuple[Path, frozenset[str]], tuple[int, str]] = {}
     for name in domains.names():
         try:
-            spec = domains.load(name).spec
+            domain = domains.load(name)
         except ConfigurationError:  # no data of this one
             continue
+        spec = domain.spec
         tools = frozenset(spec.agent_tools.tool_infos) | frozenset(
             spec.user_tools.tool_infos if spec.user_tools else ()
         )
         score = sum(count for tool, count in called.items() if tool in tools)
-        scores.setdefault(tools, (score, name))  # variants of a domain have the same tools
-    best = sorted(scores.values(), reverse=True)[:2]
-    if not best or best[0][0] == 0 or (len(best) > 1 and best[0][0] == best[1][0]):
+        scores.setdefault((domain.folder, tools), (score, name))
+    most = max((score for score, _ in scores.values()), default=0)
+    best = [variant for variant, (score, _) in scores.items() if score == most > 0]
+    if len({folder for folder, _ in best}) != 1:
         return None
-    return best[0][1]
+    return scores[min(best, key=lambda variant: len(variant[1]))][1]
 
 
 def worked_alone(simulation: Simulation, domain: Domain) -> bool:

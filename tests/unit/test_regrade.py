@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -427,8 +429,19 @@ def test_a_domain_is_recognised_by_what_was_called(domain: Domain, tmp_path: Pat
     from collections import Counter
 
     twin = tiny.spec(domain.folder, name="twin").load()
-    other = tiny.spec(domain.folder, name="other", agent_tools=tiny.TinyUserTools, user_tools=None).load()
+    fewer = tiny.spec(domain.folder, name="a_variant", user_tools=None).load()
+    other = tiny.spec(
+        Path(shutil.copytree(domain.folder, tmp_path / "other")),
+        name="other",
+        agent_tools=tiny.TinyUserTools,
+        user_tools=None,
+    ).load()
     shelf = Shelf(tiny=domain, twin=twin, other=other)
+    variants = Shelf(tiny=domain, a_variant=fewer)
+    assert [recognise_domain(Counter(calls), variants) for calls in (["rename"], ["rename", "switch"])] == [
+        "a_variant",
+        "tiny",
+    ]
     assert recognise_domain(Counter(rename=1), shelf) == "tiny"  # variants with the same tools are one
     assert recognise_domain(Counter(rename=1, switch=3), shelf) == "tiny"
     assert recognise_domain(Counter(switch=1), shelf) is None
