@@ -13,8 +13,6 @@ import pytest_tau_tasks
 from pytest_tau.models import Action, Task, UserScenario
 from pytest_tau.policy import approvals_of, with_approvals
 
-from ..._kit.cli import task_files
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -33,6 +31,8 @@ _ACCEPT = " If a request is refused, accept it once you have heard the reason, a
 
 def bundled_files(tasks: Iterable[Task], spec: DomainSpec) -> dict[str, str]:
     """Return the texts of the task files by name, made of the shop's own tasks."""
+    from ..._kit.cli import task_files  # the domain itself needs no commands
+
     made = list(tasks_with_approvals(tasks, spec))
     return task_files(made, {"base": [task.id for task in made]})
 
