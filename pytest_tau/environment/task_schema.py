@@ -43,6 +43,9 @@ def task_file_schema(spec: DomainSpec | None = None, components: Collection[str]
     schema = model_schema(Task)
     definitions = schema.pop("definitions")
     del schema["$schema"]
+    # A task of several sessions has the scenarios in them.
+    schema["required"].remove("user_scenario")
+    schema["anyOf"] = [{"required": ["user_scenario"]}, {"required": ["sessions"]}]
     basis = definitions["EvaluationCriteria"]["properties"]["reward_basis"]
     names: dict[str, Any] = {"enum": list(components or REWARD_TYPES)}
     if components is None:

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -175,7 +176,7 @@ for line in sys.stdin:
 def test_a_program_asks_over_mcp(project) -> None:
     project.write("program.py", PROGRAM)
     project.write("parts.py", AGENT)
-    spec = f"stdio:{sys.executable} program.py"
+    spec = f"stdio:{shlex.quote(sys.executable)} program.py"
     tasks = ("--tau-task", "*completed-a*")
     run = project.run("--tau-domain", "mock-approvals", "--tau-agent", spec, "--tau-user", "parts.py:user", *tasks)
     run.outcomes(passed=2)

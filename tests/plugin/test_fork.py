@@ -45,7 +45,7 @@ _AGENT = """
     def factory(tools):
         return WithoutHistory()
 
-    def factory_with_history(history):
+    def factory_with_history(tools, history):
         return WithoutHistory()
 
     instance = WithoutHistory()

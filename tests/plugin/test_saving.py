@@ -92,7 +92,7 @@ def test_stopping(check, section: str, lines: list[int]) -> None:
 
 
 def test_own_test(pytester: pytest.Pytester, check) -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (block,) = (text for text in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "at_least" in text)
     (pytester.path / "test_bags.py").write_text(block, encoding="utf-8")
     (shown,) = commands("Gates of single tests")
     assert len(shown.lines) == 3
@@ -112,7 +112,7 @@ def test_a_change_of_the_policy_runs_a_part_of_the_tasks(shop: Path, check) -> N
     heading = "## Exchange items of a delivered order"
     text = policy.read_text(encoding="utf-8")
     policy.write_text(text.replace(heading, f"{heading}\n\nExchange items within 30 days only.\n"), encoding="utf-8")
-    assert "34 of 172 trials were run" in PAGE and "34 passed, 138 deselected" in check(second)
+    assert "34 passed, 138 deselected" in check(second)
 
 
 def test_the_cost_of_the_page_on_ci(capsys: pytest.CaptureFixture[str]) -> None:

@@ -416,9 +416,9 @@ def test_blocks_of_a_capability_are_drawn(page: Page, domain: Domain, tmp_path: 
         PageBlock("Manner", "twice", rows=[("tone", "rude")], items=[item]),
         PageBlock("Above", text="A paragraph.", place="box"),
         PageBlock("MANNER", items=[item], place="checks"),
-        PageBlock("Drawn", data=[1, 2]),
+        PageBlock("Drawn", data=[1, 2], script=script),
     ]
-    noted = Capability("noted", page=lambda facts, _: blocks if facts["shown"] else blocks[9:][0], script=script)
+    noted = Capability("noted", page=lambda facts, _: blocks if facts["shown"] else blocks[9:][0])
     simulations = [bad(domain, WANTED, trial, facts={"noted": {"shown": not trial}}) for trial in (0, 1)]
     run = run_folder(tmp_path / "run", *(line(each, WANTED) for each in simulations))
     file = tmp_path / "blocks.html"
