@@ -36,7 +36,7 @@ class SessionSettings:
         default=False,
         selects=True,
         help="run the tasks of a domain whose user calls several times, which are in sessions.json next to its other "
-        "tasks, instead of those",
+        "tasks, and no others",
     )
 
 
