@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from email.utils import formatdate
 
 import httpx
@@ -143,3 +144,20 @@ def test_a_look_at_the_environment_that_pytest_changes_is_tried_again() -> None:
     found = model_error(KeyError("PYTEST_CURRENT_TEST"))
     assert (found.kind, found.kind in PASSING_FAULTS) == ("unavailable", True)
     assert model_error(KeyError("choices")).kind not in PASSING_FAULTS
+
+
+def test_a_warning_that_was_raised_in_a_call_is_not_the_provider_s_refusal() -> None:
+    wrapped = ValueError("the connection failed")
+    wrapped.__cause__ = UserWarning("Items 'x' on TypedDict class 'Y' are using the `ReadOnly` qualifier.")
+    assert {model_error(error).kind for error in (wrapped, wrapped.__cause__)} == {"unavailable"}
+
+
+def test_warnings_of_litellm_are_ignored_before_the_filters_of_a_later_test() -> None:
+    with warnings.catch_warnings():
+        load()
+        warnings.simplefilter("error")
+        load()
+        warnings.warn("Items 'x' on TypedDict class 'Y' are using the `ReadOnly` qualifier.", stacklevel=1)
+        count = len(warnings.filters)
+        load()
+        assert len(warnings.filters) == count
