@@ -124,9 +124,9 @@ def _silence(litellm: Any) -> None:
 def _ignore_warnings() -> None:
     """Ignore warnings about litellm's own code, as litellm does with some when it is imported.
 
-    pytest resets the filters of the process after each test, and puts those of the next one before them. If warnings are
-    errors, litellm would take its own for a broken answer, or could not be imported. Can go once litellm's calls raise
-    no warnings.
+    pytest resets the filters of the process after each test, and puts those of the next one before them. If warnings
+    are errors, litellm would take its own for a broken answer, or could not be imported. Can go once litellm's calls
+    raise no warnings.
     """
     first = {(_text(entry[3]), _text(entry[1])) for entry in warnings.filters[: len(_WARNINGS)] if entry[0] == "ignore"}
     if first != set(_WARNINGS):
