@@ -46,10 +46,10 @@ def let(**values: Value) -> Step:
 
     def step(cases: Iterator[Case]) -> Iterator[Case]:
         for case in cases:
-            found = case
+            stated = case
             for name, value in values.items():
-                found = found if name in case.stated else found.having(**{name: value(found)})
-            yield found
+                stated = stated if name in case.stated else stated.having(**{name: value(stated)})
+            yield stated
 
     return step
 
@@ -57,4 +57,4 @@ def let(**values: Value) -> Step:
 def each(**choices: Value) -> Step:
     """Return the step that makes a case of each of the things that its one value lists."""
     ((name, choice),) = choices.items()
-    return lambda cases: (case.having(**{name: thing}) for case in cases for thing in choice(case))
+    return lambda cases: (case.having(**{name: choice_value}) for case in cases for choice_value in choice(case))

@@ -73,20 +73,20 @@ class Draft(Generic[U]):
 def combine(drafts: Sequence[D]) -> D:
     """Return a draft of several, of which each is put once the one before is dealt with."""
     first, *more = drafts
-    following = (f"The next matter, once that is dealt with: {one.reason} {one.instructions}" for one in more)
+    following = (f"The next matter, once that is dealt with: {draft.reason} {draft.instructions}" for draft in more)
     return replace(
         first,
         task_id=f"{len(drafts)}-matters",
-        purpose=" Then: ".join(one.purpose for one in drafts),
-        rule="; ".join(dict.fromkeys(one.rule for one in drafts)),
+        purpose=" Then: ".join(draft.purpose for draft in drafts),
+        rule="; ".join(dict.fromkeys(draft.rule for draft in drafts)),
         reason=f"You have {len(drafts)} matters, the first of which is this: {first.reason}",
         instructions=" ".join([first.instructions, *following]),
-        calls=[call for one in drafts for call in one.calls],
-        communicate=list(dict.fromkeys(phrase for one in drafts for phrase in one.communicate)),
-        known=join_sentences(one.known for one in drafts),
-        unknown=join_sentences(one.unknown for one in drafts),
-        requests=[request for one in drafts for request in one.opened],
-        declines=list(dict.fromkeys(words for one in drafts for words in one.declines)),
+        calls=[call for draft in drafts for call in draft.calls],
+        communicate=list(dict.fromkeys(phrase for draft in drafts for phrase in draft.communicate)),
+        known=join_sentences(draft.known for draft in drafts),
+        unknown=join_sentences(draft.unknown for draft in drafts),
+        requests=[request for draft in drafts for request in draft.opened],
+        declines=list(dict.fromkeys(words for draft in drafts for words in draft.declines)),
     )
 
 

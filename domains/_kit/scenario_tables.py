@@ -63,11 +63,11 @@ class Texts(string.Formatter):
 
     def look_up(self, names: Iterable[str]) -> list[Any]:
         """Return the things that are named; of a list, each of its things. Figures are themselves."""
-        found: list[Any] = []
+        values: list[Any] = []
         for name in names:
-            thing = int(name) if name.isdecimal() else self.get_field(name, (), self.things)[0]
-            found += thing if isinstance(thing, list) else [thing]
-        return found
+            value = int(name) if name.isdecimal() else self.get_field(name, (), self.things)[0]
+            values += value if isinstance(value, list) else [value]
+        return values
 
     def fill_table(self, table: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields of a draft: texts and lists of texts are filled, and the requests of the user are made.
@@ -81,7 +81,7 @@ class Texts(string.Formatter):
         first = {key: table[key] for key in _OF_FIRST_REQUEST if key in table} | table.get("details", {})
         then = table.get("then", [])
         fields = {key: self._filled(value) for key, value in table.items() if key not in _NO_FIELDS}
-        return {**fields, "requests": [self._request(one) for one in ([first, *then] if first or then else [])]}
+        return {**fields, "requests": [self._request(request) for request in ([first, *then] if first or then else [])]}
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, list):

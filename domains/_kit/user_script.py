@@ -48,8 +48,8 @@ def say_before(deed: str, say: str) -> Answer:
         deed: What it is about to do, such as ``return``.
         say: What is said.
     """
-    asked = ("confirm", "agree", "proceed", "go ahead", "correct", "any other", "only once")
-    return Answer(asks=[f"{deed} {words}" for words in asked], say=first_person(say))
+    questions = ("confirm", "agree", "proceed", "go ahead", "correct", "any other", "only once")
+    return Answer(asks=[f"{deed} {words}" for words in questions], say=first_person(say))
 
 
 def ask(

@@ -74,8 +74,8 @@ def check_knowledge(
             require(missing is None, task, f"{problem} the {source}, nor from what was read before")
         reply = environment.call(action.name, action.arguments, action.requestor)
         require(not reply.error, task, f"{action.action_id}: {reply.content}")
-        read = fold(reply.content or "")
-        known = {source: f"{text}\n{read}" for source, text in known.items()}
+        reply_text = fold(reply.content or "")
+        known = {source: f"{text}\n{reply_text}" for source, text in known.items()}
 
 
 def _facts(value: Any) -> Iterator[str]:

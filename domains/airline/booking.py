@@ -55,8 +55,10 @@ def new_leg(db: AirlineDB, flight: FlightInfo, cabin: Cabin, seats: int) -> Leg:
         raise ToolError(f"Flight {number} not available on date {date}")
     if day.available_seats[cabin] < seats:
         raise ToolError(f"Not enough seats on flight {number}")
-    way = db.flight(number)
-    return Leg(flight_number=number, origin=way.origin, destination=way.destination, date=date, price=day.prices[cabin])
+    route = db.flight(number)
+    return Leg(
+        flight_number=number, origin=route.origin, destination=route.destination, date=date, price=day.prices[cabin]
+    )
 
 
 def charge(db: AirlineDB, user_id: str, payment_id: str, total: int) -> Payment | None:

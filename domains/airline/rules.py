@@ -75,8 +75,8 @@ _MOST_METHODS = {
 
 
 def _found(call: MadeCall) -> str | None:
-    found = call.name == "get_user_details" and not call.failed
-    return str(call.arguments.get("user_id")) if found else None
+    is_user = call.name == "get_user_details" and not call.failed
+    return str(call.arguments.get("user_id")) if is_user else None
 
 
 def _reads_user(call: MadeCall) -> str | None:
@@ -91,14 +91,14 @@ _IDENTIFICATION = identification("Ask for the user id first.", by=_reads_user, g
 
 def _identification(trajectory: Trajectory) -> Iterator[Breach]:
     """Yield changes for a user whose id was neither looked up nor given by the user."""
-    given: dict[str, bool] = {}
+    gives_id: dict[str, bool] = {}
     for breach in _IDENTIFICATION.check(trajectory):
-        said = " ".join(turn.text for turn in trajectory.user_texts(before=breach.call))
+        user_text = " ".join(turn.text for turn in trajectory.user_texts(before=breach.call))
         # No tool adds a user.
         state = trajectory.shared_state_before(trajectory.calls[0])
-        if said not in given:
-            given[said] = state is not None and mentions_any(said, cast("AirlineDB", state.agent_db).users)
-        if not given[said]:
+        if user_text not in gives_id:
+            gives_id[user_text] = state is not None and mentions_any(user_text, cast("AirlineDB", state.agent_db).users)
+        if not gives_id[user_text]:
             yield breach
 
 
@@ -122,21 +122,25 @@ def _named(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[str, list[A
 
 def _named_of_several(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[str, list[Any]]]:
     """Yield the same, but not of the only reservation that was read: there is no doubt which one is meant."""
-    read = {each.arguments["reservation_id"] for each in trajectory.before(call) if "reservation_id" in each.arguments}
-    if read != {call.arguments.get("reservation_id")}:
+    ids_read = {
+        earlier.arguments["reservation_id"]
+        for earlier in trajectory.before(call)
+        if "reservation_id" in earlier.arguments
+    }
+    if ids_read != {call.arguments.get("reservation_id")}:
         yield from _named(call, trajectory)
 
 
 def _numbers(call: MadeCall, trajectory: Trajectory) -> list[Any]:
     """Return the flight numbers of the reservation of a call that no other reservation has."""
-    shown = {
-        each.arguments.get("reservation_id"): each.value
-        for each in trajectory.before(call)
-        if "reservation_id" in each.arguments and isinstance(each.value, dict)
+    results = {
+        earlier.arguments.get("reservation_id"): earlier.value
+        for earlier in trajectory.before(call)
+        if "reservation_id" in earlier.arguments and isinstance(earlier.value, dict)
     }
     numbers = {
         name: {leg.get("flight_number") for leg in value.get("flights", ()) if isinstance(leg, dict)}
-        for name, value in shown.items()
+        for name, value in results.items()
     }
     mine = numbers.pop(call.arguments.get("reservation_id"), set())
     return sorted(map(str, mine - set().union(*numbers.values())))
@@ -212,20 +216,20 @@ def _not_covered(trajectory: Trajectory) -> Iterator[Breach]:
         state = trajectory.shared_state_before(call)
         if state is None:
             continue
-        said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+        user_text = " ".join(turn.text for turn in trajectory.user_texts(before=call))
         try:
             reservation = _reservation(call, state)
         except ToolError:  # the call was made on other data
             continue
         insured = reservation.insurance == "yes" and not may_be_cancelled(reservation, _db(state), state.values)
         reasons = state.values["insured_reasons"].split(" or ")
-        if insured and said and not any(_COVERED[reason].search(said) for reason in reasons):
+        if insured and user_text and not any(_COVERED[reason].search(user_text) for reason in reasons):
             yield trajectory.breach(call, "only the insurance would allow it, and the user names no such reason")
 
 
 def _flown(call: MadeCall, state: Environment) -> str | None:
-    found = _FLOWN & set(statuses(_reservation(call, state), _db(state)))
-    return f"a flight of the reservation is {found.pop()}" if found else None
+    flown = _FLOWN & set(statuses(_reservation(call, state), _db(state)))
+    return f"a flight of the reservation is {flown.pop()}" if flown else None
 
 
 def _changes_fixed_flights(call: MadeCall, state: Environment) -> str | None:
@@ -265,11 +269,11 @@ def _wrong_bag_count(call: MadeCall, state: Environment) -> str | None:
     total, paid = call.arguments.get("total_baggages"), call.arguments.get("nonfree_baggages")
     if not isinstance(total, int) or not isinstance(paid, int):
         return None
-    wanted = max(0, total - _free_bags(call, state))
+    chargeable = max(0, total - _free_bags(call, state))
     if "reservation_id" in call.arguments:
         # Bags that were paid before stay paid, although they would be free today.
-        wanted = max(wanted, min(total, _reservation(call, state).nonfree_baggages))
-    return f"{paid} bags to be paid, {wanted} of {total} are" if paid != wanted else None
+        chargeable = max(chargeable, min(total, _reservation(call, state).nonfree_baggages))
+    return f"{paid} bags to be paid, {chargeable} of {total} are" if paid != chargeable else None
 
 
 def _free_bags(call: MadeCall, state: Environment) -> int:
@@ -289,8 +293,8 @@ def _too_many(call: MadeCall, state: Environment) -> str | None:
     if isinstance(people, list) and len(people) > state.values["max_passengers"]:
         return f"{len(people)} passengers"
     methods = _db(state).user(str(call.arguments.get("user_id"))).payment_methods
-    ids = [each.get("payment_id") for each in paid if isinstance(each, dict)] if isinstance(paid, list) else []
-    kinds = Counter(methods[each].source for each in ids if each in methods)
+    ids = [payment.get("payment_id") for payment in paid if isinstance(payment, dict)] if isinstance(paid, list) else []
+    kinds = Counter(methods[payment_id].source for payment_id in ids if payment_id in methods)
     over = [kind for kind, number in kinds.items() if number > state.values[_MOST_METHODS[kind]]]
     return f"{kinds[over[0]]} payment methods of the kind {over[0]}" if over else None
 
@@ -327,8 +331,8 @@ def _disrupted(call: MadeCall, trajectory: Trajectory) -> Iterator[_Disrupted]:
 
 
 def _was_changed(reservation: Reservation, trajectory: Trajectory, call: MadeCall) -> bool:
-    made = [each for each in trajectory.before(call) if each.mutates and not each.failed]
-    return any(each.arguments.get("reservation_id") == reservation.reservation_id for each in made)
+    writes = [earlier for earlier in trajectory.before(call) if earlier.mutates and not earlier.failed]
+    return any(write.arguments.get("reservation_id") == reservation.reservation_id for write in writes)
 
 
 def _compensated(trajectory: Trajectory) -> Iterator[Breach]:
@@ -339,7 +343,7 @@ def _compensated(trajectory: Trajectory) -> Iterator[Breach]:
                 "no flight of the user is cancelled, and no reservation with a delayed one was changed or cancelled"
             )
             yield trajectory.breach(call, problem)
-        elif not any(one.counts for one in disrupted):
+        elif not any(disruption.counts for disruption in disrupted):
             yield trajectory.breach(
                 call, "neither the membership, nor insurance, nor the cabin entitles the user to it"
             )
@@ -348,11 +352,15 @@ def _compensated(trajectory: Trajectory) -> Iterator[Breach]:
 def _amounts(trajectory: Trajectory) -> Iterator[Breach]:
     """Yield certificates of another amount than those for the disrupted flights."""
     for call, disrupted in _certificates(trajectory):
-        amounts = {one.per_passenger * len(one.reservation.passengers) for one in disrupted if one.counts}
+        amounts = {
+            disruption.per_passenger * len(disruption.reservation.passengers)
+            for disruption in disrupted
+            if disruption.counts
+        }
         amount = call.arguments.get("amount")
         if amounts and amount not in amounts:
-            wanted = " or ".join(f"${each}" for each in sorted(amounts))
-            yield trajectory.breach(call, f"${amount} instead of {wanted}")
+            right_amounts = " or ".join(f"${right_amount}" for right_amount in sorted(amounts))
+            yield trajectory.breach(call, f"${amount} instead of {right_amounts}")
 
 
 def _certificates(trajectory: Trajectory) -> Iterator[tuple[MadeCall, list[_Disrupted]]]:

@@ -49,7 +49,7 @@ def direct_flights(
         destination: Code of an airport; None for any.
         date: Day of departure, YYYY-MM-DD. Source: τ²-bench v1.0.1: not repeated in what is found.
     """
-    return [_shown(found) for found in _search(flights.scan(), origin, destination, date)]
+    return [_shown(flight) for flight in _search(flights.scan(), origin, destination, date)]
 
 
 def onestop_flights(

@@ -68,7 +68,7 @@ class AirlineTools(Toolkit[AirlineDB]):
             nonfree_baggages: How many of them exceed the free allowance.
             insurance: Whether travel insurance is bought.
         """  # noqa: E501 - the placeholders are longer than the figures
-        wanted = as_records(FlightInfo, flights)
+        legs_wanted = as_records(FlightInfo, flights)
         people = as_records(Passenger, passengers)
         payments = as_records(Payment, payment_methods)
         self.db.user(user_id)
@@ -87,7 +87,7 @@ class AirlineTools(Toolkit[AirlineDB]):
             nonfree_baggages=nonfree_baggages,
             insurance=insurance,
         )
-        book(self.db, reservation, wanted, nonfree_baggages, self.tau_values)
+        book(self.db, reservation, legs_wanted, nonfree_baggages, self.tau_values)
         return reservation
 
     @tool("generic")
@@ -222,14 +222,14 @@ class AirlineTools(Toolkit[AirlineDB]):
             flights: Every flight of the reservation from now on, also those that stay, in order.
             payment_id: Credit card or gift card in the user's profile, such as gift_card_1234567.
         """
-        wanted = as_records(FlightInfo, flights)
+        legs_wanted = as_records(FlightInfo, flights)
         reservation = self.db.reservation(reservation_id)
         self.db.user(reservation.user_id)
         passengers = len(reservation.passengers)
-        kept = {(leg.flight_number, leg.date): leg for leg in reversed(reservation.flights)}
+        old_legs = {(leg.flight_number, leg.date): leg for leg in reversed(reservation.flights)}
         legs: list[Leg] = []
-        for flight in wanted:
-            leg = kept.get((flight.flight_number, flight.date)) if cabin == reservation.cabin else None
+        for flight in legs_wanted:
+            leg = old_legs.get((flight.flight_number, flight.date)) if cabin == reservation.cabin else None
             legs.append(leg.model_copy() if leg else new_leg(self.db, flight, cabin, passengers))
         difference = sum(leg.price for leg in legs) - sum(leg.price for leg in reservation.flights)
         reservation = self._charged(reservation_id, payment_id, passengers * difference)

@@ -29,12 +29,12 @@ def _named(db: AirlineDB, text: str, actions: Sequence[Action]) -> Iterator[tupl
             numbers = {leg.flight_number.lower() for leg in reservation.flights}
             days = {f"{dt.date.fromisoformat(leg.date):%B} {int(leg.date[-2:])}".lower() for leg in reservation.flights}
             words = set(text.replace(".", " ").replace(",", " ").split())
-            named = (
+            is_named = (
                 ends <= words
                 or any(day in text for day in days)
                 or words & {reservation.reservation_id.lower(), *numbers}
             )
-            if named and reservation.reservation_id not in written:
+            if is_named and reservation.reservation_id not in written:
                 yield reservation, user
 
 

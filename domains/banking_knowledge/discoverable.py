@@ -90,8 +90,8 @@ def unlocked_text(tool: Tool) -> str:
     """Return what unlocking a tool shows."""
     required = tool.parameters["required"]
     shown = [
-        f"  - {name}: {each['type']} ({'required' if name in required else 'optional'}) - {each['description']}"
-        for name, each in tool.parameters["properties"].items()
+        f"  - {name}: {schema['type']} ({'required' if name in required else 'optional'}) - {schema['description']}"
+        for name, schema in tool.parameters["properties"].items()
     ]
     return "\n".join(
         [
@@ -132,13 +132,16 @@ def _bundled() -> list[dict[str, Any]]:
 @functools.cache
 def _parameters(side: Requestor) -> dict[str, dict[str, bool]]:
     return {
-        entry["name"]: {each["name"]: each["required"] for each in entry["parameters"]}
+        entry["name"]: {parameter["name"]: parameter["required"] for parameter in entry["parameters"]}
         for entry in _bundled()
         if entry["requestor"] == side
     }
 
 
 def _schema(parameters: list[dict[str, Any]]) -> dict[str, Any]:
-    properties = {each["name"]: {"type": each["type"], "description": each["description"]} for each in parameters}
-    required = [each["name"] for each in parameters if each["required"]]
+    properties = {
+        parameter["name"]: {"type": parameter["type"], "description": parameter["description"]}
+        for parameter in parameters
+    }
+    required = [parameter["name"] for parameter in parameters if parameter["required"]]
     return {"type": "object", "properties": properties, "required": required}

@@ -51,4 +51,4 @@ def credit_card_digits(account_id: Any) -> str:
 
 
 def _decimal(digits: str) -> str:
-    return "".join(each for each in digits if each.isdigit())
+    return "".join(character for character in digits if character.isdigit())

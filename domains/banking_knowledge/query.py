@@ -49,14 +49,14 @@ def query(db: BankDB, table: str, field: str | None = None, value: Any = None) -
     for name in _RESERVED:
         if name in constraints:
             return f"Error querying database: got multiple values for argument '{name}'"
-    wanted = [(*_comparison(key), given) for key, given in constraints.items() if key not in _OPTIONS]
+    comparisons = [(*_comparison(key), value) for key, value in constraints.items() if key not in _OPTIONS]
     records: Table[BankRecord] = getattr(db, table)
-    return records_text(table, [(key, record) for key, record in records.peek_items() if _matches(record, wanted)])
+    return records_text(table, [(key, record) for key, record in records.peek_items() if _matches(record, comparisons)])
 
 
 def is_empty(text: str) -> bool:
     """Return whether the text of a query has no records; the text of an error counts as records."""
-    return any(each in text for each in _NOTHING)
+    return any(phrase in text for phrase in _NOTHING)
 
 
 def exists(db: BankDB, table: str, field: str, value: Any) -> bool:
@@ -84,8 +84,8 @@ def _comparison(key: str) -> tuple[str, Callable[[Any, Any], bool]]:
 def _matches(record: BankRecord, wanted: list[tuple[str, Callable[[Any, Any], bool], Any]]) -> bool:
     try:
         # A loop: a query looks at every record of a table.
-        for field, compare, given in wanted:
-            if not compare(record.get(field), given):
+        for field, compare, expected in wanted:
+            if not compare(record.get(field), expected):
                 return False
     except (TypeError, AttributeError):  # values that cannot be compared
         return False

@@ -95,13 +95,13 @@ class BankUserTools(HiddenTexts):
         parameters = parameters_of("user", discoverable_tool_name)
         if parameters is None:
             raise Refusal(f"Error: Unknown discoverable tool '{discoverable_tool_name}'.")
-        given = arguments_in(arguments, parse_int=float)
+        tool_arguments = arguments_in(arguments, parse_int=float)
         for name, required in parameters.items():
-            require(not required or name in given, f"Missing required parameter: {name}")
-        for name in given:
+            require(not required or name in tool_arguments, f"Missing required parameter: {name}")
+        for name in tool_arguments:
             require(name in list(parameters), f"Unexpected parameter: {name}")
         try:
-            result: str = getattr(self, discoverable_tool_name)(**given)
+            result: str = getattr(self, discoverable_tool_name)(**tool_arguments)
         except TypeError as error:
             return f"Error: Invalid arguments for tool '{discoverable_tool_name}': {error}"
         return result
@@ -209,8 +209,8 @@ class BankUserTools(HiddenTexts):
         """Read the last four digits of a credit card."""
         arguments = {"credit_card_account_id": credit_card_account_id}
         self._begin("get_card_last_4_digits", arguments)
-        found = exists(self.db, "credit_card_accounts", "account_id", credit_card_account_id)
-        require(found, f"Credit card account '{credit_card_account_id}' not found.")
+        is_account = exists(self.db, "credit_card_accounts", "account_id", credit_card_account_id)
+        require(is_account, f"Credit card account '{credit_card_account_id}' not found.")
         return executed(
             "Card information retrieved successfully.",
             "get_card_last_4_digits",

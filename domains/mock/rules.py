@@ -39,8 +39,8 @@ def _statuses(trajectory: Trajectory) -> Iterator[Breach]:
 
 
 def _deletion(trajectory: Trajectory) -> Iterator[Breach]:
-    asked = next((turn for turn in trajectory.user_texts() if _DELETE.search(turn.text)), None)
-    answers = trajectory.agent_texts(after=asked) if asked else []
+    request = next((turn for turn in trajectory.user_texts() if _DELETE.search(turn.text)), None)
+    answers = trajectory.agent_texts(after=request) if request else []
     if answers and not any(call.name == "transfer_to_human_agents" for call in trajectory.calls):
         yield trajectory.breach(answers[-1], "the user asked for a deletion, and was not handed over")
 

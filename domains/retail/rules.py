@@ -81,8 +81,10 @@ def _named(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[str, list[A
     if not order_id:
         return
     items = _items(trajectory, call, order_id)
-    read = {each.arguments["order_id"] for each in trajectory.before(call) if "order_id" in each.arguments}
-    if read != {order_id}:  # else there is no doubt which one is meant
+    orders_read = {
+        earlier.arguments["order_id"] for earlier in trajectory.before(call) if "order_id" in earlier.arguments
+    }
+    if orders_read != {order_id}:  # else there is no doubt which one is meant
         yield f"order {order_id}", [order_id, *items, *_words(items.values())]
     if set(chosen) != set(items):
         for item in dict.fromkeys(chosen):
@@ -97,37 +99,46 @@ def _default_zip(trajectory: Trajectory, call: MadeCall) -> str | None:
     spoken = any(mentions(turn.text, "default") for turn in trajectory.user_texts(before=call))
     if not spoken or "order_id" not in call.arguments:
         return None
-    profiles = (each.value for each in trajectory.before(call) if each.name == "get_user_details" and not each.failed)
+    profiles = (
+        earlier.value
+        for earlier in trajectory.before(call)
+        if earlier.name == "get_user_details" and not earlier.failed
+    )
     addresses = [profile.get("address") for profile in profiles if isinstance(profile, dict)]
     return next((str(address.get("zip")) for address in addresses if isinstance(address, dict)), None)
 
 
 def _words(names: Iterable[str]) -> list[str]:
     """Return names of products as people say them: a garden hose is often called a hose, or one of two hoses."""
-    return [said for name in names if name for said in ([name] if name.endswith(" Set") else short_names(name))]
+    return [
+        spoken_name
+        for name in names
+        if name
+        for spoken_name in ([name] if name.endswith(" Set") else short_names(name))
+    ]
 
 
 def _ids(call: MadeCall, name: str) -> list[str]:
     value = call.arguments.get(name)
-    return [str(each) for each in value] if isinstance(value, list) else []
+    return [str(item_id) for item_id in value] if isinstance(value, list) else []
 
 
 def _items(trajectory: Trajectory, call: MadeCall, order_id: Any) -> dict[str, str]:
     """Return the names of the items of an order by their ids, as far as they were shown before a call."""
-    found: dict[str, str] = {}
-    for each in trajectory.before(call):
-        if each.arguments.get("order_id") == order_id and isinstance(each.value, dict):
-            items = each.value.get("items")
-            found |= {str(item.get("item_id")): str(item.get("name")) for item in items or () if isinstance(item, dict)}
-    return found
+    names: dict[str, str] = {}
+    for earlier in trajectory.before(call):
+        if earlier.arguments.get("order_id") == order_id and isinstance(earlier.value, dict):
+            items = earlier.value.get("items")
+            names |= {str(item.get("item_id")): str(item.get("name")) for item in items or () if isinstance(item, dict)}
+    return names
 
 
 def _unseen_version(trajectory: Trajectory) -> Iterator[Breach]:
     """Yield calls for a version that no result had shown."""
     for call in trajectory.writes:
         for item in _ids(call, "new_item_ids") if call.name in _SWAPS else ():
-            shown = (f'"item_id": "{item}"' in (each.result or "") for each in trajectory.before(call))
-            if not _versions(trajectory, call, item) and not any(shown):
+            is_shown = (f'"item_id": "{item}"' in (earlier.result or "") for earlier in trajectory.before(call))
+            if not _versions(trajectory, call, item) and not any(is_shown):
                 yield trajectory.breach(call, f"item {item} was not shown as a version of a product")
 
 
@@ -139,18 +150,20 @@ def _other_version(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.writes:
         if call.name not in _SWAPS:
             continue
-        said = " ".join(turn.text for turn in trajectory.agent_texts(before=call)[-2:])
+        agent_text = " ".join(turn.text for turn in trajectory.agent_texts(before=call)[-2:])
         old, new = _ids(call, "item_ids"), _ids(call, "new_item_ids")
         for item, versions in ((item, _versions(trajectory, call, item)) for item in new):
-            present = {value for each in old for value in versions.get(each, ())}
+            present = {value for old_item in old for value in versions.get(old_item, ())}
             described = {
-                each: sum(mentions(said, value) for value in options if each == item or value not in present)
-                for each, options in versions.items()
-                if each not in old or each == item
+                version: sum(
+                    mentions(agent_text, value) for value in options if version == item or value not in present
+                )
+                for version, options in versions.items()
+                if version not in old or version == item
             }
-            others = [each for each in described if each not in new]
+            others = [version for version in described if version not in new]
             better = max(others, key=lambda each: described[each], default=None)
-            if better is None or mentions(said, item) or _is_chosen(trajectory, call, item):
+            if better is None or mentions(agent_text, item) or _is_chosen(trajectory, call, item):
                 continue
             if described[better] > described[item]:
                 options = ", ".join(versions[item])
@@ -160,21 +173,23 @@ def _other_version(trajectory: Trajectory) -> Iterator[Breach]:
 def _is_chosen(trajectory: Trajectory, call: MadeCall, item: str) -> bool:
     """Return whether the customer has chosen a version by its price in the last words before a call."""
     answers = trajectory.user_texts(before=call)
-    shown = (
-        each.value.get("variants")
-        for each in trajectory.before(call)
-        if each.name == "get_product_details" and not each.failed
+    products = (
+        earlier.value.get("variants")
+        for earlier in trajectory.before(call)
+        if earlier.name == "get_product_details" and not earlier.failed
     )
-    prices = [versions[item].get("price") for versions in shown if isinstance(versions, dict) and item in versions]
+    prices = [versions[item].get("price") for versions in products if isinstance(versions, dict) and item in versions]
     return bool(answers) and any(mentions(answers[-1].text, price) for price in prices if price is not None)
 
 
 def _versions(trajectory: Trajectory, call: MadeCall, item: str) -> dict[str, list[str]]:
     """Return the options of all versions of the product of an item by their ids, as far as they were shown."""
-    for each in trajectory.before(call):
-        if each.name == "get_item_details" and not each.failed and each.arguments.get("item_id") == item:
-            return {item: [*map(str, each.value.get("options", {}).values())]}
-        versions = each.value.get("variants") if each.name == "get_product_details" and not each.failed else None
+    for earlier in trajectory.before(call):
+        if earlier.name == "get_item_details" and not earlier.failed and earlier.arguments.get("item_id") == item:
+            return {item: [*map(str, earlier.value.get("options", {}).values())]}
+        versions = (
+            earlier.value.get("variants") if earlier.name == "get_product_details" and not earlier.failed else None
+        )
         if isinstance(versions, dict) and item in versions:
             return {name: [*map(str, version["options"].values())] for name, version in versions.items()}
     return {}

@@ -35,14 +35,14 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
 
     def simulate_network_search(self) -> None:
         """Search for a network with the phone."""
-        phone, found = self._phone, search_network(self._phone, self._around)
+        phone, reception = self._phone, search_network(self._phone, self._around)
         # Almost every function searches, and setting a field takes longer than to see that nothing has changed.
-        if phone.network_connection_status != found.connection:
-            phone.network_connection_status = found.connection
-        if phone.network_technology_connected != found.technology:
-            phone.network_technology_connected = found.technology
-        if phone.network_signal_strength != found.signal:
-            phone.network_signal_strength = found.signal
+        if phone.network_connection_status != reception.connection:
+            phone.network_connection_status = reception.connection
+        if phone.network_technology_connected != reception.technology:
+            phone.network_technology_connected = reception.technology
+        if phone.network_signal_strength != reception.signal:
+            phone.network_signal_strength = reception.signal
 
     def turn_airplane_mode_on(self) -> None:
         """Turn airplane mode on, by the switch that the user has."""

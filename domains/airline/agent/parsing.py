@@ -46,8 +46,8 @@ def is_no(text: str) -> bool:
 
 def user_id(text: str) -> str | None:
     """Return the id of a user, if one is named."""
-    found = _USER_ID.search(text)
-    return found[0] if found else None
+    match = _USER_ID.search(text)
+    return match[0] if match else None
 
 
 def reservation_ids(text: str) -> list[str]:
@@ -60,35 +60,35 @@ def reservation_ids(text: str) -> list[str]:
 
 def route(text: str) -> tuple[str, str] | None:
     """Return the airports between which somebody flies, if both are named."""
-    found = _WAY.search(text)
-    return (_BY_NAME[found[1]], _BY_NAME[found[2]]) if found else None
+    match = _WAY.search(text)
+    return (_BY_NAME[match[1]], _BY_NAME[match[2]]) if match else None
 
 
 def origin(text: str) -> str | None:
     """Return the airport that a flight leaves from, if one is named."""
-    found = _FROM.search(text)
-    return _BY_NAME[found[1]] if found else None
+    match = _FROM.search(text)
+    return _BY_NAME[match[1]] if match else None
 
 
 def airports(text: str) -> set[str]:
     """Return all airports that are named."""
-    return {_BY_NAME[found] for found in re.findall(rf"(?:{_CITY})", text)}
+    return {_BY_NAME[city] for city in re.findall(rf"(?:{_CITY})", text)}
 
 
 def dates(text: str) -> list[str]:
     """Return the days that are named, each once, as ``2024-05-20``."""
-    found = []
-    for day, whole, tomorrow, _ in _DATE.findall(text):
-        found.append(f"2024-05-{int(day):02}" if day else whole or (TOMORROW if tomorrow else TODAY))
-    return list(dict.fromkeys(found))
+    days = []
+    for day, iso_date, tomorrow, _ in _DATE.findall(text):
+        days.append(f"2024-05-{int(day):02}" if day else iso_date or (TOMORROW if tomorrow else TODAY))
+    return list(dict.fromkeys(days))
 
 
 def days_later(text: str) -> int:
     """Return by how many days something is put off; 0 where the text does not say."""
-    found = re.search(rf"\b{_NUMBER} days? later\b|\bby {_NUMBER} days?\b|\b(day after)\b", text.lower())
-    if found is None:
+    match = re.search(rf"\b{_NUMBER} days? later\b|\bby {_NUMBER} days?\b|\b(day after)\b", text.lower())
+    if match is None:
         return 0
-    return 1 if found[3] else parse_number(found[1] or found[2])
+    return 1 if match[3] else parse_number(match[1] or match[2])
 
 
 def parse_number(word: str) -> int:
@@ -98,27 +98,27 @@ def parse_number(word: str) -> int:
 
 def bag_count(text: str) -> int | None:
     """Return how many bags are mentioned, if any are."""
-    found = _BAGS.search(text)
-    if found:
-        return parse_number(found[1])
+    match = _BAGS.search(text)
+    if match:
+        return parse_number(match[1])
     return 0 if re.search(r"\b(?:without|not? any)\b.*\b(?:bags?|luggage)\b", text.lower()) else None
 
 
 def people_count(text: str) -> int | None:
     """Return how many people are mentioned: ``for four``, ``six people``."""
-    found = re.search(rf"\bfor {_NUMBER}\b|\b{_NUMBER} (?:people|passengers|persons|travell?ers)\b", text.lower())
-    return parse_number(found[1] or found[2]) if found else None
+    match = re.search(rf"\bfor {_NUMBER}\b|\b{_NUMBER} (?:people|passengers|persons|travell?ers)\b", text.lower())
+    return parse_number(match[1] or match[2]) if match else None
 
 
 def cabins(text: str) -> list[Cabin]:
     """Return the cabins that are named, each once."""
-    found: list[Cabin] = []
+    cabins_named: list[Cabin] = []
     for word in _CABIN.findall(text):
         low = word.lower().replace(" ", "_")
         cabin: Cabin = "business" if low == "business" else "economy" if low == "economy" else "basic_economy"
-        if cabin not in found:
-            found.append(cabin)
-    return found
+        if cabin not in cabins_named:
+            cabins_named.append(cabin)
+    return cabins_named
 
 
 def is_covered(reason: str, by: str) -> bool:
@@ -146,8 +146,8 @@ def passengers(text: str, user: User) -> list[Passenger]:
     ):
         if (first, last) not in [(other.first_name, other.last_name) for other in rest]:
             rest.append(Passenger(first_name=first, last_name=last, dob=born))
-    own = Passenger(first_name=user.name.first_name, last_name=user.name.last_name, dob=user.dob)
-    return [own, *rest] if re.search(r"\b(?:me|I|myself)\b|\bMe\b", text) else rest
+    caller = Passenger(first_name=user.name.first_name, last_name=user.name.last_name, dob=user.dob)
+    return [caller, *rest] if re.search(r"\b(?:me|I|myself)\b|\bMe\b", text) else rest
 
 
 def changed_passengers(text: str, reservation: Reservation, user: User) -> list[Passenger] | None:
@@ -165,11 +165,11 @@ def changed_passengers(text: str, reservation: Reservation, user: User) -> list[
 
 
 def _corrected(text: str, passenger: Passenger) -> Passenger | None:
-    if found := _PASSPORT.search(text):
-        return passenger.model_copy(update={"first_name": found[1], "last_name": found[2]})
-    if found := _RENAMED.search(text):
-        first, _, last = found[1].rpartition(" ")
+    if match := _PASSPORT.search(text):
+        return passenger.model_copy(update={"first_name": match[1], "last_name": match[2]})
+    if match := _RENAMED.search(text):
+        first, _, last = match[1].rpartition(" ")
         return passenger.model_copy(update={"first_name": first, "last_name": last})
-    if found := _BORN.search(text):
-        return passenger.model_copy(update={"dob": found[0]})
+    if match := _BORN.search(text):
+        return passenger.model_copy(update={"dob": match[0]})
     return None

@@ -104,9 +104,9 @@ KINDS: tuple[RequestKind[Session], ...] = (
 
 def recognise(text: str) -> list[RequestKind[Session]]:
     """Return the kinds of requests in a text, in its order; questions only where nothing is to be done."""
-    found: list[RequestKind[Session]] = []
+    kinds: list[RequestKind[Session]] = []
     for sentence in sentences(text):
         kind = first_kind(KINDS, sentence)
-        if kind and kind not in found:
-            found.append(kind)
-    return [kind for kind in found if not kind.informs] or found
+        if kind and kind not in kinds:
+            kinds.append(kind)
+    return [kind for kind in kinds if not kind.informs] or kinds

@@ -81,11 +81,11 @@ class Session(dialog.Session[Plan]):
         for attempt in range(_ATTEMPTS):
             if attempt or text:
                 try:
-                    found = read(text)
+                    value = read(text)
                 except Declined as declined:
-                    found, problem = None, f"Unfortunately that is not possible: {declined}."
-                if found is not None:
-                    return found
+                    value, problem = None, f"Unfortunately that is not possible: {declined}."
+                if value is not None:
+                    return value
             answer = yield from self.ask(join_sentences([problem, question]))
             if _INSISTS.match(answer):
                 continue
@@ -107,23 +107,23 @@ class Session(dialog.Session[Plan]):
         if reservation_id not in (yield from self.user()).reservations:
             raise Declined(f"reservation {reservation_id} is not among yours")
         text = yield from self.look("get_reservation_details", reservation_id=reservation_id)
-        found = Reservation.model_validate_json(text)
-        self.before.setdefault(reservation_id, found)
-        return found
+        record = Reservation.model_validate_json(text)
+        self.before.setdefault(reservation_id, record)
+        return record
 
     def reservations(self) -> Talk[list[Reservation]]:
         """Return all of the user's reservations."""
-        found: list[Reservation] = []
+        records: list[Reservation] = []
         for reservation_id in (yield from self.user()).reservations:
-            found += [(yield from self.reservation(reservation_id))]
-        return found
+            records += [(yield from self.reservation(reservation_id))]
+        return records
 
     def statuses(self, reservation: Reservation) -> Talk[list[str]]:
         """Return the status of each flight of a reservation."""
-        found: list[str] = []
+        texts: list[str] = []
         for leg in reservation.flights:
-            found += [(yield from self.look("get_flight_status", flight_number=leg.flight_number, date=leg.date))]
-        return found
+            texts += [(yield from self.look("get_flight_status", flight_number=leg.flight_number, date=leg.date))]
+        return texts
 
     def direct(self, origin: str, destination: str, date: str) -> Talk[list[DirectFlight]]:
         """Search the direct flights that can be booked on a day."""

@@ -142,7 +142,7 @@ class Calls:
 
     def change_passengers(self, trip: Trip, *people: Passenger) -> None:
         """Replace the passengers."""
-        listed = [one.model_dump() for one in people]
+        listed = [person.model_dump() for person in people]
         self._call("update_reservation_passengers", reservation_id=trip.id, passengers=listed)
 
     def certificate(self, trip: Trip, amount: int) -> None:
@@ -163,7 +163,7 @@ class Calls:
         offers, passengers, methods = (texts.look_up(parts[name].split()) for name in ("offers", "people", "methods"))
         cabin, insured = cast("Cabin", parts["cabin"]), bool(parts["insured"])
         (bags,) = texts.look_up([parts["bags"] or "0"])
-        people = [as_passenger(one) if isinstance(one, User) else one for one in passengers]
+        people = [as_passenger(passenger) if isinstance(passenger, User) else passenger for passenger in passengers]
         nonfree = max(0, bags - free_bags(self._values, self._user.membership, cabin) * len(people))
         extra: int = self._values["insurance_fee"] * insured * len(people) + self._values["extra_bag_fee"] * nonfree
         total: int = len(people) * sum(offer.price for offer in offers) + extra
@@ -176,7 +176,7 @@ class Calls:
             flight_type="round_trip" if offers[-1].ends[1] == origin else "one_way",
             cabin=cabin,
             flights=[listed for offer in offers for listed in _listed(offer)],
-            passengers=[one.model_dump() for one in people],
+            passengers=[person.model_dump() for person in people],
             payment_methods=self._split(total, methods),
             total_baggages=bags,
             nonfree_baggages=nonfree,
@@ -186,11 +186,11 @@ class Calls:
 
     def _split(self, total: int, methods: Sequence[PaymentMethod]) -> list[dict[str, Any]]:
         payments: list[dict[str, Any]] = []
-        for one in methods:
-            method = self._db.user(self._user.user_id).payment_methods[one.id]
+        for payer in methods:
+            method = self._db.user(self._user.user_id).payment_methods[payer.id]
             amount = total if isinstance(method, CreditCard) else min(total, int(method.amount))
             total -= amount
-            payments.append({"payment_id": one.id, "amount": amount})
+            payments.append({"payment_id": payer.id, "amount": amount})
         if total or not all(payment["amount"] for payment in payments):
             raise TaskFormatError("the payment methods do not fit the price", task_id=self._id)
         return payments

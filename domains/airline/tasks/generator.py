@@ -80,15 +80,15 @@ def tasks(db: AirlineDB) -> list[Task]:
 def tasks_by_id(db: AirlineDB, values: Values) -> dict[str, Task | str]:
     """Return the task of each scenario with other values of the policy, or why there is none."""
     world = World(db, values)
-    made: dict[str, Task | str] = {}
+    tasks: dict[str, Task | str] = {}
     for scenario in SCENARIOS:
         try:
-            made[scenario.task_id] = _task(scenario, world)
+            tasks[scenario.task_id] = _task(scenario, world)
         except ConfigurationError as error:
-            made[scenario.task_id] = str(error)
+            tasks[scenario.task_id] = str(error)
         except TaskFormatError as error:
-            made[scenario.task_id] = error.problem
-    return made
+            tasks[scenario.task_id] = error.problem
+    return tasks
 
 
 def _task(scenario: Scenario, world: World) -> Task:
@@ -112,8 +112,8 @@ def bundled_files(seed: int = DEFAULT_SEED) -> dict[str, str]:
     """
     db_text = _as_lines(database(seed).dump(), {"flights": 3}) + "\n"
     # Tasks are built from what the file says.
-    made = tasks(AirlineDB.model_validate_json(db_text))
-    return {"db.json": db_text, **task_files(made, splits([task.id for task in made]))}
+    new_tasks = tasks(AirlineDB.model_validate_json(db_text))
+    return {"db.json": db_text, **task_files(new_tasks, splits([task.id for task in new_tasks]))}
 
 
 def _as_lines(value: dict[str, Any], deeper: dict[str, int], depth: int = 2, indent: str = "") -> str:

@@ -41,9 +41,9 @@ class RandomWorld(World):
         return self._user_id in ("", *named) and self._taken.isdisjoint(named)
 
     def _choice(self, among: list[T], where: Callable[[T], object], ids: Callable[[T], tuple[str, ...]]) -> T:
-        for one in self._shuffled(among):
-            if self._is_free(ids(one)) and where(one):
-                return one
+        for candidate in self._shuffled(among):
+            if self._is_free(ids(candidate)) and where(candidate):
+                return candidate
         raise ConfigurationError("nobody fits the scenario")
 
     @property

@@ -93,24 +93,24 @@ class AirlineSampler(TaskSampler["Draft[User]"]):
     def _matters(self, rng: Random, count: int) -> list[Draft[User]]:
         """Draw so many matters of one user, about different reservations; one that ends in a transfer comes last."""
         environment = environment_of(self._db)
-        scenarios = [one for one in SCENARIOS if count == 1 or one.task_id not in NOT_COMBINABLE]
-        found: list[Draft[User]] = []
+        scenarios = [scenario for scenario in SCENARIOS if count == 1 or scenario.task_id not in NOT_COMBINABLE]
+        drafts: list[Draft[User]] = []
         for scenario in rng.sample(scenarios, len(scenarios)):
-            taken = frozenset[str]().union(*map(_reservations, found))
-            world = RandomWorld(self._db, rng, found[0].caller.user_id if found else "", taken)
+            taken_ids = frozenset[str]().union(*map(_reservations, drafts))
+            world = RandomWorld(self._db, rng, drafts[0].caller.user_id if drafts else "", taken_ids)
             try:
                 draft = scenario.draft(world, environment)
             except ConfigurationError:
                 if count == 1:
                     raise
                 continue
-            too_early = draft.transfers and len(found) < count - 1
-            if too_early or taken & _reservations(draft):
+            too_early = draft.transfers and len(drafts) < count - 1
+            if too_early or taken_ids & _reservations(draft):
                 # Its actions have been carried out: these matters cannot be used any more.
                 raise ConfigurationError("matters that do not go together")
-            found.append(draft)
-            if len(found) == count:
-                return found
+            drafts.append(draft)
+            if len(drafts) == count:
+                return drafts
         raise ConfigurationError("nobody has so many matters")
 
 

@@ -83,16 +83,16 @@ class World:
         return self._choice(self._users, where, lambda user: (user.user_id,))
 
     def _choice(self, among: list[T], where: Callable[[T], object], ids: Callable[[T], tuple[str, ...]]) -> T:
-        fitting = [one for one in among if where(one)]
+        fitting = [candidate for candidate in among if where(candidate)]
         if not fitting:
             raise ConfigurationError(_NOTHING)
         # Whom other values treat differently, a scenario with these values is about first.
-        found = min(
+        chosen = min(
             fitting,
             key=lambda one: [not getattr(one, "told_apart", False), *(self._used[one_id] for one_id in ids(one))],
         )
-        self._used.update(ids(found))
-        return found
+        self._used.update(ids(chosen))
+        return chosen
 
     @property
     def days(self) -> Sequence[str]:
@@ -101,8 +101,8 @@ class World:
 
     def choose(self, offers: Iterable[Offer], position: int) -> Offer | None:
         """Return the offer at a position; of fewer offers, counted round and round."""
-        found = list(offers)
-        return found[position % len(found)] if found else None
+        listed = list(offers)
+        return listed[position % len(listed)] if listed else None
 
     def pick_offer(self, fits: Callable[[str, str, str], Offer | None], *, skip: int = 0, choices: int = 2) -> Offer:
         """Return an offer of three digits that fits, where so many direct flights go a day.
@@ -116,8 +116,8 @@ class World:
             ConfigurationError: There is none.
         """
         ways = ((*ends, date) for date in self.days for ends in self.pairs())
-        found = (fits(*way) for way in ways if self.count_direct(*way) >= choices)
-        return require_found(self.choose((offer for offer in found if offer and offer.price >= 100), skip * 11))
+        fitting = (fits(*way) for way in ways if self.count_direct(*way) >= choices)
+        return require_found(self.choose((offer for offer in fitting if offer and offer.price >= 100), skip * 11))
 
     def trips(self, user: User) -> list[Trip]:
         """Return all trips of a user, in the order of the profile."""
@@ -126,10 +126,10 @@ class World:
     def offers(self, origin: str, destination: str, date: str, cabin: Cabin, people: int = 1) -> list[Offer]:
         """Return direct flights with enough seats, the cheapest first."""
         days = self._open(origin, destination, date)
-        found = [
+        direct = [
             Offer((flight,), (date,), day.prices[cabin]) for flight, day in days if day.available_seats[cabin] >= people
         ]
-        return sorted(found, key=lambda offer: offer.price)
+        return sorted(direct, key=lambda offer: offer.price)
 
     def cheapest(self, origin: str, destination: str, date: str, cabin: Cabin, people: int = 1) -> Offer | None:
         """Return the one cheapest direct flight with enough seats; None where there is none, or more than one."""
@@ -160,7 +160,7 @@ class World:
 
     def connections(self, origin: str, destination: str, date: str, cabin: Cabin, people: int = 1) -> list[Offer]:
         """Return connections with one stop that have enough seats, the cheapest first."""
-        found = [
+        with_stop = [
             Offer(
                 flights=(self.db.flight(first.flight_number), self.db.flight(second.flight_number)),
                 dates=(first.date or "", second.date or ""),
@@ -169,7 +169,7 @@ class World:
             for first, second in onestop_flights(self.db.flights, origin, destination, date)
             if min(first.available_seats[cabin], second.available_seats[cabin]) >= people
         ]
-        return sorted(found, key=lambda offer: offer.price)
+        return sorted(with_stop, key=lambda offer: offer.price)
 
     def pairs(self) -> Iterable[tuple[str, str]]:
         """Return the ends of direct flights."""

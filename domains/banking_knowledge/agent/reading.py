@@ -42,41 +42,41 @@ class Library:
 
     def _add(self, start: re.Pattern[str], text: str) -> None:
         starts = list(start.finditer(text))
-        for number, found in enumerate(starts, 1):
-            content = text[found.end() : starts[number].start() if number < len(starts) else len(text)]
+        for number, heading in enumerate(starts, 1):
+            content = text[heading.end() : starts[number].start() if number < len(starts) else len(text)]
             since = _SINCE.search(content)
-            read = Read(found["title"], content, american(since[1]) if since else date.min)
-            known = self._read.get(read.title)
-            if known is None or known.since < read.since:
-                self._read[read.title] = read
+            document = Read(heading["title"], content, american(since[1]) if since else date.min)
+            known = self._read.get(document.title)
+            if known is None or known.since < document.since:
+                self._read[document.title] = document
 
     def tool(self, name: str) -> str | None:
         """Return the hidden tool whose name begins like this, as the latest document that names it has it."""
-        named = [
-            (read.since, found[1])
-            for read in self._read.values()
-            if (found := re.search(rf"`({re.escape(name)}(?:_\d{{4}})?)`", read.content))
+        versions = [
+            (document.since, match[1])
+            for document in self._read.values()
+            if (match := re.search(rf"`({re.escape(name)}(?:_\d{{4}})?)`", document.content))
         ]
-        return max(named)[1] if named else None
+        return max(versions)[1] if versions else None
 
     def fact(self, label: str, title: str = "") -> str | None:
         """Return what a document states about something; the title may be its beginning only."""
-        for read in sorted(self._read.values(), key=lambda read: read.since, reverse=True):
-            found = re.search(rf"(?m)^- {re.escape(label)}: (.+)$", read.content)
-            if found and read.title.startswith(title):
-                return found[1]
+        for document in sorted(self._read.values(), key=lambda read: read.since, reverse=True):
+            match = re.search(rf"(?m)^- {re.escape(label)}: (.+)$", document.content)
+            if match and document.title.startswith(title):
+                return match[1]
         return None
 
     def answer(self, question: str) -> str | None:
         """Return the statement that shares the most words with a question; None if no label is asked for."""
-        asked = set(_WORD.findall(question.lower()))
+        question_words = set(_WORD.findall(question.lower()))
         best: tuple[float, str] = (0.0, "")
-        for read in self._read.values():
-            title = set(_WORD.findall(read.title.lower()))
-            for label, value in re.findall(r"(?m)^- ([^:\n]+): (.+)$", read.content):
+        for document in self._read.values():
+            title = set(_WORD.findall(document.title.lower()))
+            for label, value in re.findall(r"(?m)^- ([^:\n]+): (.+)$", document.content):
                 words = set(_WORD.findall(label.lower()))
-                score = len(words & asked) / len(words) + len(title & asked) / len(title)
-                best = max(best, (score, f"{label} ({read.title}): {value}"))
+                score = len(words & question_words) / len(words) + len(title & question_words) / len(title)
+                best = max(best, (score, f"{label} ({document.title}): {value}"))
         return best[1] or None
 
 
@@ -87,8 +87,8 @@ def records(text: str) -> list[dict[str, str]]:
 
 def card_records(text: str) -> list[dict[str, Any]]:
     """Return the debit cards of an answer, which are JSON; none if there is no card."""
-    found: list[dict[str, Any]] = json.loads(text) if text.startswith("[") else []
-    return found
+    cards: list[dict[str, Any]] = json.loads(text) if text.startswith("[") else []
+    return cards
 
 
 def american(text: str) -> date:
@@ -98,20 +98,20 @@ def american(text: str) -> date:
 
 def first_date(text: str) -> str | None:
     """Return the first date in a text, as it is written."""
-    found = re.search(r"\b\d\d/\d\d/\d{4}\b", text)
-    return found[0] if found else None
+    match = re.search(r"\b\d\d/\d\d/\d{4}\b", text)
+    return match[0] if match else None
 
 
 def amount(text: str | None) -> float | None:
     """Return the first amount in dollars in a text."""
-    found = re.search(r"\$\s?([\d,]*\d(?:\.\d\d?)?)", text or "")
-    return float(found[1].replace(",", "")) if found else None
+    match = re.search(r"\$\s?([\d,]*\d(?:\.\d\d?)?)", text or "")
+    return float(match[1].replace(",", "")) if match else None
 
 
 def number(text: str | None) -> float | None:
     """Return the first number in a text."""
-    found = re.search(r"\d[\d,]*(?:\.\d+)?", text or "")
-    return float(found[0].replace(",", "")) if found else None
+    match = re.search(r"\d[\d,]*(?:\.\d+)?", text or "")
+    return float(match[0].replace(",", "")) if match else None
 
 
 def money(text: str) -> float:
@@ -126,10 +126,10 @@ def dollars(value: float) -> str:
 
 def mentioned(text: str, names: Iterable[str]) -> list[str]:
     """Return the names that occur in a text, the first mentioned first; a longer name hides one that is part of it."""
-    found = {name: text.lower().find(name.lower()) for name in names}
-    there = [name for name, place in found.items() if place >= 0]
-    hidden = {one for one in there for other in there if one != other and one in other and text.count(one) == 1}
-    return sorted((name for name in there if name not in hidden), key=found.__getitem__)
+    positions = {name: text.lower().find(name.lower()) for name in names}
+    there = [name for name, place in positions.items() if place >= 0]
+    hidden = {name for name in there for other in there if name != other and name in other and text.count(name) == 1}
+    return sorted((name for name in there if name not in hidden), key=positions.__getitem__)
 
 
 def choice(choices: Iterable[tuple[str, str]], text: str) -> str:

@@ -110,10 +110,10 @@ class Session(dialog.Session[dialog.Plan]):
         Raises:
             Declined: No document that was read states it.
         """
-        found = self.library.fact(label, title)
-        if found is None:
+        value = self.library.fact(label, title)
+        if value is None:
             raise Declined(f"I find no document that states this: {label.lower()}")
-        return found
+        return value
 
     def figure(self, label: str, title: str = "") -> float:
         """Return a figure that a document states; ``none`` and ``free`` are 0.
@@ -189,12 +189,12 @@ class Session(dialog.Session[dialog.Plan]):
         yield from self.search(
             "check who a customer is: full name and two of date of birth, phone number, log_verification"
         )
-        said = ""
+        answers = ""
         for question in (_WHO, f"That does not match. {_WHO}"):
             # A customer may give a part of it in each answer; what was said last counts first.
             answer = yield from self.ask(question)
-            said = f"{answer} {said}"
-            record = yield from self._find(said)
+            answers = f"{answer} {answers}"
+            record = yield from self._find(answers)
             if record:
                 self.user = record
                 more = {"full_name": record["name"], "phone": record["phone_number"]}
@@ -220,8 +220,8 @@ class Session(dialog.Session[dialog.Plan]):
         """Return today's date."""
         if not self.now:
             heard = yield from self.call("get_current_time")
-            found = re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \w+", heard.text)
-            self.now = found[0] if found else ""
+            match = re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \w+", heard.text)
+            self.now = match[0] if match else ""
         year, month, day = self.now[:10].split("-")
         return reading.american(f"{month}/{day}/{year}")
 
@@ -252,14 +252,14 @@ class Session(dialog.Session[dialog.Plan]):
         Raises:
             Declined: There is none, or there are several.
         """
-        fitting = [one for one in accounts if not kind or one.get("class") == kind]
-        names = reading.mentioned(text, {one.get("level", "") for one in fitting if one.get("level")})
-        named = [one for one in fitting if names and one.get("level") == names[0]]
-        found = named or fitting
-        if len(found) != 1:
+        fitting = [account for account in accounts if not kind or account.get("class") == kind]
+        names = reading.mentioned(text, {account.get("level", "") for account in fitting if account.get("level")})
+        named_accounts = [account for account in fitting if names and account.get("level") == names[0]]
+        candidates = named_accounts or fitting
+        if len(candidates) != 1:
             raise Declined("I do not find the account that you mean")
-        self.known |= {"account_id": found[0]["account_id"], "checking_account_id": found[0]["account_id"]}
-        return found[0]
+        self.known |= {"account_id": candidates[0]["account_id"], "checking_account_id": candidates[0]["account_id"]}
+        return candidates[0]
 
     def credit_card(self, text: str) -> Talk[dict[str, str]]:
         """Return the credit card account that is meant.
@@ -270,11 +270,11 @@ class Session(dialog.Session[dialog.Plan]):
         heard = yield from self.call("get_credit_card_accounts_by_user", user_id=self.user["user_id"])
         cards = reading.records(heard.text)
         names = reading.mentioned(text, {card["card_type"] for card in cards})
-        found = [card for card in cards if names and card["card_type"] == names[0]] or cards
-        if len(found) != 1:
+        named_cards = [card for card in cards if names and card["card_type"] == names[0]] or cards
+        if len(named_cards) != 1:
             raise Declined("I do not find the credit card that you mean")
-        self.known["credit_card_account_id"] = found[0]["account_id"]
-        return found[0]
+        self.known["credit_card_account_id"] = named_cards[0]["account_id"]
+        return named_cards[0]
 
     def debit_cards(self, text: str) -> Talk[tuple[dict[str, str], list[dict[str, Any]]]]:
         """Return the checking account that is meant, and its debit cards."""
@@ -291,8 +291,8 @@ class Session(dialog.Session[dialog.Plan]):
             Declined: There is none, or there are several.
         """
         account, cards = yield from self.debit_cards(text)
-        found = [card for card in cards if card["status"] == status]
-        if len(found) != 1:
+        in_status = [card for card in cards if card["status"] == status]
+        if len(in_status) != 1:
             raise Declined(f"I do not find a debit card that is {status.lower()}")
-        self.known["card_id"] = found[0]["card_id"]
-        return account, found[0]
+        self.known["card_id"] = in_status[0]["card_id"]
+        return account, in_status[0]

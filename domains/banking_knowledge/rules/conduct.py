@@ -39,10 +39,10 @@ _CONFIRMATION: Final = confirmation(_SENTENCE, exempt=_EXEMPT)
 
 
 def _confirmation(trajectory: Trajectory) -> Iterator[Breach]:
-    shown = unwrapped(trajectory)
-    for breach in _CONFIRMATION.check(shown):
+    real_calls = unwrapped(trajectory)
+    for breach in _CONFIRMATION.check(real_calls):
         call = breach.call
-        answers = shown.user_texts(before=call)
+        answers = real_calls.user_texts(before=call)
         if not (call and call.name in _OWN_QUESTION and answers and is_yes(answers[-1].text)):
             yield breach
 

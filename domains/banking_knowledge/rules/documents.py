@@ -19,8 +19,8 @@ _HIDDEN = {UNLOCK: "agent_tool_name", CALL: "agent_tool_name", GIVE: "discoverab
 
 def documents_before(trajectory: Trajectory, call: MadeCall) -> str:
     """Return the texts that searches have shown before a call, and the documents in the policy."""
-    found = (each.result or "" for each in trajectory.before(call) if is_search(each))
-    return "\n".join([trajectory.policy, *found])
+    results = (earlier.result or "" for earlier in trajectory.before(call) if is_search(earlier))
+    return "\n".join([trajectory.policy, *results])
 
 
 def is_search(call: MadeCall) -> bool:
@@ -50,13 +50,13 @@ def _documents_first(trajectory: Trajectory) -> Iterator[Breach]:
 def _unlocked_first(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.calls:
         name = _named_tool(call) if call.name == CALL else None
-        unlocked = [_named_tool(each) for each in trajectory.before(call) if each.name == UNLOCK]
+        unlocked = [_named_tool(earlier) for earlier in trajectory.before(call) if earlier.name == UNLOCK]
         if name and name not in unlocked:
             yield trajectory.breach(call, f"{name} was not unlocked before")
 
 
 def _needed_tools(trajectory: Trajectory) -> Iterator[Breach]:
-    called = [_named_tool(each) for each in trajectory.calls if each.name == CALL]
+    called = [_named_tool(other) for other in trajectory.calls if other.name == CALL]
     for call in trajectory.calls:
         name = _named_tool(call)
         if call.name == UNLOCK and name not in called and not (call.result or "").startswith("Error"):
@@ -67,7 +67,7 @@ def _explained_tools(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.of_tool(GIVE):
         name = _named_tool(call)
         later = [turn.text for turn in trajectory.agent_texts(after=call)]
-        used = any(each.arguments.get(_HIDDEN[GIVE]) == name for each in trajectory.user_calls)
+        used = any(user_call.arguments.get(_HIDDEN[GIVE]) == name for user_call in trajectory.user_calls)
         refused = (call.result or "").startswith("Error")
         if name and not refused and not used and not any(mentions(text, name) for text in later):
             yield trajectory.breach(call, f"{name} was given, and the customer neither was asked to use it nor did")

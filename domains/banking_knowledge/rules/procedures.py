@@ -24,12 +24,14 @@ _CREDIT: Final = "apply_savings_account_credit_6831"
 
 
 def _card_action(trajectory: Trajectory) -> Iterator[Breach]:
-    shown = unwrapped(trajectory)
-    for dispute in shown.of_tool(_DISPUTE):
+    real_calls = unwrapped(trajectory)
+    for dispute in real_calls.of_tool(_DISPUTE):
         card, action = dispute.arguments.get("card_id"), str(dispute.arguments.get("card_action"))
-        done = [call for call in shown.of_tool(*_CARD_ACTIONS.get(action, ())) if call.arguments.get("card_id") == card]
-        if action in _CARD_ACTIONS and not done:
-            yield shown.breach(
+        actions = [
+            call for call in real_calls.of_tool(*_CARD_ACTIONS.get(action, ())) if call.arguments.get("card_id") == card
+        ]
+        if action in _CARD_ACTIONS and not actions:
+            yield real_calls.breach(
                 dispute, f"{action} is recorded for card {card}, and not done: {_CARD_ACTIONS[action][0]}"
             )
 
@@ -40,12 +42,12 @@ def _steps(
     """Return the check that calls of some tools have others beside them for the same account, before or after them."""
 
     def check(trajectory: Trajectory) -> Iterator[Breach]:
-        shown = unwrapped(trajectory)
-        for call in shown.of_tool(*tools):
+        real_calls = unwrapped(trajectory)
+        for call in real_calls.of_tool(*tools):
             about = call.arguments.get(argument)
             for name in needed if concerns is None or concerns(call) else ():
-                if not any(each.arguments.get(argument) == about for each in shown.of_tool(name)):
-                    yield shown.breach(call, f"{name} was not called for {about}")
+                if not any(step.arguments.get(argument) == about for step in real_calls.of_tool(name)):
+                    yield real_calls.breach(call, f"{name} was not called for {about}")
 
     return check
 

@@ -40,7 +40,7 @@ def _inner(call: MadeCall) -> MadeCall:
 
 def _object(text: Any) -> dict[str, Any]:
     try:
-        found = json.loads(text) if isinstance(text, str) else text
+        arguments = json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return arguments if isinstance(arguments, dict) else {}

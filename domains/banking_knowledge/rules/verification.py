@@ -36,14 +36,14 @@ _RECORD_ID = re.compile(r"(?m)^   user_id: (\S+)$")
 
 
 def _identification(trajectory: Trajectory) -> Iterator[Breach]:
-    shown = unwrapped(trajectory)
-    for call in shown.calls:
+    real_calls = unwrapped(trajectory)
+    for call in real_calls.calls:
         if call.name == _LOG:
-            missing = _missing_proof(shown, call)
+            missing = _missing_proof(real_calls, call)
             if missing:
-                yield shown.breach(call, missing)
-        elif _needs_proof(call) and not any(each.name == _LOG for each in shown.before(call)):
-            yield shown.breach(call, "before the customer was verified")
+                yield real_calls.breach(call, missing)
+        elif _needs_proof(call) and not any(earlier.name == _LOG for earlier in real_calls.before(call)):
+            yield real_calls.breach(call, "before the customer was verified")
 
 
 def _needs_proof(call: MadeCall) -> bool:
@@ -52,13 +52,13 @@ def _needs_proof(call: MadeCall) -> bool:
 
 def _missing_proof(trajectory: Trajectory, call: MadeCall) -> str | None:
     """Return what the customer has not given before a verification was logged; None if it was all given."""
-    said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+    user_text = " ".join(turn.text for turn in trajectory.user_texts(before=call))
     name = str(call.arguments.get("name", ""))
-    if not all(mentions(said, word) for word in name.split()):
+    if not all(mentions(user_text, word) for word in name.split()):
         return f"the customer has not given the name {name}"
-    given = [proof for proof in _PROOFS if _gives(said, proof, str(call.arguments.get(proof, "")))]
-    if len(given) < 2:
-        return f"the customer has given {len(given)} of date of birth, phone number, email and postal address"
+    proofs = [proof for proof in _PROOFS if _gives(user_text, proof, str(call.arguments.get(proof, "")))]
+    if len(proofs) < 2:
+        return f"the customer has given {len(proofs)} of date of birth, phone number, email and postal address"
     return None
 
 
@@ -74,14 +74,14 @@ def _gives(said: str, proof: str, value: str) -> bool:
 
 def _has_date(said: str, value: str) -> bool:
     """Return whether a text has a date such as 10/20/1989 in other forms."""
-    found = re.fullmatch(r"(\d\d)/(\d\d)/(\d{4})", value)
-    if not found:
+    match = re.fullmatch(r"(\d\d)/(\d\d)/(\d{4})", value)
+    if not match:
         return False
-    month, day = int(found[1]), int(found[2])
+    month, day = int(match[1]), int(match[2])
     name = _MONTHS[month - 1]
     spelled = rf"\b{name}\w*\.? {day}(?:st|nd|rd|th)?\b|\b{day}(?:st|nd|rd|th)? (?:of )?{name}"
-    forms = rf"\b0?{month}[/.-]0?{day}[/.-]{found[3]}\b|\b{found[3]}-{found[1]}-{found[2]}\b"
-    return bool(re.search(forms, said) or (found[3] in said and re.search(spelled, said, re.IGNORECASE)))
+    forms = rf"\b0?{month}[/.-]0?{day}[/.-]{match[3]}\b|\b{match[3]}-{match[1]}-{match[2]}\b"
+    return bool(re.search(forms, said) or (match[3] in said and re.search(spelled, said, re.IGNORECASE)))
 
 
 def _verification_log(trajectory: Trajectory) -> Iterator[Breach]:
@@ -92,8 +92,8 @@ def _verification_log(trajectory: Trajectory) -> Iterator[Breach]:
         if not trajectory.dialog:
             continue  # reference calls look nothing up
         before = trajectory.before(call)
-        profiles = "\n".join(each.result or "" for each in before if each.name in _PROFILES)
-        clock = " ".join(each.result or "" for each in before if each.name == "get_current_time")
+        profiles = "\n".join(earlier.result or "" for earlier in before if earlier.name in _PROFILES)
+        clock = " ".join(earlier.result or "" for earlier in before if earlier.name == "get_current_time")
         for name, value in call.arguments.items():
             seen = str(value) in clock if name == "time_verified" else f"   {name}: {value}\n" in f"{profiles}\n"
             if not seen:
@@ -102,20 +102,20 @@ def _verification_log(trajectory: Trajectory) -> Iterator[Breach]:
 
 
 def _own_records(trajectory: Trajectory) -> Iterator[Breach]:
-    shown = unwrapped(trajectory)
-    for call in shown.calls:
-        logged = [each.arguments.get("user_id") for each in shown.before(call) if each.name == _LOG]
+    real_calls = unwrapped(trajectory)
+    for call in real_calls.calls:
+        logged = [earlier.arguments.get("user_id") for earlier in real_calls.before(call) if earlier.name == _LOG]
         if call.name in _PROFILES:
             whose = set(_RECORD_ID.findall(call.result or ""))
-            if shown.dialog and not _was_said(shown, call) and not whose <= {*logged}:
-                yield shown.breach(call, "shows a profile of somebody whom the customer has not named")
+            if real_calls.dialog and not _was_said(real_calls, call) and not whose <= {*logged}:
+                yield real_calls.breach(call, "shows a profile of somebody whom the customer has not named")
         elif logged and call.name != _LOG and "user_id" in call.arguments and call.arguments["user_id"] not in logged:
-            yield shown.breach(call, f"user_id {call.arguments['user_id']} is not the customer {logged[0]}")
+            yield real_calls.breach(call, f"user_id {call.arguments['user_id']} is not the customer {logged[0]}")
 
 
 def _was_said(trajectory: Trajectory, call: MadeCall) -> bool:
-    said: Any = " ".join(turn.text for turn in trajectory.user_texts(before=call))
-    return all(mentions(said, value) for value in call.arguments.values())
+    user_text: Any = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+    return all(mentions(user_text, value) for value in call.arguments.values())
 
 
 VERIFICATION_RULES = [

@@ -106,12 +106,14 @@ def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
     """
     seen: Counter[str] = Counter()
     tasks = []
-    for one in scenarios:
-        drafts = sorted(one.drafts(world), key=lambda draft: seen[draft.caller["user_id"]])
+    for scenario in scenarios:
+        drafts = sorted(scenario.drafts(world), key=lambda draft: seen[draft.caller["user_id"]])
         if not drafts:
-            raise ConfigurationError(f"nobody in the bank's tables fits the scenario {one.task_id!r}: another seed?")
+            raise ConfigurationError(
+                f"nobody in the bank's tables fits the scenario {scenario.task_id!r}: another seed?"
+            )
         seen[drafts[0].caller["user_id"]] += 1
-        tasks.append(build_task(one, drafts[0]))
+        tasks.append(build_task(scenario, drafts[0]))
     return tasks
 
 
@@ -138,17 +140,17 @@ def _whole(draft: Draft) -> list[Call]:
     """Return the reference actions with the identification, each tool unlocked once."""
     transferred = any(call.name == TRANSFER for call in draft.calls)
     # Where each action is graded, how the customer is found is up to the agent.
-    found = [] if transferred else [look_up(draft.caller)]
-    calls = [*found, log(draft.caller), *draft.calls] if draft.identified else list(draft.calls)
+    lookups = [] if transferred else [look_up(draft.caller)]
+    calls = [*lookups, log(draft.caller), *draft.calls] if draft.identified else list(draft.calls)
     unlocked: set[str] = set()
-    kept = []
+    needed = []
     for call in calls:
         if call.name == UNLOCK:
             if call.arguments["agent_tool_name"] in unlocked:
                 continue
             unlocked.add(call.arguments["agent_tool_name"])
-        kept.append(call)
-    return kept
+        needed.append(call)
+    return needed
 
 
 def _action(number: int, call: Call) -> Action:

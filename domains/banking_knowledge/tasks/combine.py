@@ -49,8 +49,11 @@ class MatterPool:
 
     def __init__(self, world: World, scenarios: Iterable[Scenario]) -> None:
         self._matters = {
-            one.task_id: [Matter((one.task_id, number), one, draft) for number, draft in enumerate(one.drafts(world))]
-            for one in scenarios
+            scenario.task_id: [
+                Matter((scenario.task_id, number), scenario, draft)
+                for number, draft in enumerate(scenario.drafts(world))
+            ]
+            for scenario in scenarios
         }
         by_customer: dict[str, list[Matter]] = defaultdict(list)
         for matters in self._matters.values():
@@ -87,12 +90,18 @@ def _independent(rng: random.Random, matters: list[Matter], count: int) -> list[
     touched: set[str] = set()
     products: set[str] = set()
     for matter in rng.sample(matters, len(matters)):
-        named = set(re.findall(r"\b[A-Z][\w-]+ (?:Account|Card|Cash Back)\b|\b\w+ card\b", matter.draft.reason))
-        if touched & _touched(matter.draft) or products & named or matter.scenario in [one.scenario for one in chosen]:
+        products_named = set(
+            re.findall(r"\b[A-Z][\w-]+ (?:Account|Card|Cash Back)\b|\b\w+ card\b", matter.draft.reason)
+        )
+        if (
+            touched & _touched(matter.draft)
+            or products & products_named
+            or matter.scenario in [other.scenario for other in chosen]
+        ):
             continue
         chosen.append(matter)
         touched |= _touched(matter.draft)
-        products |= named
+        products |= products_named
         if len(chosen) == count:
             break
     return chosen

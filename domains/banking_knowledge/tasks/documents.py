@@ -33,7 +33,10 @@ def stated(document_id: str, label: str) -> str:
 
 def document_files() -> dict[str, str]:
     """Return the texts of the files about products by name."""
-    return {f"{one.id}.json": json.dumps(one._asdict(), indent=1, ensure_ascii=False) + "\n" for one in _documents()}
+    return {
+        f"{document.id}.json": json.dumps(document._asdict(), indent=1, ensure_ascii=False) + "\n"
+        for document in _documents()
+    }
 
 
 class _Form(NamedTuple):

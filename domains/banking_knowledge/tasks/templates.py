@@ -56,9 +56,9 @@ def fill(template: Any, case: Case) -> Any:
     """Return a template with the facts of a case."""
     filled: Any = template
     if isinstance(template, str):
-        found = _VALUE.fullmatch(template)
-        value = Formatter().get_field(found[1], (), vars(case))[0] if found else None
-        filled = fill(value, case) if found else template.format_map(vars(case))
+        match = _VALUE.fullmatch(template)
+        value = Formatter().get_field(match[1], (), vars(case))[0] if match else None
+        filled = fill(value, case) if match else template.format_map(vars(case))
     elif callable(template):
         filled = fill(template(case), case)
     elif isinstance(template, dict):

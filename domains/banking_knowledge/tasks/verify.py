@@ -75,13 +75,13 @@ def _check_knowledge(task: Task, environment: Environment) -> None:
     known = {source: parts for source, parts in known.items() if source != "script" or script}
     for action in task.criteria.actions or []:
         if action.name == "log_verification":
-            found = environment.call("get_user_information_by_name", {"customer_name": action.arguments["name"]})
+            profile = environment.call("get_user_information_by_name", {"customer_name": action.arguments["name"]})
             clock = environment.call("get_current_time", {})
             for parts in known.values():
-                parts += [found.content or "", clock.content or ""]
+                parts += [profile.content or "", clock.content or ""]
         for source, parts in known.items():
-            read = "\n".join(parts)
-            missing = next((fact for fact in _facts(_decoded(action)) if fact not in read), None)
+            texts_read = "\n".join(parts)
+            missing = next((fact for fact in _facts(_decoded(action)) if fact not in texts_read), None)
             problem = f"{action.action_id}: where should the agent know {missing!r} from? It does not come from"
             require(missing is None, task, f"{problem} the {source}, the required documents, nor from what was read")
         reply = environment.call(action.name, action.arguments, action.requestor)

@@ -31,8 +31,8 @@ class World:
 
     def accounts(self, user: Record, kind: str = "") -> list[Record]:
         """Return a customer's bank accounts, of one class or all."""
-        found = self._of("accounts", "user_id", user["user_id"])
-        return [account for account in found if account["class"] == kind or not kind]
+        owned = self._of("accounts", "user_id", user["user_id"])
+        return [account for account in owned if account["class"] == kind or not kind]
 
     def credit_cards(self, user: Record) -> list[Record]:
         """Return a customer's credit card accounts."""

@@ -228,7 +228,9 @@ class AccountCredits(Toolkit[BankDB]):
         require_all(account_id, user_id)
         require_given(expected_apy, actual_apy, amount_difference)
         text = "expected_apy, actual_apy, and amount_difference must be numbers."
-        expected, actual, difference = (number(each, text) for each in (expected_apy, actual_apy, amount_difference))
+        expected, actual, difference = (
+            number(figure, text) for figure in (expected_apy, actual_apy, amount_difference)
+        )
         account, user = found(self.db.accounts, account_id, "Account"), found(self.db.users, user_id, "User")
         report = id_of("interest_report", account_id, user_id, expected, actual, TODAY, length=16, prefix="IDR_")
         return lines(

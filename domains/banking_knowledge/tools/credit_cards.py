@@ -69,8 +69,8 @@ class CreditCards(Toolkit[BankDB]):
             "status": "ORDERED",
             "old_card_cancelled": True,
         }
-        taken = "Order may have already been placed for this card replacement."
-        require(add(self.db.credit_card_orders, order, record), taken)
+        problem = "Order may have already been placed for this card replacement."
+        require(add(self.db.credit_card_orders, order, record), problem)
         if credit_card_account_id in self.db.credit_card_accounts:
             self.db.credit_card_accounts[credit_card_account_id].update(status="CLOSED", closed_date=TODAY)
         method, days = ("Expedited", "2-3") if expedited_shipping else ("Standard", "7-10")
@@ -132,8 +132,8 @@ class CreditCards(Toolkit[BankDB]):
             "rewards_earned": "0 points",
             "credit_reason": reason,
         }
-        taken = f"Failed to apply statement credit. Transaction ID '{credit}' may already exist."
-        require(add(self.db.credit_card_transaction_history, credit, record), taken)
+        problem = f"Failed to apply statement credit. Transaction ID '{credit}' may already exist."
+        require(add(self.db.credit_card_transaction_history, credit, record), problem)
         return executed(
             "Statement credit applied successfully.",
             "apply_statement_credit_8472",
@@ -169,8 +169,8 @@ class CreditCards(Toolkit[BankDB]):
             "applied_at": TODAY,
             "status": "ACTIVE",
         }
-        taken = f"Failed to apply account flag. Flag ID '{flag}' may already exist."
-        require(add(self.db.credit_card_account_flags, flag, record), taken)
+        problem = f"Failed to apply account flag. Flag ID '{flag}' may already exist."
+        require(add(self.db.credit_card_account_flags, flag, record), problem)
         return lines(
             "Account flag applied successfully!",
             f"  - Flag ID: {flag}",
@@ -292,9 +292,9 @@ class CreditLimits(Toolkit[BankDB]):
         """Submit a request, which waits for a decision."""
         require_all(credit_card_account_id, user_id)
         require_given(requested_increase_amount)
-        wanted = "Invalid requested_increase_amount. Must be a whole number"
-        amount = number(requested_increase_amount, f"{wanted}.")
-        require(amount == int(amount), f"{wanted} of dollars.")
+        problem = "Invalid requested_increase_amount. Must be a whole number"
+        amount = number(requested_increase_amount, f"{problem}.")
+        require(amount == int(amount), f"{problem} of dollars.")
         require(amount > 0, "Requested increase amount must be positive.")
         require_owner(self.db, credit_card_account_id, user_id)
         request = _request_id(credit_card_account_id, user_id, amount)

@@ -254,7 +254,7 @@ class DebitCardActivation(Toolkit[BankDB]):
     ) -> str:
         """Activate the first card of an account."""
         require_card_data(card_id, last_4_digits, expiration_date, cvv, pin)
-        done = self._activate("activate_debit_card_8291", card_id, last_4_digits)
+        activation = self._activate("activate_debit_card_8291", card_id, last_4_digits)
         return lines(
             "New Debit Card Activation Successful",
             f"Card ID: {card_id}",
@@ -263,7 +263,7 @@ class DebitCardActivation(Toolkit[BankDB]):
             "",
             "Your card is now ready to use at any ATM or point of sale terminal.",
             "For security, please sign the back of your card.",
-            f"\nNote: Previous card(s) have been deactivated: {done.others}" if done.others else None,
+            f"\nNote: Previous card(s) have been deactivated: {activation.others}" if activation.others else None,
         )
 
     @hidden("write")
@@ -272,11 +272,11 @@ class DebitCardActivation(Toolkit[BankDB]):
     ) -> str:
         """Activate a card that replaces a lost, stolen or abused one."""
         require_card_data(card_id, last_4_digits, expiration_date, cvv, pin)
-        done = self._activate("activate_debit_card_8292", card_id, last_4_digits)
+        activation = self._activate("activate_debit_card_8292", card_id, last_4_digits)
         return lines(
             "Replacement Debit Card Activation Successful",
             f"Card ID: {card_id}",
-            f"Replacement Reason: {titled(done.reason)}",
+            f"Replacement Reason: {titled(activation.reason)}",
             "Status: ACTIVE",
             f"Activation Date: {TODAY}",
             "",
@@ -286,9 +286,11 @@ class DebitCardActivation(Toolkit[BankDB]):
             "- Please review your recent transactions for any unauthorized charges",
             "- Report any suspicious activity immediately",
             "- Since fraud was suspected, we recommend changing your online banking password"
-            if done.reason == "fraud"
+            if activation.reason == "fraud"
             else None,
-            f"\nPrevious card(s) have been deactivated for security: {done.others}" if done.others else None,
+            f"\nPrevious card(s) have been deactivated for security: {activation.others}"
+            if activation.others
+            else None,
         )
 
     @hidden("write")
@@ -297,22 +299,22 @@ class DebitCardActivation(Toolkit[BankDB]):
     ) -> str:
         """Activate a card that was issued again; the old one works for another day."""
         require_card_data(card_id, last_4_digits, expiration_date, cvv, pin)
-        done = self._activate("activate_debit_card_8293", card_id, last_4_digits)
+        activation = self._activate("activate_debit_card_8293", card_id, last_4_digits)
         return lines(
             "Reissued Debit Card Activation Successful",
             f"Card ID: {card_id}",
-            f"Reissue Reason: {titled(done.reason)}",
+            f"Reissue Reason: {titled(activation.reason)}",
             "Status: ACTIVE",
             f"Activation Date: {TODAY}",
             "",
             "Your reissued card is now ready to use.",
-            f"\nNote: Your previous card(s) ({done.others}) will remain active for {_GRACE_HOURS} hours "
+            f"\nNote: Your previous card(s) ({activation.others}) will remain active for {_GRACE_HOURS} hours "
             "as a grace period.\n"
             f"After {_GRACE_HOURS} hours, the old card(s) will be automatically deactivated."
-            if done.others
+            if activation.others
             else None,
             "\nReminder: If your card number changed, please update any recurring payments with your new card details."
-            if done.reason in ("expired", "bank_reissue")
+            if activation.reason in ("expired", "bank_reissue")
             else None,
         )
 

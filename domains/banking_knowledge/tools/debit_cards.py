@@ -320,8 +320,8 @@ class DebitCardLimits(Toolkit[BankDB]):
         require_all(limit_type, text="Missing required parameter: limit_type.")
         require(limit_type in list(_NAMES), f"Invalid limit_type '{limit_type}'. Must be 'atm' or 'purchase'.")
         require_given(new_limit, text="Missing required parameter: new_limit.")
-        wanted = _whole(new_limit)
-        require(wanted > 0, "new_limit must be a positive amount.")
+        limit = _whole(new_limit)
+        require(limit > 0, "new_limit must be a positive amount.")
         account = self._account_of(card_id, found(self.db.debit_cards, card_id, "Debit card"))
         field = f"daily_{limit_type}_limit"
         current = (self.db.debit_cards.peek(card_id) or {}).get(field)
@@ -329,13 +329,13 @@ class DebitCardLimits(Toolkit[BankDB]):
             current = _default_limit(limit_type, account)
         most = int(current * _MOST)
         require(
-            wanted <= most,
-            f"Requested limit ${wanted} exceeds the maximum allowed temporary increase. "
+            limit <= most,
+            f"Requested limit ${limit} exceeds the maximum allowed temporary increase. "
             f"Maximum temporary limit is ${most} (150% of current ${current} limit).",
         )
-        require(wanted > current, f"Requested limit ${wanted} is not higher than the current limit of ${current}.")
+        require(limit > current, f"Requested limit ${limit} is not higher than the current limit of ${current}.")
         changed = {
-            field: wanted,
+            field: limit,
             f"temporary_{limit_type}_limit_increase": True,
             f"original_{limit_type}_limit": current,
             f"temporary_{limit_type}_limit_expires": TODAY,
@@ -345,8 +345,8 @@ class DebitCardLimits(Toolkit[BankDB]):
             f"Temporary {_NAMES[limit_type]} Increase Granted Successfully",
             f"Card ID: {card_id}",
             f"Previous Limit: ${current}",
-            f"New Temporary Limit: ${wanted}",
-            f"Increase Amount: ${wanted - current}",
+            f"New Temporary Limit: ${limit}",
+            f"Increase Amount: ${limit - current}",
             "",
             "Important Information:",
             "- This temporary increase expires in 24 hours",

@@ -78,7 +78,7 @@ class Disputes(Toolkit[BankDB]):
         partial_refund_amount: Any = None,
     ) -> str:
         """File a dispute of a credit card transaction."""
-        given = {
+        fields = {
             "transaction_id": transaction_id,
             "user_id": user_id,
             "card_action": card_action,
@@ -95,11 +95,11 @@ class Disputes(Toolkit[BankDB]):
             "partial_refund_amount": partial_refund_amount,
             "eligible_for_provisional_credit": eligible_for_provisional_credit,
         }
-        _check_credit_dispute(given)
+        _check_credit_dispute(fields)
         dispute, eligible = dispute_id(user_id, transaction_id), eligible_for_provisional_credit
         state = {"provisional_credit_given": eligible, "submitted_at": TODAY, "status": "SUBMITTED"}
-        require(add(self.db.transaction_disputes, dispute, {"dispute_id": dispute, **given, **state}), _TAKEN)
-        return _credit_text(dispute, given)
+        require(add(self.db.transaction_disputes, dispute, {"dispute_id": dispute, **fields, **state}), _TAKEN)
+        return _credit_text(dispute, fields)
 
     @hidden("write")
     def file_debit_card_transaction_dispute_6281(  # noqa: PLR0913, PLR0917 - the record's fields
@@ -123,11 +123,11 @@ class Disputes(Toolkit[BankDB]):
         card_action: Any,
     ) -> str:
         """File a dispute of a debit card transaction; the card stays as it is, whatever the action."""
-        given = dict(locals())
-        del given["self"], given["card_action"], given["customer_max_liability_amount"]
-        _check_debit_dispute(given, card_action, customer_max_liability_amount)
+        fields = dict(locals())
+        del fields["self"], fields["card_action"], fields["customer_max_liability_amount"]
+        _check_debit_dispute(fields, card_action, customer_max_liability_amount)
         dispute = dispute_id(user_id, transaction_id)
-        record = _debit_dispute(dispute, given, card_action, customer_max_liability_amount)
+        record = _debit_dispute(dispute, fields, card_action, customer_max_liability_amount)
         require(add(self.db.debit_card_disputes, dispute, record), _TAKEN)
         return _debit_text(record)
 

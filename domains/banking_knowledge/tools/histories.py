@@ -96,14 +96,14 @@ class Histories(Toolkit[BankDB]):
         require_all(account_id, text="Missing required parameter: account_id")
         require(account_id in self.db.accounts, f"Account '{account_id}' not found.")
         entries = self.db.bank_account_transaction_history.peek_items()
-        found = [(key, record) for key, record in entries if record.get("account_id") == account_id]
-        found.sort(key=lambda each: moment(each[1].get("date")), reverse=True)
+        own_records = [(key, record) for key, record in entries if record.get("account_id") == account_id]
+        own_records.sort(key=lambda each: moment(each[1].get("date")), reverse=True)
         return executed(
             "Bank account transactions retrieved successfully.",
             "get_bank_account_transactions_9173",
             f"Transactions for account {account_id}:",
-            records_text("bank_account_transaction_history", found)
-            if found
+            records_text("bank_account_transaction_history", own_records)
+            if own_records
             else "\nNo transactions found for this account.",
         )
 

@@ -33,7 +33,7 @@ class Wrappers(HiddenTexts):
     def begin_task(self, task: Task) -> None:
         """Log the calls of tools that the task's reference actions call, also of those that change nothing."""
         actions = task.criteria.actions or []
-        called = [each.arguments.get("agent_tool_name") for each in actions if each.name == _CALL]
+        called = [action.arguments.get("agent_tool_name") for action in actions if action.name == _CALL]
         self._logged = frozenset(name for name in called if isinstance(name, str))
 
     @tool("generic", mutates=True)
@@ -50,12 +50,12 @@ class Wrappers(HiddenTexts):
         offered = hidden_tools("user", BankUserTools.tool_infos, self.texts).get(discoverable_tool_name)
         if offered is None:
             raise Refusal(f"Error: Unknown discoverable tool '{discoverable_tool_name}'.")
-        given = arguments_in(arguments)
-        for key in given:
+        tool_arguments = arguments_in(arguments)
+        for key in tool_arguments:
             require(key in list(offered.parameters["properties"]), f"Unexpected parameter: {key}")
         record = {"tool_name": offered.name, "status": "GIVEN"}
         add(self.db.user_discoverable_tools, id_of("user_discoverable_tool", offered.name, length=16), record)
-        return given_text(offered, json.dumps(given, indent=2) if given else NO_ARGUMENTS)
+        return given_text(offered, json.dumps(tool_arguments, indent=2) if tool_arguments else NO_ARGUMENTS)
 
     @tool("generic", mutates=True)
     @answering
@@ -86,9 +86,9 @@ class Wrappers(HiddenTexts):
             f"Tool '{agent_tool_name}' has not been unlocked. You must first use `unlock_discoverable_agent_tool` to "
             "unlock this tool before calling it.",
         )
-        given = arguments_in(arguments, parse_int=float)
+        tool_arguments = arguments_in(arguments, parse_int=float)
         try:
-            result: str = getattr(self, agent_tool_name)(**given)
+            result: str = getattr(self, agent_tool_name)(**tool_arguments)
         except TypeError as error:  # what is changed until then stays, and nothing is logged
             return f"Error: Invalid arguments: {error}"
         if self.tool_infos[agent_tool_name].mutates or agent_tool_name in self._logged:

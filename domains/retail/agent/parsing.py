@@ -80,8 +80,8 @@ def cancel_reason(text: str) -> CancelReason | None:
 
 def address(text: str, now: Address) -> Address | None:
     """Return the address that is written out, or the present one with another flat."""
-    if found := _ADDRESS.search(text):
-        parts = {name: part or "" for name, part in found.groupdict().items()}
+    if match := _ADDRESS.search(text):
+        parts = {name: part or "" for name, part in match.groupdict().items()}
         return Address(**{**parts, "country": parts["country"] or now.country})
     flat = _FLAT.search(text)
     return now.model_copy(update={"address2": flat[1]}) if flat else None
@@ -101,13 +101,15 @@ def items(text: str, order: Order) -> list[OrderItem]:
     if re.search(r"\b(?:most expensive|dearest) item", low):
         return [max(order.items, key=lambda item: item.price)]
     if _ALL.search(low):
-        kept = [sentence for sentence in sentences(text) if _KEEPING.search(sentence)]
-        return [item for item in order.items if not any(mentions(sentence, item.name) for sentence in kept)]
-    wanted = " , ".join(clause for clause in clauses(text) if not _KEEPING.search(clause))
-    named = [item for item in order.items if mentions(wanted, item.name)] or [
+        keeping = [sentence for sentence in sentences(text) if _KEEPING.search(sentence)]
+        return [item for item in order.items if not any(mentions(sentence, item.name) for sentence in keeping)]
+    wish = " , ".join(clause for clause in clauses(text) if not _KEEPING.search(clause))
+    candidates = [item for item in order.items if mentions(wish, item.name)] or [
         item for item in order.items if mentions(text, item.name)
     ]
-    return [item for name in dict.fromkeys(item.name for item in named) for item in _of_product(text, name, named)]
+    return [
+        item for name in dict.fromkeys(item.name for item in candidates) for item in _of_product(text, name, candidates)
+    ]
 
 
 def _of_product(text: str, name: str, named: list[OrderItem]) -> list[OrderItem]:
@@ -124,9 +126,9 @@ def _of_product(text: str, name: str, named: list[OrderItem]) -> list[OrderItem]
 def part_about(text: str, name: str, others: Iterable[str]) -> str:
     """Return the part of a text from a product's name to the next product's; all of it where only one is named."""
     starts = {
-        found.start(): other
+        match.start(): other
         for other in {name, *others}
-        for found in re.finditer(rf"\b{re.escape(other)}", text, re.IGNORECASE)
+        for match in re.finditer(rf"\b{re.escape(other)}", text, re.IGNORECASE)
     }
     if len(set(starts.values())) < 2:
         return text
@@ -166,8 +168,8 @@ def wanted_variant(text: str, item: OrderItem, product: Product) -> Variant | No
     extreme = re.search(r"\b(cheapest|most expensive|dearest)\b", text.lower())
     if extreme and stock:
         return stock[0] if extreme[1] == "cheapest" else stock[-1]
-    wanted = {**item.options, **options(text, product)}
-    return next((variant for variant in stock if variant.options == wanted), None)
+    chosen_options = {**item.options, **options(text, product)}
+    return next((variant for variant in stock if variant.options == chosen_options), None)
 
 
 def in_stock(product: Product) -> list[Variant]:
@@ -205,8 +207,8 @@ def payment_method(text: str, user: User, paid_by: PaymentMethod) -> MethodFound
     kinds = list(_named_kinds(low))
     if not kinds:
         return None
-    found = [method for method in user.payment_methods.values() if _is_meant(method, kinds, low)]
-    return MethodFound(found[0]) if found else MethodFound(None, "that payment method is not in your profile")
+    methods = [method for method in user.payment_methods.values() if _is_meant(method, kinds, low)]
+    return MethodFound(methods[0]) if methods else MethodFound(None, "that payment method is not in your profile")
 
 
 def _named_kinds(text: str) -> Iterator[str]:

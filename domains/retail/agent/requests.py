@@ -80,11 +80,11 @@ _POLITE = re.compile(r"\W*(?:please,? )?(?:can|could|would|will) (?:you|i|we)\b"
 
 def recognise(text: str) -> list[RequestKind[Session]]:
     """Return the kinds of requests in a text, in the order of the table; questions are none."""
-    found: list[RequestKind[Session]] = []
+    kinds: list[RequestKind[Session]] = []
     for sentence in sentences(text):
         parts = [] if is_question(sentence) else parsing.clauses(sentence)
-        found += [kind for part in parts for kind in _kind(part.lower(), text)]
-    return [kind for kind in KINDS if kind in found]
+        kinds += [kind for part in parts for kind in _kind(part.lower(), text)]
+    return [kind for kind in KINDS if kind in kinds]
 
 
 def requests(text: str) -> list[tuple[RequestKind[Session], str]]:

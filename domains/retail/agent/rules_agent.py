@@ -47,11 +47,13 @@ class RulesAgent(DialogAgent):
 def _identify(session: Session, text: str) -> Talk[None]:
     """Find the customer by email, or by name and zip code; nothing else is done before."""
     known, question = Identity(None, None, None), _WHO
-    given = identity(text)
+    identity_given = identity(text)
     while True:
-        known = Identity(given.email, given.name or known.name, given.zip_code or known.zip_code)
-        if given.email:
-            heard = yield from session.call("find_user_id_by_email", email=given.email)
+        known = Identity(
+            identity_given.email, identity_given.name or known.name, identity_given.zip_code or known.zip_code
+        )
+        if identity_given.email:
+            heard = yield from session.call("find_user_id_by_email", email=identity_given.email)
             if not heard.error:
                 break
             question = _NAME_AND_ZIP
@@ -64,7 +66,7 @@ def _identify(session: Session, text: str) -> Talk[None]:
                 break
             known = known._replace(zip_code=None)
             question = _NAME_AND_ZIP
-        given = identity((yield from session.ask(question)))
+        identity_given = identity((yield from session.ask(question)))
     session.user_id = heard.text
 
 

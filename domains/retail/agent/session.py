@@ -71,10 +71,10 @@ class Session(dialog.Session[Plan]):
         return (yield from self._each((yield from self.user()).orders))
 
     def _each(self, order_ids: Iterable[str]) -> Talk[list[Order]]:
-        found: list[Order] = []
+        orders: list[Order] = []
         for order_id in order_ids:
-            found += [(yield from self.order(order_id))]
-        return found
+            orders += [(yield from self.order(order_id))]
+        return orders
 
     def product(self, product_id: str) -> Talk[Product]:
         """Return a product with its versions."""
@@ -83,8 +83,8 @@ class Session(dialog.Session[Plan]):
 
     def catalogue(self) -> Talk[dict[str, str]]:
         """Return the ids of all products by name."""
-        found: dict[str, str] = json.loads((yield from self.look("list_all_product_types")))
-        return found
+        ids: dict[str, str] = json.loads((yield from self.look("list_all_product_types")))
+        return ids
 
     def paid_by(self, order: Order) -> Talk[PaymentMethod]:
         """Return the method that paid for an order when it was placed."""
@@ -94,11 +94,11 @@ class Session(dialog.Session[Plan]):
 
     def find_order(self, text: str, *statuses: str) -> Talk[Order]:
         """Find the one order that is meant; see :meth:`find_orders`."""
-        found = yield from self.find_orders(text, *statuses)
-        if len(found) > 1:
+        orders = yield from self.find_orders(text, *statuses)
+        if len(orders) > 1:
             raise Declined("I can do that for one order at a time only; please tell me one order id")
-        self.order_id = found[0].order_id
-        return found[0]
+        self.order_id = orders[0].order_id
+        return orders[0]
 
     def find_orders(self, text: str, *statuses: str) -> Talk[list[Order]]:
         """Find the orders that are meant: by id, items, state, what was mentioned last, or on request.
@@ -107,23 +107,23 @@ class Session(dialog.Session[Plan]):
             text: What the customer says.
             statuses: The states in which an order can be meant where it is not named.
         """
-        found = yield from self._find_mentioned(text, statuses)
-        if not found and self.order_id and not self._is_new(text):
-            found = [(yield from self.order(self.order_id))]
-        if not found:
+        orders = yield from self._find_mentioned(text, statuses)
+        if not orders and self.order_id and not self._is_new(text):
+            orders = [(yield from self.order(self.order_id))]
+        if not orders:
             text += " " + (yield from self.ask("Which order is it? Please tell me the order id."))
-            found = yield from self._find_mentioned(text, statuses)
-        if not found:
+            orders = yield from self._find_mentioned(text, statuses)
+        if not orders:
             raise Declined("I do not find the order that you mean")
-        return found
+        return orders
 
     def _is_new(self, text: str) -> bool:
         """Return whether the text is about an order that has not been mentioned."""
         return bool(re.search(r"\ban order\b|\banother order\b|\bthat I bought\b", text))
 
     def _find_mentioned(self, text: str, statuses: tuple[str, ...]) -> Talk[list[Order]]:
-        if named := (yield from self._each(order_ids(text))):
-            return _pick_by_total(text, named)
+        if named_orders := (yield from self._each(order_ids(text))):
+            return _pick_by_total(text, named_orders)
         orders = yield from self.orders() if _needs_all(text, self.order_id) else _nothing()
         fitting = [order for order in orders if not statuses or order.status in statuses]
         if re.search(r"\b(?:everything|every|all|all of) (?:(?:of )?my orders|orders?|that)\b", text.lower()):

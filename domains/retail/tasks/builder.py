@@ -135,11 +135,13 @@ def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
     """
     seen: Counter[str] = Counter()
     tasks = []
-    for one in scenarios:
-        cases = sorted(find_cases(world, one.steps), key=lambda case: seen[case.user.user_id])
-        draft = next((draft for draft in map(one.draft, cases) if is_gradable(draft)), None)
+    for scenario in scenarios:
+        cases = sorted(find_cases(world, scenario.steps), key=lambda case: seen[case.user.user_id])
+        draft = next((draft for draft in map(scenario.draft, cases) if is_gradable(draft)), None)
         if draft is None:
-            raise ConfigurationError(f"nobody in the retail database fits the scenario {one.task_id!r}: another seed?")
+            raise ConfigurationError(
+                f"nobody in the retail database fits the scenario {scenario.task_id!r}: another seed?"
+            )
         seen[draft.caller.user_id] += 1
         tasks.append(build_task(draft))
     return tasks
@@ -210,7 +212,7 @@ def _user(draft: Draft) -> UserScenario:
 
 def _with_order(request: Request) -> Request:
     """Return the request; a request that names a single order gives its id again if the agent asks."""
-    named = set(_ORDER_ID.findall(request.say))
-    if len(named) != 1 or "order_id" in request.facts:
+    order_ids = set(_ORDER_ID.findall(request.say))
+    if len(order_ids) != 1 or "order_id" in request.facts:
         return request
-    return request.model_copy(update={"facts": {"order_id": named.pop(), **request.facts}})
+    return request.model_copy(update={"facts": {"order_id": order_ids.pop(), **request.facts}})

@@ -43,8 +43,8 @@ def calls_of(word: str, *things: Any) -> Iterator[Call]:
             yield Call("modify_pending_order_payment", {"order_id": order.order_id, "payment_method_id": method.id})
         case "change" | "exchange" | "return", (order, method, *parts):
             tool, ids = _PARTS[word]
-            found = {name: [find(part) for part in parts] for name, find in ids.items()}
-            yield Call(tool, {"order_id": order.order_id, **found, "payment_method_id": method.id})
+            item_ids = {name: [find(part) for part in parts] for name, find in ids.items()}
+            yield Call(tool, {"order_id": order.order_id, **item_ids, "payment_method_id": method.id})
         case _:
             raise ValueError(f"no call {word!r} about {len(things)} things")
 

@@ -48,8 +48,12 @@ def order(*statuses: OrderStatus) -> Step:
 
     def step(cases: Iterator[Case]) -> Iterator[Case]:
         for case in cases:
-            for one in case.world.orders(case.user, *statuses):
-                yield case.having(order=one, method=sole_payer(case.user, one), total=order_total(one))
+            for customer_order in case.world.orders(case.user, *statuses):
+                yield case.having(
+                    order=customer_order,
+                    method=sole_payer(case.user, customer_order),
+                    total=order_total(customer_order),
+                )
 
     return step
 

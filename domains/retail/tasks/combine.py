@@ -89,12 +89,16 @@ class MatterPool:
     @functools.cached_property
     def _by_customer(self) -> list[list[list[Matter]]]:
         """Return what can be one of several matters, by customer and scenario."""
-        found: dict[str, dict[str, list[Matter]]] = defaultdict(lambda: defaultdict(list))
-        for one in self._scenarios:
+        matters: dict[str, dict[str, list[Matter]]] = defaultdict(lambda: defaultdict(list))
+        for scenario in self._scenarios:
             # After a transfer each call is graded, and with it how other matters are looked up.
-            for matter in () if "transfer" in one.table or one.task_id in _NOT_COMBINABLE else self._matters_of(one):
-                found[matter.case.user.user_id][one.task_id].append(matter)
-        return [list(by_scenario.values()) for by_scenario in found.values()]
+            for matter in (
+                ()
+                if "transfer" in scenario.table or scenario.task_id in _NOT_COMBINABLE
+                else self._matters_of(scenario)
+            ):
+                matters[matter.case.user.user_id][scenario.task_id].append(matter)
+        return [list(by_scenario.values()) for by_scenario in matters.values()]
 
     def _independent(self, rng: random.Random, by_scenario: list[list[Matter]], count: int) -> list[Matter]:
         """Draw up to so many matters, of different scenarios, that touch different things."""
@@ -115,12 +119,12 @@ class MatterPool:
         if matter.key not in self._touches:
             text = _text(matter.draft)
             orders = set(_ORDER_ID.findall(text))
-            found = orders | {shared for shared in ("gift card", "modify_user_address", "profile") if shared in text}
+            touched = orders | {shared for shared in ("gift card", "modify_user_address", "profile") if shared in text}
             # A refund may change the balance of a gift card that no text names.
             histories = [self._world.db.order(order_id).payment_history for order_id in orders]
             if "gift_card_" in text + str(histories):
-                found.add("gift card")
-            self._touches[matter.key] = frozenset(found)
+                touched.add("gift card")
+            self._touches[matter.key] = frozenset(touched)
         return self._touches[matter.key]
 
 

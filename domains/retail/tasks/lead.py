@@ -33,8 +33,8 @@ def bundled_files(tasks: Iterable[Task], spec: DomainSpec) -> dict[str, str]:
     """Return the texts of the task files by name, made of the shop's own tasks."""
     from ..._kit.cli import task_files  # the domain itself needs no commands
 
-    made = list(tasks_with_approvals(tasks, spec))
-    return task_files(made, {"base": [task.id for task in made]})
+    with_lead_tasks = list(tasks_with_approvals(tasks, spec))
+    return task_files(with_lead_tasks, {"base": [task.id for task in with_lead_tasks]})
 
 
 def tasks_with_approvals(tasks: Iterable[Task], spec: DomainSpec) -> Iterator[Task]:
@@ -93,10 +93,10 @@ def _with_decision(task: Task, approvals: Iterable[Approval], reason: tuple[str,
 
 def _accepting(scenario: UserScenario) -> UserScenario:
     """Return the scenario of a user who accepts a refusal."""
-    given = scenario.instructions
-    if isinstance(given, str):
-        return scenario.model_copy(update={"instructions": given + _ACCEPT})
-    told = given.model_copy(update={"task_instructions": given.task_instructions + _ACCEPT})
+    instructions = scenario.instructions
+    if isinstance(instructions, str):
+        return scenario.model_copy(update={"instructions": instructions + _ACCEPT})
+    told = instructions.model_copy(update={"task_instructions": instructions.task_instructions + _ACCEPT})
     return scenario.model_copy(update={"instructions": told})
 
 
@@ -105,12 +105,12 @@ def with_lead(plain: DomainSpec) -> DomainSpec:
 
     def generate(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
         assert plain.generate is not None, "the shop has a generator"
-        made: list[Task] = []
-        for wanted in (4 * count, 20 * count, 100 * count):
-            made = list(tasks_with_approvals(plain.generate(wanted, seed, difficulty), spec))
-            if len(made) >= count:
+        tasks: list[Task] = []
+        for plain_count in (4 * count, 20 * count, 100 * count):
+            tasks = list(tasks_with_approvals(plain.generate(plain_count, seed, difficulty), spec))
+            if len(tasks) >= count:
                 break
-        yield from made[:count]
+        yield from tasks[:count]
 
     spec = with_approvals(
         replace(

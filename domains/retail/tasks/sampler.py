@@ -39,7 +39,7 @@ class RetailSampler(TaskSampler["Draft"]):
     def __init__(self, db: RetailDB, difficulty: Difficulty) -> None:
         super().__init__(difficulty)
         self._db = db
-        self._pool = MatterPool(World(db), (one for one in SCENARIOS if "judged" not in one.table))
+        self._pool = MatterPool(World(db), (scenario for scenario in SCENARIOS if "judged" not in scenario.table))
 
     def draw(self, rng: Random) -> tuple[tuple[object, ...], Draft]:
         """Draw some matters of one customer."""

@@ -61,12 +61,12 @@ class World:
 
     def swaps_of(self, item: OrderItem, *, in_stock: bool = True) -> list[Swap]:
         """Return the swaps of a single option of an item."""
-        found = []
+        swaps = []
         for variant in self.product(item).variants.values():
             axes = [axis for axis, value in variant.options.items() if item.options[axis] != value]
             if len(axes) == 1 and variant.available is in_stock:
-                found.append(Swap(item, variant, axes[0]))
-        return found
+                swaps.append(Swap(item, variant, axes[0]))
+        return swaps
 
     def in_stock(self, product: Product) -> list[Variant]:
         """Return the variants that are in stock, the cheapest first; no two cost the same."""

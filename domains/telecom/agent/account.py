@@ -79,11 +79,11 @@ class Account:
             return False
         plan = json.loads((yield ToolUse("get_details_by_id", {"id": self.line["plan_id"]})))
         price = plan["data_refueling_price_per_gb"]
-        wanted = yield (
+        answer_gb = yield (
             f"Your data allowance is used up: {used:g} GB of {limit + refuelled:g} GB. I can refuel up to {most:g} GB "
             f"at ${price:g} per GB. How many GB would you like?"
         )
-        amount = _amount(wanted)
+        amount = _amount(answer_gb)
         if not 0 < amount <= most:
             return False
         answer = yield f"{amount:g} GB cost ${amount * price:.2f}, on your next bill. Do you confirm? (yes/no)"
@@ -97,8 +97,8 @@ class Account:
 
     def _bills(self) -> Dialog[list[dict[str, Any]]]:
         bills = yield ToolUse("get_bills_for_customer", {"customer_id": self.ids["customer_id"], "limit": _ALL_BILLS})
-        found: list[dict[str, Any]] = json.loads(bills)
-        return found
+        records: list[dict[str, Any]] = json.loads(bills)
+        return records
 
     def _settle(self, bill: dict[str, Any]) -> Dialog[bool]:
         """Have the customer pay one bill; return whether it is paid."""
@@ -118,5 +118,5 @@ class Account:
 
 def _amount(text: str) -> float:
     """Return the GB that an answer names; 0 if it names none."""
-    found = _AMOUNT.search(text)
-    return float(found[1] or found[2]) if found else 0.0
+    match = _AMOUNT.search(text)
+    return float(match[1] or match[2]) if match else 0.0

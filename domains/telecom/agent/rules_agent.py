@@ -119,14 +119,14 @@ class RulesAgent:
         for _ in range(_MAX_ATTEMPTS):
             number, customer_id = _PHONE.search(text), _CUSTOMER.search(text)
             if number:
-                found = yield ToolUse("get_customer_by_phone", {"phone_number": number[0]})
-                if not found.startswith("Error"):
-                    return (yield from self._line(json.loads(found), number[0]))
+                customer = yield ToolUse("get_customer_by_phone", {"phone_number": number[0]})
+                if not customer.startswith("Error"):
+                    return (yield from self._line(json.loads(customer), number[0]))
             elif customer_id:
-                found = yield ToolUse("get_customer_by_id", {"customer_id": customer_id[0]})
-                if not found.startswith("Error"):
+                customer = yield ToolUse("get_customer_by_id", {"customer_id": customer_id[0]})
+                if not customer.startswith("Error"):
                     text = yield "Thank you. Please tell me the phone number of the line that has the problem."
-                    return (yield from self._line(json.loads(found), text))
+                    return (yield from self._line(json.loads(customer), text))
             text = yield "Please tell me the phone number of the line that has the problem."
         return None
 

@@ -36,53 +36,55 @@ def records(trajectory: Trajectory, call: MadeCall) -> TelecomDB | None:
 
 
 def _line(trajectory: Trajectory, call: MadeCall) -> tuple[TelecomDB, Line] | None:
-    found = records(trajectory, call)
-    line = found.lines.peek(call.arguments.get("line_id", "")) if found else None
-    return (found, line) if found and line else None
+    db = records(trajectory, call)
+    line = db.lines.peek(call.arguments.get("line_id", "")) if db else None
+    return (db, line) if db and line else None
 
 
 def _read_before_write(trajectory: Trajectory) -> Iterator[Breach]:
     if not trajectory.dialog and not any(call.kind == "read" for call in trajectory.calls):
         return  # reference calls, which read nothing
     for call in trajectory.writes:
-        seen = "\n".join(each.result or "" for each in trajectory.before(call) if each.kind == "read")
+        seen = "\n".join(earlier.result or "" for earlier in trajectory.before(call) if earlier.kind == "read")
         line_id, bill_id = call.arguments.get("line_id"), call.arguments.get("bill_id")
-        wanted = [(f"line {line_id}", f'"line_id": "{line_id}"')] if line_id else []
-        wanted += [(f"bill {bill_id}", f'"bill_id": "{bill_id}"')] if bill_id else []
-        for what, shown in wanted:
-            if shown not in seen:
-                yield trajectory.breach(call, f"{what} was not read before")
+        needed = [(f"line {line_id}", f'"line_id": "{line_id}"')] if line_id else []
+        needed += [(f"bill {bill_id}", f'"bill_id": "{bill_id}"')] if bill_id else []
+        for record, id_text in needed:
+            if id_text not in seen:
+                yield trajectory.breach(call, f"{record} was not read before")
 
 
 def _overdue_only(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.of_tool("send_payment_request"):
-        found = records(trajectory, call)
-        bill = found.bills.peek(call.arguments["bill_id"]) if found else None
+        db = records(trajectory, call)
+        bill = db.bills.peek(call.arguments["bill_id"]) if db else None
         if bill and bill.status != "Overdue":
             yield trajectory.breach(call, f"the status of bill {bill.bill_id} is {bill.status}")
 
 
 def _unpaid_bills(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.of_tool("resume_line"):
-        if found := _line(trajectory, call):
-            customer = found[0].customer(call.arguments["customer_id"])
-            bills = [found[0].bill(bill_id) for bill_id in customer.bill_ids]
-            unpaid = [each for each in bills if each.status in ("Overdue", "Awaiting Payment")]
+        if db_and_line := _line(trajectory, call):
+            customer = db_and_line[0].customer(call.arguments["customer_id"])
+            bills = [db_and_line[0].bill(bill_id) for bill_id in customer.bill_ids]
+            unpaid = [bill for bill in bills if bill.status in ("Overdue", "Awaiting Payment")]
             if unpaid:
                 yield trajectory.breach(call, f"bill {unpaid[0].bill_id} is {unpaid[0].status}")
 
 
 def _ended_contract(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.of_tool("resume_line"):
-        found = _line(trajectory, call)
-        if found and found[1].contract_end_date and found[1].contract_end_date < TODAY:
-            yield trajectory.breach(call, f"the contract of line {found[1].line_id} ended {found[1].contract_end_date}")
+        db_and_line = _line(trajectory, call)
+        if db_and_line and db_and_line[1].contract_end_date and db_and_line[1].contract_end_date < TODAY:
+            yield trajectory.breach(
+                call, f"the contract of line {db_and_line[1].line_id} ended {db_and_line[1].contract_end_date}"
+            )
 
 
 def _refuel_limit(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.of_tool("refuel_data"):
-        found = _line(trajectory, call)
-        total = found[1].data_refueling_gb + float(call.arguments["gb_amount"]) if found else 0
+        db_and_line = _line(trajectory, call)
+        total = db_and_line[1].data_refueling_gb + float(call.arguments["gb_amount"]) if db_and_line else 0
         if total > MAX_REFUEL_GB:
             yield trajectory.breach(call, f"{total:g} GB in total")
 
@@ -98,12 +100,12 @@ def _bill_stated(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.of_tool("send_payment_request"):
         amounts = [
             record["total_due"]
-            for each in trajectory.before(call)
-            for record in _records_of(each)
+            for earlier in trajectory.before(call)
+            for record in _records_of(earlier)
             if record.get("bill_id") == call.arguments["bill_id"] and "total_due" in record
         ]
-        said = " ".join(turn.text for turn in trajectory.agent_texts(before=call))
-        if not any(_states(said, amount) for amount in amounts):
+        agent_text = " ".join(turn.text for turn in trajectory.agent_texts(before=call))
+        if not any(_states(agent_text, amount) for amount in amounts):
             yield trajectory.breach(call, "the amount was not stated to the customer before")
 
 
@@ -113,16 +115,16 @@ def _records_of(call: MadeCall) -> list[dict[str, Any]]:
 
 
 def _states(text: str, amount: float) -> bool:
-    return any(float(found[1] or found[2]) == round(amount, 2) for found in _MONEY.finditer(text.replace(",", "")))
+    return any(float(match[1] or match[2]) == round(amount, 2) for match in _MONEY.finditer(text.replace(",", "")))
 
 
 def _confirmation(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.of_tool("refuel_data"):
         answers = trajectory.user_texts(before=call)
-        prices = [_price(each) for each in trajectory.before(call) if _price(each)]
+        prices = [_price(earlier) for earlier in trajectory.before(call) if _price(earlier)]
         amount = float(call.arguments["gb_amount"])
-        said = " ".join(turn.text for turn in trajectory.agent_texts(before=call))
-        if not any(_states(said, price) or _states(said, price * amount) for price in prices):
+        agent_text = " ".join(turn.text for turn in trajectory.agent_texts(before=call))
+        if not any(_states(agent_text, price) or _states(agent_text, price * amount) for price in prices):
             yield trajectory.breach(call, "the price was not stated to the customer before")
         elif not answers or not _agrees(answers[-1].text):
             last = answers[-1].text if answers else ""
@@ -136,7 +138,7 @@ def _agrees(text: str) -> bool:
 
 def _amounts(text: str) -> list[float]:
     """Return the numbers in a text, in digits or words."""
-    words = [_WORDS[found[1] or found[2]] for found in _WORD.finditer(text.lower())]
+    words = [_WORDS[match[1] or match[2]] for match in _WORD.finditer(text.lower())]
     return [*map(float, _NUMBER.findall(text)), *words]
 
 
@@ -147,8 +149,8 @@ def _price(call: MadeCall) -> float:
 
 def _chosen_amount(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.of_tool("refuel_data"):
-        said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
-        if float(call.arguments["gb_amount"]) not in _amounts(said):
+        user_text = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+        if float(call.arguments["gb_amount"]) not in _amounts(user_text):
             yield trajectory.breach(call, "an amount that the customer has not named")
 
 
@@ -157,8 +159,8 @@ def _verified_payment(trajectory: Trajectory) -> Iterator[Breach]:
         bill_id = request.arguments["bill_id"]
         for turn in trajectory.agent_texts(after=request):
             if any(_PAID.search(part) and not _CONDITION.search(part) for part in sentences(turn.text)):
-                seen = [each for call in trajectory.before(turn) for each in _records_of(call)]
-                if not any(each.get("bill_id") == bill_id and each.get("status") == "Paid" for each in seen):
+                seen = [record for call in trajectory.before(turn) for record in _records_of(call)]
+                if not any(record.get("bill_id") == bill_id and record.get("status") == "Paid" for record in seen):
                     yield trajectory.breach(turn, f"bill {bill_id} was not read as Paid before")
                 break
 

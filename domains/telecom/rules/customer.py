@@ -44,8 +44,8 @@ def identified(trajectory: Trajectory, place: MadeCall | Turn) -> list[dict[str,
 
 def _named_customers(call: MadeCall, trajectory: Trajectory) -> list[dict[str, Any]]:
     """Return the records of customers that a call has shown, and whom the user had named before."""
-    found = customers_of(call)
-    return found if found and was_said(call, trajectory) else []
+    customers = customers_of(call)
+    return customers if customers and was_said(call, trajectory) else []
 
 
 def customers_of(call: MadeCall) -> list[dict[str, Any]]:
@@ -61,8 +61,8 @@ def was_said(call: MadeCall, trajectory: Trajectory) -> bool:
     """Return whether the user has said what a customer was looked up by; a ticket is not part of a conversation."""
     if not trajectory.dialog:
         return True
-    said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
-    return bool(call.arguments) and all(_is_in(said, value) for value in call.arguments.values())
+    user_text = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+    return bool(call.arguments) and all(_is_in(user_text, value) for value in call.arguments.values())
 
 
 def _is_in(said: str, value: Any) -> bool:
@@ -74,8 +74,8 @@ def _is_in(said: str, value: Any) -> bool:
 
 def _has_date(said: str, value: str) -> bool:
     """Return whether a text has the year and the day of a date such as 1985-06-15."""
-    found = re.fullmatch(r"(\d{4})-\d\d-(\d\d)", value)
-    return found is not None and found[1] in said and re.search(rf"\b0?{int(found[2])}\b", said) is not None
+    match = re.fullmatch(r"(\d{4})-\d\d-(\d\d)", value)
+    return match is not None and match[1] in said and re.search(rf"\b0?{int(match[2])}\b", said) is not None
 
 
 def _identification(trajectory: Trajectory) -> Iterator[Breach]:
@@ -83,7 +83,7 @@ def _identification(trajectory: Trajectory) -> Iterator[Breach]:
         plan = str(call.arguments.get("id", "")).startswith("P")
         if call.name not in _ACCOUNT or plan or customers_of(call):
             continue
-        if not any(customers_of(each) for each in trajectory.before(call)):
+        if not any(customers_of(earlier) for earlier in trajectory.before(call)):
             yield trajectory.breach(call, "before a customer was identified")
     yield from _early_support(trajectory)
 
@@ -92,12 +92,16 @@ def _early_support(trajectory: Trajectory) -> Iterator[Breach]:
     """Yield the first step on the phone that the agent asks for, and gets, before the customer is identified."""
     texts = trajectory.agent_texts()
     for call in trajectory.user_calls:
-        asked = [turn for turn in texts if turn.number < call.turn_number]
-        earlier = [each for each in trajectory.calls if each.turn_number < call.turn_number]
-        if any(customers_of(each) for each in earlier):
+        earlier_texts = [turn for turn in texts if turn.number < call.turn_number]
+        earlier = [other for other in trajectory.calls if other.turn_number < call.turn_number]
+        if any(customers_of(other) for other in earlier):
             return
-        if len(asked) > 1 and call.turn_number - asked[-1].number == 1 and _asks_for_step(asked[-1].text):
-            yield trajectory.breach(asked[-1], "asks for a step on the phone before a customer was identified")
+        if (
+            len(earlier_texts) > 1
+            and call.turn_number - earlier_texts[-1].number == 1
+            and _asks_for_step(earlier_texts[-1].text)
+        ):
+            yield trajectory.breach(earlier_texts[-1], "asks for a step on the phone before a customer was identified")
             return
 
 
@@ -107,15 +111,15 @@ def _asks_for_step(text: str) -> bool:
 
 
 def _own_records(trajectory: Trajectory) -> Iterator[Breach]:
-    named = [(call, customer) for call in trajectory.calls for customer in _named_customers(call, trajectory)]
+    identifications = [(call, customer) for call in trajectory.calls for customer in _named_customers(call, trajectory)]
     for call in trajectory.calls:
-        own = [customer for made, customer in named if made.turn_number < call.turn_number]
+        own = [customer for lookup, customer in identifications if lookup.turn_number < call.turn_number]
         for customer in customers_of(call):
             if not (customer in own or was_said(call, trajectory)):
                 yield trajectory.breach(call, f"shows {customer['full_name']}, whom the customer has not named")
         for name, value in call.arguments.items() if own and not customers_of(call) else ():
             if not _belongs(name, value, own, trajectory, call):
-                ids = ", ".join(each["customer_id"] for each in own)
+                ids = ", ".join(record["customer_id"] for record in own)
                 yield trajectory.breach(call, f"{name} {value} is not of the customer {ids}")
 
 
@@ -123,38 +127,44 @@ def _belongs(name: str, value: Any, own: list[dict[str, Any]], trajectory: Traje
     """Return whether the value of an argument, if it is an id, is one of the identified customers' ids."""
     kind = {"customer_id": "C", "line_id": "L", "bill_id": "B", "id": str(value)[:1]}.get(name)
     if kind == "C":
-        return any(value == each["customer_id"] for each in own)
+        return any(value == customer["customer_id"] for customer in own)
     if kind in ("L", "B"):
-        listed = [one for each in own for one in each["line_ids" if kind == "L" else "bill_ids"]]
+        listed = [record_id for customer in own for record_id in customer["line_ids" if kind == "L" else "bill_ids"]]
         return value in listed or (kind == "B" and _made_since(value, own, trajectory, call))
     return True
 
 
 def _made_since(bill_id: Any, own: list[dict[str, Any]], trajectory: Trajectory, call: MadeCall) -> bool:
     """Return whether a list of the customer's bills has shown a bill that was made after the customer was looked up."""
-    lists = [each for each in trajectory.before(call) if each.name == "get_bills_for_customer"]
-    customers = [each["customer_id"] for each in own]
-    return any(f'"{bill_id}"' in (each.result or "") for each in lists if each.arguments["customer_id"] in customers)
+    lists = [earlier for earlier in trajectory.before(call) if earlier.name == "get_bills_for_customer"]
+    customers = [customer["customer_id"] for customer in own]
+    return any(
+        f'"{bill_id}"' in (listing.result or "") for listing in lists if listing.arguments["customer_id"] in customers
+    )
 
 
 def _named_line(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.writes:
         line_id = call.arguments.get("line_id")
-        said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+        user_text = " ".join(turn.text for turn in trajectory.user_texts(before=call))
         # A customer with a single line need not name it.
-        single = any(each["line_ids"] == [line_id] for each in identified(trajectory, call))
-        if line_id is None or single or mentions(said, line_id):
+        single = any(customer["line_ids"] == [line_id] for customer in identified(trajectory, call))
+        if line_id is None or single or mentions(user_text, line_id):
             continue
         number = _number(trajectory, call, line_id)
-        if number is None or not _is_in(said, number):
+        if number is None or not _is_in(user_text, number):
             yield trajectory.breach(call, f"the customer has not named line {line_id} ({number or 'not read'})")
 
 
 def _number(trajectory: Trajectory, call: MadeCall, line_id: Any) -> str | None:
     """Return the phone number of a line, as the agent has read it."""
-    for each in trajectory.before(call):
-        if isinstance(each.value, dict) and each.value.get("line_id") == line_id and "phone_number" in each.value:
-            return str(each.value["phone_number"])
+    for earlier in trajectory.before(call):
+        if (
+            isinstance(earlier.value, dict)
+            and earlier.value.get("line_id") == line_id
+            and "phone_number" in earlier.value
+        ):
+            return str(earlier.value["phone_number"])
     return None
 
 

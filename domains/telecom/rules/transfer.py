@@ -41,32 +41,36 @@ _FAMILIES = (
 
 def _transfer(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.of_tool(_TRANSFER):
-        said = [turn.text for turn in trajectory.user_texts(before=call)]
-        family = _family(said)
-        if family and not _ruled_out(trajectory, call, said):
-            left = next(_remaining(trajectory, call, family, refuses=any(map(_REFUSES.search, said))), None)
+        user_texts = [turn.text for turn in trajectory.user_texts(before=call)]
+        family = _family(user_texts)
+        if family and not _ruled_out(trajectory, call, user_texts):
+            left = next(_remaining(trajectory, call, family, refuses=any(map(_REFUSES.search, user_texts))), None)
             if left:
                 yield trajectory.breach(call, left)
 
 
 def _family(said: list[str]) -> str | None:
     """Return the family of the problem by the first text that names one; None if it is none of technical support."""
-    found = (next((name for name, words in _FAMILIES if words.search(text)), None) for text in said)
-    return next((name for name in found if name), None)
+    families = (next((name for name, words in _FAMILIES if words.search(text)), None) for text in said)
+    return next((name for name in families if name), None)
 
 
 def _ruled_out(trajectory: Trajectory, call: MadeCall, said: list[str]) -> bool:
     """Return whether the conversation has shown something that has no remedy."""
     results = [
-        each.result or "" for each in (*trajectory.user_calls, *trajectory.calls) if each.turn_number < call.turn_number
+        earlier.result or ""
+        for earlier in (*trajectory.user_calls, *trajectory.calls)
+        if earlier.turn_number < call.turn_number
     ]
     if any(map(_BEYOND.search, said)) or any(map(_LOCKED.search, [*said, *results])):
         return True
-    tried = [each for each in trajectory.before(call) if each.name.startswith("get_customer")]
+    tried = [earlier for earlier in trajectory.before(call) if earlier.name.startswith("get_customer")]
     if not identified(trajectory, call):
-        return any(each.failed or each.value == [] for each in tried) or len(trajectory.agent_texts(before=call)) > 3
-    lines = [each.value for each in trajectory.before(call) if isinstance(each.value, dict)]
-    ends = [str(each.get("contract_end_date")) for each in lines if each.get("status") == "Suspended"]
+        return (
+            any(lookup.failed or lookup.value == [] for lookup in tried) or len(trajectory.agent_texts(before=call)) > 3
+        )
+    lines = [earlier.value for earlier in trajectory.before(call) if isinstance(earlier.value, dict)]
+    ends = [str(line.get("contract_end_date")) for line in lines if line.get("status") == "Suspended"]
     return any(end < TODAY.isoformat() for end in ends)
 
 
@@ -86,7 +90,7 @@ def _remaining(trajectory: Trajectory, call: MadeCall, family: str, *, refuses: 
     if line.data_used_gb >= db.plan(line.plan_id).data_limit_gb + line.data_refueling_gb:
         if line.data_refueling_gb < MAX_REFUEL_GB and not refuses:
             yield "the data allowance is still used up"
-        elif not any(each.name == "get_data_usage" for each in trajectory.before(call)):
+        elif not any(earlier.name == "get_data_usage" for earlier in trajectory.before(call)):
             yield "the data allowance, which is used up, was not looked at"
         return
     yield from _connection(user_db, line)

@@ -108,9 +108,11 @@ def _final_statements(scenario: FaultScenario, thorough: bool) -> Iterator[State
 
 def _description(scenario: FaultScenario) -> Description:
     causes = "; ".join(fault.summary for fault in scenario.faults)
-    ways = " or ".join(fault.diagnosis.name for fault in scenario.faults if fault.diagnosis)
+    diagnoses = " or ".join(fault.diagnosis.name for fault in scenario.faults if fault.diagnosis)
     end = (
-        "" if scenario.fixable else f" This cannot be solved: the agent has to find that out ({ways}) and to transfer."
+        ""
+        if scenario.fixable
+        else f" This cannot be solved: the agent has to find that out ({diagnoses}) and to transfer."
     )
     return Description(purpose=f"{STORIES[scenario.intent.name].title}. Behind it: {causes}.{end}")
 

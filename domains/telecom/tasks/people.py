@@ -60,15 +60,15 @@ _IDS = range(6000, 9000)
 
 def subjects(db: TelecomDB) -> list[Subject]:
     """Return every line that a task can break without disturbing the account's other data, in the database's order."""
-    found: list[Subject] = []
+    subjects_so_far: list[Subject] = []
     for customer in db.customers.scan():
         unsettled = db.first_bill(customer, "Overdue") or db.first_bill(customer, "Awaiting Payment")
         if customer.account_status == "Active" and db.first_bill(customer, "Draft") and not unsettled:
             for line in map(db.line, customer.line_ids):
                 if _suits(db, line):
-                    destination = DESTINATIONS[len(found) % len(DESTINATIONS)]
-                    found.append(_subject(db, customer, line, destination))
-    return found
+                    destination = DESTINATIONS[len(subjects_so_far) % len(DESTINATIONS)]
+                    subjects_so_far.append(_subject(db, customer, line, destination))
+    return subjects_so_far
 
 
 def _suits(db: TelecomDB, line: Line) -> bool:

@@ -93,13 +93,13 @@ def _plans() -> list[Plan]:
 @cache
 def _combinations() -> dict[tuple[int, bool], list[tuple[Intent, list[tuple[Fault, ...]]]]]:
     """Return each problem's combinations by size and by whether they are fixable; at most one fault is not."""
-    found: dict[tuple[int, bool], dict[Intent, list[tuple[Fault, ...]]]] = {}
+    combinations: dict[tuple[int, bool], dict[Intent, list[tuple[Fault, ...]]]] = {}
     for intent in INTENTS:
         for faults in fault_combinations(intent):
             unfixable = sum(not fault.fixable for fault in faults)
             if unfixable <= 1 and not (OVERDUE_BILL in faults and _SEARCHING_FAULTS & set(faults)):
-                found.setdefault((len(faults), not unfixable), {}).setdefault(intent, []).append(faults)
-    return {key: list(by_intent.items()) for key, by_intent in found.items()}
+                combinations.setdefault((len(faults), not unfixable), {}).setdefault(intent, []).append(faults)
+    return {key: list(by_intent.items()) for key, by_intent in combinations.items()}
 
 
 def _task(index: int, seed: int, difficulty: Difficulty, plans: list[Plan]) -> Task:
@@ -120,11 +120,11 @@ def _task(index: int, seed: int, difficulty: Difficulty, plans: list[Plan]) -> T
                 "reward_basis": [*criteria.reward_basis, "COMMUNICATE"],
             }
         )
-    asked = " ".join(question.say for question in questions)
+    questions_text = " ".join(question.say for question in questions)
     return task.model_copy(
         update={
             "id": _id(scenario, index, seed, difficulty),
-            "ticket": f"{task.ticket} The customer also asks: {asked}" if asked else task.ticket,
+            "ticket": f"{task.ticket} The customer also asks: {questions_text}" if questions_text else task.ticket,
             "user_scenario": _with_questions(task.user_scenario, questions),
             "initial_state": InitialState(
                 initialization_data=InitializationData(agent_data=_database(home)),
@@ -151,15 +151,15 @@ def _database(home: Household) -> dict[str, list[dict[str, Any]]]:
 @cache
 def _retained_records() -> dict[str, list[dict[str, Any]]]:
     """Return the records of the bundled customers that every database includes."""
-    whole = ENVIRONMENT.load().environment().dump()["agent"]
-    customers = [customer for customer in whole["customers"] if customer["customer_id"] in RETAINED_CUSTOMERS]
-    lines = [line for line in whole["lines"] if any(line["line_id"] in each["line_ids"] for each in customers)]
+    tables = ENVIRONMENT.load().environment().dump()["agent"]
+    customers = [customer for customer in tables["customers"] if customer["customer_id"] in RETAINED_CUSTOMERS]
+    lines = [line for line in tables["lines"] if any(line["line_id"] in customer["line_ids"] for customer in customers)]
     devices = {line["device_id"] for line in lines}
     return {
         "customers": customers,
         "lines": lines,
-        "bills": [bill for bill in whole["bills"] if bill["customer_id"] in RETAINED_CUSTOMERS],
-        "devices": [device for device in whole["devices"] if device["device_id"] in devices],
+        "bills": [bill for bill in tables["bills"] if bill["customer_id"] in RETAINED_CUSTOMERS],
+        "devices": [device for device in tables["devices"] if device["device_id"] in devices],
     }
 
 

@@ -57,9 +57,9 @@ class FaultScenario(NamedTuple):
 
 def fault_combinations(intent: Intent) -> list[tuple[Fault, ...]]:
     """Return every valid choice of faults, each sorted by name; the fewest faults first."""
-    found = [
+    choices = [
         tuple(sorted(filter(None, choice), key=lambda fault: fault.name))
         for choice in itertools.product(*((*group, None) for group in intent.groups))
         if any(choice[intent.core :])
     ]
-    return sorted(found, key=len)
+    return sorted(choices, key=len)

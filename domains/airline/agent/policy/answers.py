@@ -21,17 +21,21 @@ def balances(session: Session, text: str) -> Talk[str]:
     wallet = Wallet((yield from session.user()))
     sentences = []
     for name, cards in (("gift cards", wallet.gift_cards), ("certificates", wallet.certificates)):
-        each = ", ".join(f"{card.id} over ${card.amount:.0f}" for card in cards) or "none"
-        sentences.append(f"Your {name}: {each}. Together they are worth ${sum(card.amount for card in cards):.0f}.")
+        balances_text = ", ".join(f"{card.id} over ${card.amount:.0f}" for card in cards) or "none"
+        sentences.append(
+            f"Your {name}: {balances_text}. Together they are worth ${sum(card.amount for card in cards):.0f}."
+        )
     return " ".join(sentences)
 
 
 def amounts_paid(session: Session, text: str) -> Talk[str]:
     """Answer what was paid for one reservation or for all."""
     reservations = yield from find_reservations(session, text)
-    each = [f"for reservation {one.reservation_id} you paid ${_paid(one)}" for one in reservations]
-    total = f" In total that is ${sum(map(_paid, reservations))}." if len(each) > 1 else ""
-    return f"Altogether, {join_words(each)}.{total}"
+    statements = [
+        f"for reservation {reservation.reservation_id} you paid ${_paid(reservation)}" for reservation in reservations
+    ]
+    total = f" In total that is ${sum(map(_paid, reservations))}." if len(statements) > 1 else ""
+    return f"Altogether, {join_words(statements)}.{total}"
 
 
 def _paid(reservation: Reservation) -> int:
@@ -41,19 +45,19 @@ def _paid(reservation: Reservation) -> int:
 def refunds(session: Session, text: str) -> Talk[str]:
     """Answer what comes back by the changes of this conversation."""
     del text
-    each = [f"${plan.refund} for reservation {plan.reservation_id}" for plan in session.done if plan.refund]
-    if not each:
+    refunds_text = [f"${plan.refund} for reservation {plan.reservation_id}" for plan in session.done if plan.refund]
+    if not refunds_text:
         return "Nothing has been refunded in this conversation."
-    return f"You get back {join_words(each)}. In total that is ${sum(plan.refund for plan in session.done)}."
+    return f"You get back {join_words(refunds_text)}. In total that is ${sum(plan.refund for plan in session.done)}."
     yield
 
 
 def flight_status(session: Session, text: str) -> Talk[str]:
     """Answer the status of the flights of a reservation."""
     sentences = []
-    for one in (yield from find_reservations(session, text)):
-        statuses = yield from session.statuses(one)
-        pairs = zip(one.flights, statuses, strict=True)
+    for reservation in (yield from find_reservations(session, text)):
+        statuses = yield from session.statuses(reservation)
+        pairs = zip(reservation.flights, statuses, strict=True)
         sentences += [f"Flight {leg.flight_number} on {leg.date}: {_describe_status(status)}." for leg, status in pairs]
     return " ".join(sentences)
 

@@ -84,7 +84,7 @@ def book(session: Session, text: str) -> Talk[list[Plan]]:
     return [
         Plan(
             f"I will book {flights_text} each, in {itinerary.cabin.replace('_', ' ')}, for "
-            f"{join_words([full_name(one) for one in people])}, with {bags} checked bags, of which {nonfree} "
+            f"{join_words([full_name(person) for person in people])}, with {bags} checked bags, of which {nonfree} "
             f"are paid, and {'with' if insured else 'without'} insurance. The total price is ${total}, paid with "
             f"{paid}.",
             Do(
@@ -96,7 +96,7 @@ def book(session: Session, text: str) -> Talk[list[Plan]]:
                     "flight_type": "round_trip" if trip.back else "one_way",
                     "cabin": itinerary.cabin,
                     "flights": [flight for journey in itinerary.journeys for flight in journey.flight_list],
-                    "passengers": [one.model_dump() for one in people],
+                    "passengers": [person.model_dump() for person in people],
                     "payment_methods": payments,
                     "total_baggages": bags,
                     "nonfree_baggages": nonfree,
@@ -113,9 +113,9 @@ def price(session: Session, text: str) -> Talk[str]:
     user = yield from session.user()
     trip = yield from _ask_for_trip(session, text)
     (cabin,) = yield from session.find(_CABIN, _parse_cabin, _if_names_cabin(text))
-    own = parsing.passengers("me", user)
+    caller = parsing.passengers("me", user)
     count = yield from session.find("How many passengers will there be?", parsing.people_count, text)
-    itinerary = yield from _find_itinerary(session, text, trip, Itinerary(cabin, own * count, ()))
+    itinerary = yield from _find_itinerary(session, text, trip, Itinerary(cabin, caller * count, ()))
     flights_text = join_words([journey.describe(cabin) for journey in itinerary.journeys])
     return f"That would be {flights_text} each: ${itinerary.fares} in total for {count}, without bags and insurance."
 
@@ -137,10 +137,10 @@ def _if_names_cabin(text: str) -> str:
 
 
 def _parse_cabin(text: str) -> list[Cabin] | None:
-    found = parsing.cabins(text)
-    if len(found) > 1 and not re.search(r"\bwhichever\b|\binstead of\b", text):
+    cabins = parsing.cabins(text)
+    if len(cabins) > 1 and not re.search(r"\bwhichever\b|\binstead of\b", text):
         raise Declined("one reservation has one cabin, for all flights and all passengers")
-    return found[:1] or None
+    return cabins[:1] or None
 
 
 def _check_party(people: list[Passenger], text: str, most: int) -> list[Passenger] | None:
@@ -192,10 +192,10 @@ def _search(
     prefers = parse_preference(preference, itinerary.cabin)
     assert prefers
     criteria = SearchCriteria(itinerary.cabin, len(itinerary.people), prefers, one_stop=accepts_stop(preference))
-    found: list[Journey] = []
-    for way, days in trip.ways:
-        found.append((yield from find_preferred(session, way, days, criteria)))
-    complete = itinerary._replace(journeys=tuple(found))
+    journeys: list[Journey] = []
+    for ends, days in trip.ways:
+        journeys.append((yield from find_preferred(session, ends, days, criteria)))
+    complete = itinerary._replace(journeys=tuple(journeys))
     if limit is not None and complete.fares > limit:
         raise Declined(f"in {itinerary.cabin.replace('_', ' ')} it would cost ${complete.fares}, above your limit")
     return complete

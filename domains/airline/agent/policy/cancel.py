@@ -29,7 +29,7 @@ def cancel(session: Session, text: str) -> Talk[list[Plan]]:
     """Cancel one reservation or several, as far as each of them may be."""
     reservations = yield from find_reservations(session, text)
     if not parsing.reservation_ids(text) and len(reservations) > 1:
-        reservations = [each for each in reservations if each.status is None]
+        reservations = [reservation for reservation in reservations if reservation.status is None]
     yield from _hand_over_flown(session, reservations)
     if _ONE_TICKET.search(text):
         raise Declined("a single passenger cannot be taken out of a reservation, and their number has to stay")
@@ -107,18 +107,18 @@ def compensate(session: Session, text: str) -> Talk[list[Plan]]:
         )
     changed = any(plan.reservation_id == reservation.reservation_id for plan in session.done)
     if "cancelled" in statuses:
-        each, why = session.values["certificate_for_cancelled"], "the cancelled flight"
+        per_passenger, why = session.values["certificate_for_cancelled"], "the cancelled flight"
     elif "delayed" not in statuses:
         raise Declined(f"no flight of reservation {reservation.reservation_id} is cancelled or delayed")
     elif not changed:
         raise Declined("for a delay there is compensation only once the reservation has been changed or cancelled")
     else:
-        each, why = session.values["certificate_for_delayed"], "the delayed flight"
-    amount, count = each * len(reservation.passengers), len(reservation.passengers)
-    what = f"a certificate of ${amount} for {why}: ${each} for each of the {count} in reservation"
+        per_passenger, why = session.values["certificate_for_delayed"], "the delayed flight"
+    amount, count = per_passenger * len(reservation.passengers), len(reservation.passengers)
+    certificate = f"a certificate of ${amount} for {why}: ${per_passenger} for each of the {count} in reservation"
     return [
         Plan(
-            f"I will send {what} {reservation.reservation_id}.",
+            f"I will send {certificate} {reservation.reservation_id}.",
             Do("send_certificate", {"user_id": session.user_id, "amount": amount}),
             f"A certificate of ${amount} has been sent to you.",
         )
@@ -129,5 +129,5 @@ def _reservation_concerned(session: Session, text: str) -> Talk[Reservation]:
     """Return the reservation as it was when it was first read, since a change may have replaced the flight."""
     if not parsing.reservation_ids(text) and session.reservation_id:
         return session.before[session.reservation_id]
-    found = yield from find_reservation(session, text)
-    return session.before[found.reservation_id]
+    reservation = yield from find_reservation(session, text)
+    return session.before[reservation.reservation_id]

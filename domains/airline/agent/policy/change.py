@@ -56,8 +56,8 @@ def _find_moves(session: Session, text: str, reservation: Reservation, statuses:
     if both and parsing.dates(both[1]) and parsing.dates(both[2]):
         return {0: parsing.dates(both[1])[-1], last: parsing.dates(both[2])[0]}
     booked = [leg.date for leg in legs]
-    named = parsing.dates(text)
-    new = [date for date in named if date not in booked] or (named if len(named) > 1 else [])
+    dates = parsing.dates(text)
+    new = [date for date in dates if date not in booked] or (dates if len(dates) > 1 else [])
     positions = list(range(len(legs))) if _is_connection(reservation) else _positions_in(text, legs, statuses)
     days = parsing.days_later(text)
     if not new and days:
@@ -85,7 +85,7 @@ def _positions_in(text: str, legs: Sequence[Leg], statuses: Sequence[str]) -> li
     # Somebody who mentions a flight that does not fly, or not in time, means that one.
     by_trouble = [position for position, status in enumerate(statuses) if status not in {*FLOWN, "available"}]
     left = [position for position, status in enumerate(statuses) if status not in FLOWN]
-    return next((found for found in (by_day, by_place, by_trouble, left) if len(found) == 1), [])
+    return next((positions for positions in (by_day, by_place, by_trouble, left) if len(positions) == 1), [])
 
 
 def _new_flights(session: Session, text: str, reservation: Reservation, moves: dict[int, str]) -> Talk[list[Any]]:
@@ -107,11 +107,11 @@ def _new_flights(session: Session, text: str, reservation: Reservation, moves: d
 def _same_connection(session: Session, reservation: Reservation, date: str) -> Talk[Journey]:
     """Find the flights of a journey with a stop on another day."""
     numbers = [leg.flight_number for leg in reservation.flights]
-    found = yield from search_journeys(session, (reservation.origin, reservation.destination), date, one_stop=True)
+    journeys = yield from search_journeys(session, (reservation.origin, reservation.destination), date, one_stop=True)
     seats, cabin = len(reservation.passengers), reservation.cabin
-    for one in found:
-        if one.numbers == numbers and all(flight.available_seats[cabin] >= seats for flight in one.flights):
-            return one
+    for journey in journeys:
+        if journey.numbers == numbers and all(flight.available_seats[cabin] >= seats for flight in journey.flights):
+            return journey
     raise Declined(f"flights {join_words(numbers)} cannot be booked together on {date}")
 
 

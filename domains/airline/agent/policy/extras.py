@@ -55,8 +55,8 @@ def change_passengers(session: Session, text: str) -> Talk[list[Plan]]:
     user = yield from session.user()
 
     def read(answer: str) -> list[str] | None:
-        found = parsing.changed_passengers(answer, reservation, user)
-        return [passenger.model_dump_json() for passenger in found] if found else None
+        passengers = parsing.changed_passengers(answer, reservation, user)
+        return [passenger.model_dump_json() for passenger in passengers] if passengers else None
 
     question = "Which passenger is meant, and what are the right name and date of birth?"
     yield from session.find(question, read, text)
@@ -72,7 +72,7 @@ def change_passengers(session: Session, text: str) -> Talk[list[Plan]]:
             f"reservation {name}.",
             Do(
                 "update_reservation_passengers",
-                {"reservation_id": name, "passengers": [one.model_dump() for one in changed]},
+                {"reservation_id": name, "passengers": [passenger.model_dump() for passenger in changed]},
             ),
             f"The passengers of reservation {name} have been changed: {full_name(new)} flies, born on {new.dob}.",
         )

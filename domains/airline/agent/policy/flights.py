@@ -39,12 +39,12 @@ class Journey(NamedTuple):
 
     def describe(self, cabin: Cabin) -> str:
         """Return a description: numbers, days, times and price."""
-        each = [
+        descriptions = [
             f"{flight.flight_number} on {flight.date} from {flight.origin} at "
             f"{flight.scheduled_departure_time_est[_HHMM]} to {flight.destination}"
             for flight in self.flights
         ]
-        return f"{' and then '.join(each)} for ${self.price(cabin)}"
+        return f"{' and then '.join(descriptions)} for ${self.price(cabin)}"
 
 
 class SearchCriteria(NamedTuple):
@@ -71,12 +71,12 @@ def find_preferred(
     Raises:
         Declined: There is none with enough seats.
     """
-    found: list[Journey] = []
+    journeys: list[Journey] = []
     for one_stop in (False, True) if criteria.one_stop else (False,):
         for date in dates:
             results = yield from search_journeys(session, route, date, one_stop=one_stop)
-            found += [one for one in results if _free_seats(one, criteria.cabin) >= criteria.seats]
-        chosen = criteria.prefers(found) if found else None
+            journeys += [journey for journey in results if _free_seats(journey, criteria.cabin) >= criteria.seats]
+        chosen = criteria.prefers(journeys) if journeys else None
         if chosen:
             return chosen
     days = " or ".join(dates)
@@ -95,9 +95,9 @@ def parse_preference(text: str, cabin: Cabin) -> Callable[[Sequence[Journey]], J
     low = text.lower()
     numbers = re.findall(r"\bHAT\d{3}\b", text)
     if numbers:
-        return lambda found: next((one for one in found if one.numbers == numbers), None)
+        return lambda found: next((journey for journey in found if journey.numbers == numbers), None)
     if re.search(r"\bnext morning\b|\bovernight\b", low):
-        return lambda found: next((one for one in found if "+1" in _arrival(one)), None)
+        return lambda found: next((journey for journey in found if "+1" in _arrival(journey)), None)
     if re.search(r"\bdeparts? first\b|\bearliest\b|\bfirst flight\b|\bleaves first\b", low):
         return lambda found: min(found, key=_departure)
     if re.search(r"\blatest\b|\bdeparts? last\b|\blast flight\b", low):

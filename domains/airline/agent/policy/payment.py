@@ -43,12 +43,12 @@ def ask_for_card(session: Session, price: int, statement: str) -> Talk[PaymentMe
     user = yield from session.user()
 
     def read(text: str) -> list[PaymentMethod] | None:
-        found = methods_in(text, user)
-        if len(found) > 1:
+        methods = methods_in(text, user)
+        if len(methods) > 1:
             raise Declined("a change is paid with one payment method alone")
-        for method in found:
+        for method in methods:
             _check(method, price)
-        return found or None
+        return methods or None
 
     (method,) = yield from session.find(f"{statement} {WHICH_METHOD}", read)
     return method
@@ -79,11 +79,11 @@ def ask_for_payments(session: Session, total: int, statement: str) -> Talk[list[
     user = yield from session.user()
 
     def read(text: str) -> list[dict[str, Any]] | None:
-        found = methods_in(text, user)
-        if not found:
+        methods = methods_in(text, user)
+        if not methods:
             return None
-        _check_numbers(text, found, session.values)
-        return _shares(found, total)
+        _check_numbers(text, methods, session.values)
+        return _shares(methods, total)
 
     return (yield from session.find(f"{statement} {WHICH_METHOD}", read))
 
@@ -117,10 +117,10 @@ def methods_in(text: str, user: User) -> list[PaymentMethod]:
     """
     if _FOREIGN.search(text):
         raise Declined("only what is in your profile can pay, and I cannot add anything to it")
-    found: list[PaymentMethod] = []
+    methods: list[PaymentMethod] = []
     for mention in re.finditer(rf"{_ID.pattern}|{_KIND.pattern}(?! [a-z]+_[a-z_]*\d)", text, re.IGNORECASE):
-        found += [method for method in _meant(mention[0], text, user) if method not in found]
-    return found
+        methods += [method for method in _meant(mention[0], text, user) if method not in methods]
+    return methods
 
 
 def _meant(mention: str, text: str, user: User) -> list[PaymentMethod]:
@@ -146,5 +146,5 @@ def _count(mention: str, plural: str, text: str) -> int:
         return 1
     if re.search(rf"\bboth\b[^.]*\b{plural}", text, re.IGNORECASE):
         return 2
-    found = re.search(rf"\b(\d+|two|three|four|five|six)\b[^.,]*\b{plural}", text, re.IGNORECASE)
-    return parsing.parse_number(found[1]) if found else 99
+    match = re.search(rf"\b(\d+|two|three|four|five|six)\b[^.,]*\b{plural}", text, re.IGNORECASE)
+    return parsing.parse_number(match[1]) if match else 99

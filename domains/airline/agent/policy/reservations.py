@@ -26,14 +26,14 @@ def find_reservation(session: Session, text: str) -> Talk[Reservation]:
     Raises:
         Declined: It is not found, or it has been cancelled.
     """
-    found = yield from find_reservations(session, text)
-    if len(found) > 1:
+    reservations = yield from find_reservations(session, text)
+    if len(reservations) > 1:
         raise Declined("I can do that for one reservation at a time only")
-    (one,) = found
-    if one.status == "cancelled":
-        raise Declined(f"reservation {one.reservation_id} has been cancelled before")
-    session.reservation_id = one.reservation_id
-    return one
+    (reservation,) = reservations
+    if reservation.status == "cancelled":
+        raise Declined(f"reservation {reservation.reservation_id} has been cancelled before")
+    session.reservation_id = reservation.reservation_id
+    return reservation
 
 
 def find_reservations(session: Session, text: str) -> Talk[list[Reservation]]:
@@ -42,34 +42,36 @@ def find_reservations(session: Session, text: str) -> Talk[list[Reservation]]:
     Raises:
         Declined: None is found.
     """
-    found = yield from _named(session, text)
-    if not found and _ALL.search(text):
+    reservations = yield from _named(session, text)
+    if not reservations and _ALL.search(text):
         return (yield from session.reservations())
-    if not found and parsing.route(text):
-        found = yield from _described(session, text)
-    if not found and session.reservation_id:
-        found = [(yield from session.reservation(session.reservation_id))]
-    if not found:
+    if not reservations and parsing.route(text):
+        reservations = yield from _described(session, text)
+    if not reservations and session.reservation_id:
+        reservations = [(yield from session.reservation(session.reservation_id))]
+    if not reservations:
         answer = yield from session.ask(_ASK)
-        found = yield from _named(session, answer)
-        found = found or (yield from _described(session, f"{text} {answer}"))
-    if not found:
+        reservations = yield from _named(session, answer)
+        reservations = reservations or (yield from _described(session, f"{text} {answer}"))
+    if not reservations:
         raise Declined("I do not find the reservation that you mean")
-    return found
+    return reservations
 
 
 def _named(session: Session, text: str) -> Talk[list[Reservation]]:
-    found: list[Reservation] = []
+    reservations: list[Reservation] = []
     for reservation_id in parsing.reservation_ids(text):
-        found += [(yield from session.reservation(reservation_id))]
-    return found
+        reservations += [(yield from session.reservation(reservation_id))]
+    return reservations
 
 
 def _described(session: Session, text: str) -> Talk[list[Reservation]]:
     """Return the one reservation that fits the places and the days in a text, if there is just one."""
-    reservations = [each for each in (yield from session.reservations()) if each.status is None]
+    reservations = [reservation for reservation in (yield from session.reservations()) if reservation.status is None]
     route, days, places = parsing.route(text), set(parsing.dates(text)), parsing.airports(text)
-    same_route = [each for each in reservations if (each.origin, each.destination) == route]
-    same_day = [each for each in same_route or reservations if days & {leg.date for leg in each.flights}]
-    same_place = [each for each in reservations if each.destination in places]
+    same_route = [reservation for reservation in reservations if (reservation.origin, reservation.destination) == route]
+    same_day = [
+        reservation for reservation in same_route or reservations if days & {leg.date for leg in reservation.flights}
+    ]
+    same_place = [reservation for reservation in reservations if reservation.destination in places]
     return next((group for group in (same_route, same_day, same_place) if len(group) == 1), [])

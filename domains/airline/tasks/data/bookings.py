@@ -147,15 +147,15 @@ class Booker:
 
     def reservations(self) -> dict[str, dict[str, Any]]:
         """Return all reservations by id."""
-        made: dict[str, dict[str, Any]] = {}
+        by_id: dict[str, dict[str, Any]] = {}
         user: dict[str, Any] = {}
         for kind in RESERVATION_KINDS:
             for _ in range(kind.times):
                 user = user if kind.same_user else self._user_for(kind)
-                reservation_id = self._new_id(made)
-                made[reservation_id] = self._reservation(reservation_id, kind, user)
+                reservation_id = self._new_id(by_id)
+                by_id[reservation_id] = self._reservation(reservation_id, kind, user)
                 user["reservations"].append(reservation_id)
-        return dict(sorted(made.items()))
+        return dict(sorted(by_id.items()))
 
     def _user_for(self, kind: ReservationKind) -> dict[str, Any]:
         fitting = [
@@ -203,12 +203,14 @@ class Booker:
 
     def _ways(self, kind: ReservationKind) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         situation = _SITUATIONS[kind.situation]
-        found = [
+        ways_with_returns = [
             (way, list(self._way_back(way, situation)))
             for way in self._ways_out(situation, kind)
             if not (kind.busy and self._pairs[self._ends(way)] < 2)
         ]
-        way, returns = self._rng.choice([(way, returns) for way, returns in found if returns or not kind.round_trip])
+        way, returns = self._rng.choice(
+            [(way, returns) for way, returns in ways_with_returns if returns or not kind.round_trip]
+        )
         return way, [self._rng.choice(returns)] if kind.round_trip else []
 
     def _ways_out(self, situation: Situation, kind: ReservationKind) -> Iterator[list[tuple[str, str]]]:

@@ -29,15 +29,15 @@ def users(count: int, seed: int, rng: Random) -> dict[str, dict[str, Any]]:
         ConfigurationError: Faker is not installed.
     """
     fake = new_faker(seed)
-    made: dict[str, dict[str, Any]] = {}
+    by_id: dict[str, dict[str, Any]] = {}
     names: set[tuple[str, str]] = set()
-    while len(made) < count:
+    while len(by_id) < count:
         name = (fake.first_name(), fake.last_name())
         if name not in names:
             names.add(name)
-            user = _user(name, fake, rng, position=len(made))
-            made[user["user_id"]] = user
-    return made
+            user = _user(name, fake, rng, position=len(by_id))
+            by_id[user["user_id"]] = user
+    return by_id
 
 
 def _user(name: tuple[str, str], fake: Faker, rng: Random, position: int) -> dict[str, Any]:
@@ -69,11 +69,13 @@ def _address(fake: Faker, rng: Random) -> dict[str, Any]:
 
 
 def _wallet(cards: tuple[int, int], rng: Random) -> Iterator[dict[str, Any]]:
-    taken: set[int] = set()
+    taken_numbers: set[int] = set()
 
     def new_id(kind: str) -> str:
-        number = rng.choice([n for n in (rng.randint(1_000_000, 9_999_999) for _ in range(9)) if n not in taken])
-        taken.add(number)
+        number = rng.choice(
+            [n for n in (rng.randint(1_000_000, 9_999_999) for _ in range(9)) if n not in taken_numbers]
+        )
+        taken_numbers.add(number)
         return f"{kind}_{number}"
 
     gift_cards, certificates = cards

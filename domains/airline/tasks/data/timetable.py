@@ -78,11 +78,11 @@ def _routes(rng: Random) -> Iterator[Route]:
         for spoke in spokes:
             yield _route(spoke, hub, rng.choice((7, 8)), rng)
             yield _route(hub, spoke, rng.choice((15, 16, 17)), rng)
-    for one, other, there, back in _TRUNKS:
+    for airport, other, there, back in _TRUNKS:
         for hour in there:
-            yield _route(one, other, hour, rng)
+            yield _route(airport, other, hour, rng)
         for hour in back:
-            yield _route(other, one, hour, rng)
+            yield _route(other, airport, hour, rng)
 
 
 def _route(origin: str, destination: str, hour: int, rng: Random) -> Route:

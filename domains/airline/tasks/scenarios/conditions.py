@@ -63,15 +63,15 @@ OF_USER: dict[str, Callable[[User], Any]] = {
     "gift_card": lambda u: max((card.amount for card in Wallet(u).gift_cards), default=0),
     "gift_cards_worth": lambda u: int(sum(card.amount for card in Wallet(u).gift_cards)),
     "certificates": lambda u: len(Wallet(u).certificates),
-    "certificate": lambda u: max((one.amount for one in Wallet(u).certificates), default=0),
-    "certificates_worth": lambda u: int(sum(one.amount for one in Wallet(u).certificates)),
-    "credit": lambda u: int(sum(one.amount for one in (*Wallet(u).gift_cards, *Wallet(u).certificates))),
+    "certificate": lambda u: max((certificate.amount for certificate in Wallet(u).certificates), default=0),
+    "certificates_worth": lambda u: int(sum(certificate.amount for certificate in Wallet(u).certificates)),
+    "credit": lambda u: int(sum(credit.amount for credit in (*Wallet(u).gift_cards, *Wallet(u).certificates))),
 }
 
 
 def meets_trip(trip: Trip, conditions: Conditions) -> bool:
     """Return whether a trip and its user are as wanted."""
-    return all(_holds(_about(trip, name), wanted) for name, wanted in conditions.items())
+    return all(_holds(_about(trip, name), condition) for name, condition in conditions.items())
 
 
 def _about(trip: Trip, name: str) -> Any:
@@ -82,12 +82,12 @@ def _about(trip: Trip, name: str) -> Any:
 
 def meets_user(user: User, conditions: Conditions) -> bool:
     """Return whether a user is as wanted."""
-    return all(_holds(OF_USER[name](user), wanted) for name, wanted in conditions.items())
+    return all(_holds(OF_USER[name](user), condition) for name, condition in conditions.items())
 
 
 def _holds(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, list):
-        return all(_holds(value, one) for one in wanted)
+        return all(_holds(value, condition) for condition in wanted)
     comparison = _COMPARISON.fullmatch(wanted) if isinstance(wanted, str) else None
     if comparison is None:
         return bool(value == wanted)

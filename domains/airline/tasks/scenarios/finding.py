@@ -56,12 +56,12 @@ def make_finder(
         search = _search_flight(task_id, user or {}, **(flight or {}))
 
     def found(world: World) -> Things:
-        things = {**world.values.by_first_name, **search(world)}
+        named_things = {**world.values.by_first_name, **search(world)}
         for name, path in (let or {}).items():
-            things[name], _first = string.Formatter().get_field(path, (), things)
+            named_things[name], _first = string.Formatter().get_field(path, (), named_things)
         for name, value in FURTHER.get(task_id, {}).items():
-            things[name] = value(SimpleNamespace(**things))
-        return things
+            named_things[name] = value(SimpleNamespace(**named_things))
+        return named_things
 
     return found
 
@@ -70,8 +70,8 @@ def only_with(values: Mapping[str, Any], find: Finder) -> Finder:
     """Return a search that finds nothing where the policy has other values: one, or one of a list, by name."""
 
     def found(world: World) -> Things:
-        for name, wanted in values.items():
-            if world.values[name] not in (wanted if isinstance(wanted, list) else [wanted]):
+        for name, accepted in values.items():
+            if world.values[name] not in (accepted if isinstance(accepted, list) else [accepted]):
                 raise ConfigurationError(f"it is about another value of {name} than {world.values[name]!r}")
         return find(world)
 
@@ -80,10 +80,15 @@ def only_with(values: Mapping[str, Any], find: Finder) -> Finder:
 
 def _search_trip(task_id: str, trip: Conditions, offer: Callable[[World, Trip], Any] | None) -> Finder:
     def search(world: World) -> Things:
-        wanted = world.values.fill_all(dict(trip), task_id)
-        found = world.trip(where=lambda one: meets_trip(one, wanted) and (offer is None or offer(world, one)))
-        things = {"trip": found, "user": found.user, "card": found.wallet.card, "trips": world.trips(found.user)}
-        return {**things, "offer": require_found(offer(world, found))} if offer else things
+        conditions = world.values.fill_all(dict(trip), task_id)
+        chosen = world.trip(where=lambda one: meets_trip(one, conditions) and (offer is None or offer(world, one)))
+        named_things = {
+            "trip": chosen,
+            "user": chosen.user,
+            "card": chosen.wallet.card,
+            "trips": world.trips(chosen.user),
+        }
+        return {**named_things, "offer": require_found(offer(world, chosen))} if offer else named_things
 
     return search
 
@@ -92,12 +97,12 @@ def _search_flight(
     task_id: str, user: Conditions, *, kind: str = "cheapest", skip: int = 0, choices: int = 2, **arguments: Any
 ) -> Finder:
     def search(world: World) -> Things:
-        wanted, seats = (world.values.fill_all(dict(each), task_id) for each in (user, arguments))
-        found = world.user(where=lambda one: meets_user(one, wanted))
-        wallet = Wallet(found)
-        offer = world.pick_offer(lambda *way: FLIGHTS[kind](world, found, way, **seats), skip=skip, choices=choices)
-        things = {"user": found, "wallet": wallet, "card": wallet.card, "offer": offer, "world": world}
-        return {**things, "companion": found.saved_passengers[0]} if found.saved_passengers else things
+        conditions, seats = (world.values.fill_all(dict(table), task_id) for table in (user, arguments))
+        caller = world.user(where=lambda one: meets_user(one, conditions))
+        wallet = Wallet(caller)
+        offer = world.pick_offer(lambda *way: FLIGHTS[kind](world, caller, way, **seats), skip=skip, choices=choices)
+        named_things = {"user": caller, "wallet": wallet, "card": wallet.card, "offer": offer, "world": world}
+        return {**named_things, "companion": caller.saved_passengers[0]} if caller.saved_passengers else named_things
 
     return search
 

@@ -152,8 +152,8 @@ def _second_of_three_days(world: World, _user: User, way: Way) -> Offer | None:
     origin, destination, date = way
     days = [add_days(date, days) for days in range(3)]
     offers = [offer for day in days for offer in world.offers(origin, destination, day, "economy")]
-    found = only_cheapest(sorted(offers, key=lambda offer: offer.price))
-    return found if days[-1] in COMING and found and found.dates[0] == days[1] else None
+    cheapest = only_cheapest(sorted(offers, key=lambda offer: offer.price))
+    return cheapest if days[-1] in COMING and cheapest and cheapest.dates[0] == days[1] else None
 
 
 def _overnight(world: World, _user: User, way: Way) -> Offer | None:
@@ -208,7 +208,9 @@ def _two_of_three_to_cancel(world: World) -> Things:
 
 def _connection(world: World) -> Things:
     offers = (world.connections(*ends, COMING[5], "economy") for ends in world.unconnected())
-    offer = require_found(next((found[0] for found in offers if len(found) > 1 and only_cheapest(found)), None))
+    offer = require_found(
+        next((connections[0] for connections in offers if len(connections) > 1 and only_cheapest(connections)), None)
+    )
     user = world.user(where=lambda u: meets_user(u, {"membership": "silver", "cards": 1}))
     return {"user": user, "card": Wallet(user).card, "offer": offer}
 
@@ -270,9 +272,16 @@ def _business_and_two_singles(world: World) -> Things:
         return business + single if fits else None
 
     user = world.user(where=three)
-    business, kept, moved = require_found(three(user))
+    business, staying, moved = require_found(three(user))
     offer = require_found(world.later(moved, 0))
-    return {"user": user, "card": Wallet(user).card, "business": business, "kept": kept, "moved": moved, "offer": offer}
+    return {
+        "user": user,
+        "card": Wallet(user).card,
+        "business": business,
+        "kept": staying,
+        "moved": moved,
+        "offer": offer,
+    }
 
 
 def _two_from_different_cities(world: World) -> Things:

@@ -46,7 +46,10 @@ def order_replacement(session: Session, card: dict[str, str], reason: str) -> Ta
     """Order a new credit card for a reason, unless one is on its way."""
     yield from session.search(*_REPLACING)
     waiting = yield from session.hidden("get_pending_replacement_orders")
-    order = next((one for one in reading.records(waiting) if one.get("status") != "DELIVERED"), None)
+    order = next(
+        (waiting_order for waiting_order in reading.records(waiting) if waiting_order.get("status") != "DELIVERED"),
+        None,
+    )
     if order:
         raise Declined(f"a new card is on its way already, and should arrive by {order['expected_delivery']}")
     expedited = reason in ("stolen", "fraud_suspected") or (yield from _wants_express(session, card))
@@ -108,16 +111,16 @@ def pay_card(session: Session, text: str) -> Talk[str]:
     account = yield from session.account(text, "checking")
     card = yield from session.credit_card(text)
     owed, holds = reading.money(card["current_balance"]), reading.money(account["current_holdings"])
-    wanted = reading.amount(text) or owed
-    if wanted > owed:
+    payment = reading.amount(text) or owed
+    if payment > owed:
         raise Declined(f"the balance of the card is {reading.dollars(owed)}, and you can pay up to that")
-    if wanted > holds:
+    if payment > holds:
         raise Declined(f"the account holds {reading.dollars(holds)}")
     yield from session.confirm(
-        f"I will pay {reading.dollars(wanted)} to your {card['card_type']} from your {account['level']}."
+        f"I will pay {reading.dollars(payment)} to your {card['card_type']} from your {account['level']}."
     )
-    yield from session.hidden("pay_credit_card_from_checking", amount=wanted)
-    return f"{reading.dollars(wanted)} have been paid to your {card['card_type']}."
+    yield from session.hidden("pay_credit_card_from_checking", amount=payment)
+    return f"{reading.dollars(payment)} have been paid to your {card['card_type']}."
 
 
 @procedure("late fee on a credit card can be taken back as a courtesy late_fee_reversal")
@@ -127,15 +130,23 @@ def take_back_late_fee(session: Session, text: str) -> Talk[str]:
     yield from session.search(
         f"what the {card['card_type']} costs annual fee late fee express delivery of a replacement:"
     )
-    shown = yield from session.hidden("get_payment_history", months=12)
-    statuses = re.findall(r"Status: (\w+)", shown)
+    history = yield from session.hidden("get_payment_history", months=12)
+    statuses = re.findall(r"Status: (\w+)", history)
     before = statuses[statuses.index("LATE") + 1 :] if "LATE" in statuses else statuses
     in_a_row = next((place for place, status in enumerate(before) if status != "ON_TIME"), len(before))
     if in_a_row < session.figure("Payments on time before the late one"):
         raise Declined("there were not enough payments on time before the late one")
     heard = yield from session.call("get_credit_card_transactions_by_user", user_id=session.user["user_id"])
-    mine = [one for one in reading.records(heard.text) if one.get("credit_card_account_id") == card["account_id"]]
-    for day in [one["transaction_date"] for one in mine if one.get("credit_reason") == "late_fee_reversal"]:
+    mine = [
+        transaction
+        for transaction in reading.records(heard.text)
+        if transaction.get("credit_card_account_id") == card["account_id"]
+    ]
+    for day in [
+        transaction["transaction_date"]
+        for transaction in mine
+        if transaction.get("credit_reason") == "late_fee_reversal"
+    ]:
         if (yield from session.age(day)) < session.figure("Time between two courtesies"):
             raise Declined(f"a late fee was taken back on {day}, which is not long enough ago")
     fee = reading.amount(session.fact("Late fee", f"{card['card_type']}: fees")) or 0
@@ -159,20 +170,20 @@ def raise_limit(session: Session, text: str) -> Talk[str]:
     card = yield from session.credit_card(text)
     name = card["card_type"]
     yield from session.search(f"the credit limit of the {name} at the start, a single increase")
-    wanted = reading.amount(text)
-    while wanted is None:
-        wanted = reading.amount((yield from session.ask("By which amount should the limit be raised?")))
+    increase = reading.amount(text)
+    while increase is None:
+        increase = reading.amount((yield from session.ask("By which amount should the limit be raised?")))
     earlier = yield from session.hidden("get_credit_limit_increase_history")
     payments = yield from session.hidden("get_payment_history", months=6)
-    problem = yield from _problem(session, card, wanted, earlier, payments)
+    problem = yield from _problem(session, card, increase, earlier, payments)
     yield from session.confirm(
-        f"I will record a request to raise the limit of your {name} by {reading.dollars(wanted)}."
+        f"I will record a request to raise the limit of your {name} by {reading.dollars(increase)}."
     )
-    yield from session.hidden("submit_credit_limit_increase_request", requested_increase_amount=int(wanted))
+    yield from session.hidden("submit_credit_limit_increase_request", requested_increase_amount=int(increase))
     if problem:
         yield from session.hidden("deny_credit_limit_increase", denial_reason=problem)
         raise Declined(f"the request was denied, because of {problem.replace('_', ' ')}")
-    limit = int(reading.money(card["credit_limit"]) + wanted)
+    limit = int(reading.money(card["credit_limit"]) + increase)
     yield from session.hidden("approve_credit_limit_increase", new_credit_limit=limit)
     return f"The limit of your {name} has been raised to {reading.dollars(limit)}."
 

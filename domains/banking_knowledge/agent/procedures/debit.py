@@ -27,9 +27,9 @@ _ROWS = "0123456789 9876543210"
 def activate(session: Session, text: str) -> Talk[str]:
     """Activate a new debit card with the tool that fits why it was issued."""
     _, card = yield from session.debit_card(text, "PENDING")
-    said = yield from session.ask("What are the last four digits, the expiration date and the CVV of the card?")
-    digits = re.search(r"digits\D{0,20}(\d{4})\b", said)
-    expiry, cvv = re.search(r"\b(\d\d/\d\d)\b", said), re.search(r"(?i)cvv\D{0,12}(\d{3})\b", said)
+    answer = yield from session.ask("What are the last four digits, the expiration date and the CVV of the card?")
+    digits = re.search(r"digits\D{0,20}(\d{4})\b", answer)
+    expiry, cvv = re.search(r"\b(\d\d/\d\d)\b", answer), re.search(r"(?i)cvv\D{0,12}(\d{3})\b", answer)
     if not (digits and expiry and cvv) or digits[1] != card["card_number_last_4"]:
         raise Declined("what you read from the card does not match, so the card cannot be activated")
     pin = yield from _pin(session, "Which PIN should the card have?")
@@ -41,12 +41,12 @@ def activate(session: Session, text: str) -> Talk[str]:
 
 def _pin(session: Session, question: str) -> Talk[str]:
     """Ask for a PIN until it is one that the rules allow."""
-    said = yield from session.ask(question)
+    answer = yield from session.ask(question)
     for _ in range(3):
-        pin = re.search(r"\b(\d{4})\b", said)
+        pin = re.search(r"\b(\d{4})\b", answer)
         if pin and pin[1] not in _ROWS and len(set(pin[1])) > 1:
             return pin[1]
-        said = yield from session.ask("This PIN is too simple. Could you choose another PIN, please?")
+        answer = yield from session.ask("This PIN is too simple. Could you choose another PIN, please?")
     raise Declined("I need a PIN that follows the rules")
 
 
@@ -54,8 +54,8 @@ def _pin(session: Session, question: str) -> Talk[str]:
 def reset_pin(session: Session, text: str) -> Talk[str]:
     """Set a new PIN for one that was forgotten."""
     _, card = yield from session.debit_card(text, "ACTIVE")
-    said = yield from session.ask("What are the last four digits of the card?")
-    digits = re.search(r"\b(\d{4})\b", said)
+    answer = yield from session.ask("What are the last four digits of the card?")
+    digits = re.search(r"\b(\d{4})\b", answer)
     if not digits or digits[1] != card["card_number_last_4"]:
         raise Declined("these are not the digits of the card")
     pin = yield from _pin(session, "Which new PIN should the card have?")
@@ -83,9 +83,9 @@ def _simple(query: str, tool: str, status: str, will: str, done: str, **argument
     @procedure(query)
     def act(session: Session, text: str) -> Talk[str]:
         yield from session.debit_card(text, status)
-        given = {name: value(text) if callable(value) else value for name, value in arguments.items()}
+        tool_arguments = {name: value(text) if callable(value) else value for name, value in arguments.items()}
         yield from session.confirm(f"I will {will} your debit card.")
-        yield from session.hidden(tool, **given)
+        yield from session.hidden(tool, **tool_arguments)
         return f"Your debit card has been {done}."
 
     return act
@@ -170,10 +170,10 @@ def raise_day_limit(session: Session, text: str) -> Talk[str]:
         raise Declined("the account is too young for a higher limit")
     if "Light Green" in account["level"]:
         raise Declined("the limits of this account are fixed")
-    wanted, now = reading.amount(text) or 0, float(card[f"daily_{kind}_limit"])
+    limit, now = reading.amount(text) or 0, float(card[f"daily_{kind}_limit"])
     most = int(now * session.figure("Highest temporary limit") / 100)
-    if wanted > most:
+    if limit > most:
         raise Declined(f"the highest limit for a day is ${most:,}")
-    yield from session.confirm(f"I will raise the daily limit of your debit card to ${wanted:,.0f} for 24 hours.")
-    yield from session.hidden("request_temporary_debit_card_limit_increase", limit_type=kind, new_limit=int(wanted))
-    return f"The daily limit of your debit card has been raised to ${wanted:,.0f} for 24 hours."
+    yield from session.confirm(f"I will raise the daily limit of your debit card to ${limit:,.0f} for 24 hours.")
+    yield from session.hidden("request_temporary_debit_card_limit_increase", limit_type=kind, new_limit=int(limit))
+    return f"The daily limit of your debit card has been raised to ${limit:,.0f} for 24 hours."

@@ -34,15 +34,15 @@ _CATEGORIES = (
 def _purchase(session: Session, text: str, card: dict[str, str]) -> Talk[dict[str, str]]:
     """Return the purchase that is meant, by its merchant or its amount."""
     heard = yield from session.call("get_credit_card_transactions_by_user", user_id=session.user["user_id"])
-    wanted = reading.amount(text)
-    for one in reading.records(heard.text):
-        named = one["merchant_name"].lower() in text.lower()
+    purchase_amount = reading.amount(text)
+    for transaction in reading.records(heard.text):
+        is_named = transaction["merchant_name"].lower() in text.lower()
         if (
-            one["credit_card_type"] == card["card_type"]
-            and named
-            and reading.amount(one["transaction_amount"]) == wanted
+            transaction["credit_card_type"] == card["card_type"]
+            and is_named
+            and reading.amount(transaction["transaction_amount"]) == purchase_amount
         ):
-            return one
+            return transaction
     raise Declined("I do not find this purchase")
 
 
@@ -60,8 +60,8 @@ def dispute(session: Session, text: str) -> Talk[str]:
     if (yield from session.age(purchase["transaction_date"])) > session.figure("Latest dispute"):
         raise Declined(f"the purchase of {purchase['transaction_date']} is too old for a dispute")
     fraud = reason == "unauthorized_fraudulent_charge"
-    said = yield from session.ask("Did you contact the merchant?")
-    contacted = not re.search(r"\bnot\b|\bno\b", said.lower())
+    answer = yield from session.ask("Did you contact the merchant?")
+    contacted = not re.search(r"\bnot\b|\bno\b", answer.lower())
     if not (fraud or contacted):
         raise Declined("please contact the merchant first")
     digits, noticed = yield from _digits_and_day(session)
@@ -88,8 +88,8 @@ def dispute(session: Session, text: str) -> Talk[str]:
         and age >= session.figure("Provisional credit from a card account age of"),
         **({"partial_refund_amount": partial} if partial else {}),
     )
-    done = "The dispute has been filed."
-    return f"{done} {yield from order_replacement(session, card, 'fraud_suspected')}" if fraud else done
+    statement = "The dispute has been filed."
+    return f"{statement} {yield from order_replacement(session, card, 'fraud_suspected')}" if fraud else statement
 
 
 def _digits_and_day(session: Session) -> Talk[tuple[str, str]]:
@@ -109,16 +109,18 @@ def _digits_and_day(session: Session) -> Talk[tuple[str, str]]:
 def dispute_debit(session: Session, text: str) -> Talk[str]:
     """File a dispute of an online purchase by debit card."""
     _, cards = yield from session.debit_cards(text)
-    shown = yield from session.hidden("get_bank_account_transactions")
-    wanted = reading.amount(text)
-    record = next((one for one in reading.records(shown) if -float(one["amount"]) == wanted), None)
+    transactions = yield from session.hidden("get_bank_account_transactions")
+    charge = reading.amount(text)
+    record = next(
+        (transaction for transaction in reading.records(transactions) if -float(transaction["amount"]) == charge), None
+    )
     if record is None:
         raise Declined("I do not find this transaction")
     card = next(card for card in cards if card["status"] == "ACTIVE")
     category = reading.choice(_CATEGORIES, text)
     fraud = category.endswith("fraud")
     arguments = yield from _circumstances(session, record, fraud=fraud)
-    yield from session.confirm(f"I will file a dispute of {reading.dollars(wanted or 0)}.")
+    yield from session.confirm(f"I will file a dispute of {reading.dollars(charge or 0)}.")
     in_hand = arguments["card_in_possession"]
     action = ("freeze_pending_investigation" if in_hand else "close_and_reissue") if fraud else "keep_active"
     yield from session.hidden(
@@ -127,7 +129,7 @@ def dispute_debit(session: Session, text: str) -> Talk[str]:
         card_id=card["card_id"],
         dispute_category=category,
         transaction_date=record["date"],
-        disputed_amount=wanted,
+        disputed_amount=charge,
         transaction_type="online_purchase",
         card_action=action,
         **arguments,
@@ -179,17 +181,17 @@ def correct_points(session: Session, text: str) -> Talk[str]:
     title = f"{name}: rewards"
     labels = (purchase["category"], "all else", "every purchase")
     rates = [session.library.fact(f"Points per dollar for {label}", title) for label in labels]
-    rate = next((reading.number(found) for found in rates if found), None)
+    rate = next((reading.number(points) for points in rates if points), None)
     if rate is None:
         raise Declined("I find no document about the points of this card")
     points = int((reading.amount(purchase["transaction_amount"]) or 0) * rate)
     if purchase["rewards_earned"] == f"{points} points":
         raise Declined(f"the points are right: {rate:g} for a dollar are {points} points")
     transaction = purchase["transaction_id"]
-    said = yield from session.give(
+    decision = yield from session.give(
         "submit_cash_back_dispute", user_id=session.user["user_id"], transaction_id=transaction
     )
-    if "RESOLVED" not in said:
+    if "RESOLVED" not in decision:
         return "Your dispute has been submitted; a colleague decides within ten days."
     yield from session.hidden(
         "update_transaction_rewards", transaction_id=transaction, new_rewards_earned=f"{points} points"

@@ -20,16 +20,16 @@ _LISTING = "transactions of a checking or savings account are listed by the tool
 @procedure("open_bank_account account_type account_class conditions checking savings business_savings")
 def open_account(session: Session, text: str) -> Talk[str]:
     """Open an account if the customer has what it takes."""
-    found = re.search(r"\bopen an? (?:new )?([A-Z][\w+' -]+)", text)
-    if not found:
+    match = re.search(r"\bopen an? (?:new )?([A-Z][\w+' -]+)", text)
+    if not match:
         raise Declined("I need the name of the product")
-    product = found[1].strip()
+    product = match[1].strip()
     yield from session.search(f"the {product} is an account of the type", f"the {product}, a savings account")
     kind = session.library.fact("Account type", f"{product}: overview")
     if kind is None:
         kind = "savings" if session.library.fact("APY", f"{product}: interest") else "checking"
     accounts = yield from session.accounts()
-    yield from _check_opening(session, kind, [one for one in accounts if one["status"] == "OPEN"], accounts)
+    yield from _check_opening(session, kind, [account for account in accounts if account["status"] == "OPEN"], accounts)
     yield from session.confirm(f"I will open a {product} for you.")
     yield from session.hidden("open_bank_account", account_type=kind, account_class=product)
     return f"Your {product} has been opened."
@@ -39,17 +39,17 @@ def _check_opening(
     session: Session, kind: str, opened: list[dict[str, str]], accounts: list[dict[str, str]]
 ) -> Talk[None]:
     """Check what an account of this kind asks for."""
-    checking = [one for one in opened if one.get("class") == "checking"]
-    business = [one for one in opened if one.get("class") == "business_checking"]
+    checking = [account for account in opened if account.get("class") == "checking"]
+    business = [account for account in opened if account.get("class") == "business_checking"]
     needed = {"savings": checking, "business_savings": business}.get(kind)
     if needed is not None:
         name = "Checking account before savings" if kind == "savings" else "Business checking before business savings"
         oldest = 0
-        for one in needed:
-            oldest = max(oldest, (yield from session.age(one["date_opened"])))
+        for account in needed:
+            oldest = max(oldest, (yield from session.age(account["date_opened"])))
         if not needed or oldest < session.figure(name):
             raise Declined(f"there has to be a checking account of the right kind for {session.fact(name)} before")
-    if kind == "business_checking" and (not checking or any(one["status"] == "CLOSED" for one in accounts)):
+    if kind == "business_checking" and (not checking or any(account["status"] == "CLOSED" for account in accounts)):
         raise Declined("that needs an open checking account, and no account that was closed")
 
 
@@ -85,20 +85,20 @@ def _closing_fee(session: Session, account: dict[str, str], accounts: list[dict[
     age = yield from session.age(account["date_opened"])
     if not fee or age >= days:
         return 0, False
-    for one in accounts:
-        older = one["class"] == "checking" and (yield from session.age(one["date_opened"])) > age
-        if older and one["account_id"] != account["account_id"]:
+    for other in accounts:
+        older = other["class"] == "checking" and (yield from session.age(other["date_opened"])) > age
+        if older and other["account_id"] != account["account_id"]:
             return 0, True
     return fee, False
 
 
 def _other(session: Session, account: dict[str, str], accounts: list[dict[str, str]]) -> Talk[dict[str, str]]:
     """Return the account that money is moved to."""
-    others = [one for one in accounts if one is not account and one["status"] == "OPEN"]
+    others = [other for other in accounts if other is not account and other["status"] == "OPEN"]
     if not others:
         raise Declined("the account has to be empty, and there is no other account to move the money to")
-    said = yield from session.ask("To which account should the money move?")
-    return session.pick_account(others, said)
+    answer = yield from session.ask("To which account should the money move?")
+    return session.pick_account(others, answer)
 
 
 def _move(session: Session, source: dict[str, str], target: dict[str, str], amount: float) -> Talk[None]:
@@ -114,7 +114,7 @@ def _move(session: Session, source: dict[str, str], target: dict[str, str], amou
 def transfer_money(session: Session, text: str) -> Talk[str]:
     """Move money between accounts of the customer."""
     accounts = yield from session.accounts()
-    names = reading.mentioned(text, {one["level"] for one in accounts})
+    names = reading.mentioned(text, {account["level"] for account in accounts})
     if len(names) != 2:
         raise Declined("I can move money between two accounts of yours only")
     source, target = (session.pick_account(accounts, name) for name in names)
@@ -132,8 +132,10 @@ def check_interest(session: Session, text: str) -> Talk[str]:
     account = yield from session.account(text, "saving")
     level = account["level"]
     yield from session.search(f"interest of the {level}, a savings account APY:")
-    shown = yield from session.hidden("get_bank_account_transactions")
-    credit = next((one for one in reading.records(shown) if one["type"] == "interest"), None)
+    transactions = yield from session.hidden("get_bank_account_transactions")
+    credit = next(
+        (transaction for transaction in reading.records(transactions) if transaction["type"] == "interest"), None
+    )
     if credit is None:
         raise Declined("I find no interest on this account")
     expected = session.figure("APY", f"{level}: interest")
@@ -165,8 +167,8 @@ def refund_atm_fee(session: Session, text: str) -> Talk[str]:
     yield from session.search(f"fees of the {level}, monthly fee and early closure fee")
     if session.fact("Fee at an ATM of another bank", f"{level}: fees") != "refunded":
         raise Declined("this account does not include that, so the fee is due")
-    shown = yield from session.hidden("get_bank_account_transactions")
-    fee = next((one for one in reading.records(shown) if one["type"] == "atm_fee"), None)
+    transactions = yield from session.hidden("get_bank_account_transactions")
+    fee = next((transaction for transaction in reading.records(transactions) if transaction["type"] == "atm_fee"), None)
     if fee is None:
         raise Declined("I find no such fee")
     if (yield from session.age(fee["date"])) > session.figure("Latest refund"):

@@ -21,12 +21,12 @@ _PERSON = "matters belong to a person: death, letters from a court, account of a
 @procedure("change the email address of the profile after a yes")
 def change_email(session: Session, text: str) -> Talk[str]:
     """Change the email address."""
-    found = _EMAIL.search(text) or _EMAIL.search((yield from session.ask("What is the new email address?")))
-    if not found:
+    address = _EMAIL.search(text) or _EMAIL.search((yield from session.ask("What is the new email address?")))
+    if not address:
         raise Declined("I need the new email address")
-    yield from session.confirm(f"I will change your email address to {found[0]}.")
-    yield from session.call("change_user_email", user_id=session.user["user_id"], new_email=found[0])
-    return f"Your email address has been changed to {found[0]}."
+    yield from session.confirm(f"I will change your email address to {address[0]}.")
+    yield from session.call("change_user_email", user_id=session.user["user_id"], new_email=address[0])
+    return f"Your email address has been changed to {address[0]}."
 
 
 refuse_profile = refusing(
@@ -37,10 +37,10 @@ refuse_profile = refusing(
 @procedure("customers apply for a credit card by themselves card_type annual_income lowest income")
 def apply_for_card(session: Session, text: str) -> Talk[str]:
     """Let the customer apply for a credit card if the income is high enough."""
-    found = re.search(r"\bapply for the ([A-Z][\w-]+(?: [A-Z][\w-]+)*)", text)
-    if not found:
+    match = re.search(r"\bapply for the ([A-Z][\w-]+(?: [A-Z][\w-]+)*)", text)
+    if not match:
         raise Declined("I need the name of the card")
-    name = found[1]
+    name = match[1]
     yield from session.search(f"who can have the {name}, and what a referral brings, lowest yearly income")
     income = reading.amount((yield from session.ask("What is your annual income?"))) or session.income
     session.income = income
@@ -57,21 +57,21 @@ def refer(session: Session, text: str) -> Talk[str]:
     """Let the customer refer somebody, unless the yearly number is reached."""
     heard = yield from session.call("get_referrals_by_user", user_id=session.user["user_id"])
     today = yield from session.look_at_clock()
-    done = [
-        one
-        for one in reading.records(heard.text)
-        if one["referral_status"] == "COMPLETE" and one["date"].endswith(str(today.year))
+    completed = [
+        referral
+        for referral in reading.records(heard.text)
+        if referral["referral_status"] == "COMPLETE" and referral["date"].endswith(str(today.year))
     ]
-    if len(done) >= session.figure("Completed referrals a year"):
+    if len(completed) >= session.figure("Completed referrals a year"):
         raise Declined("you have reached the number of referrals for this year")
-    found = re.search(r"\bfor the ([A-Z][\w-]+(?: [A-Z][\w-]+)*)", text)
-    if not found:
+    match = re.search(r"\bfor the ([A-Z][\w-]+(?: [A-Z][\w-]+)*)", text)
+    if not match:
         raise Declined("I need the name of the product")
-    if found[1].endswith("Account"):
-        use = f'submit_referral with user_id="{session.user["user_id"]}", account_type="{found[1]}"'
+    if match[1].endswith("Account"):
+        use = f'submit_referral with user_id="{session.user["user_id"]}", account_type="{match[1]}"'
         yield from session.ask(f"You can refer your friend now. Please {use}.")
     else:
-        yield from session.give("get_referral_link", user_id=session.user["user_id"], card_name=found[1])
+        yield from session.give("get_referral_link", user_id=session.user["user_id"], card_name=match[1])
     return "The referral has been recorded."
 
 
@@ -89,10 +89,10 @@ def deposit_check(session: Session, text: str) -> Talk[str]:
 def answer(session: Session, text: str) -> Talk[str]:
     """Answer a question with the statement of a document that fits it best."""
     yield from session.search(text.lower().rstrip("?"), f"{text.lower().rstrip('?')}:")
-    found = session.library.answer(text)
-    if found is None:
+    statement = session.library.answer(text)
+    if statement is None:
         raise Declined("I find no document about that")
-    return f"This is what I find: {found}."
+    return f"This is what I find: {statement}."
 
 
 def _hand_over(reason: str, summary: str, *, identified: bool = False) -> Procedure:

@@ -47,12 +47,12 @@ def make_people(rng: random.Random) -> Table:
     """
     fake = new_faker(rng.randrange(2**32))
     people: Table = {}
-    taken: set[str] = set()
+    taken_numbers: set[str] = set()
     while len(people) < PEOPLE:
         first, last = fake.first_name(), fake.last_name()
-        if last in taken or not last.isalpha():
+        if last in taken_numbers or not last.isalpha():
             continue
-        taken.add(last)
+        taken_numbers.add(last)
         user_id = f"{rng.randrange(16**10):010x}"
         city, state, digits, area = _CITIES[len(people) % len(_CITIES)]
         people[user_id] = {
@@ -79,7 +79,7 @@ def make_accounts(rng: random.Random, people: Table) -> Table:
             second = CHECKING[(number + 3) % len(CHECKING)]
             _add(accounts, rng, f"chk2_{user_id}", user_id, "checking", second.name, (70, 900))
         if number % 6 == 2:
-            business = [one for one in BUSINESS if one.kind == "business_checking"][number % 3]
+            business = [product for product in BUSINESS if product.kind == "business_checking"][number % 3]
             _add(accounts, rng, f"biz_{user_id}", user_id, "business_checking", business.name, (60, 1200))
     return accounts
 
@@ -101,7 +101,7 @@ def _add(
 def make_debit_cards(rng: random.Random, people: Table, accounts: Table) -> Table:
     """Make an active debit card for each checking account of a person."""
     cards: Table = {}
-    limits = {one.name: (one.atm_limit, one.purchase_limit) for one in CHECKING}
+    limits = {product.name: (product.atm_limit, product.purchase_limit) for product in CHECKING}
     for account in accounts.values():
         if account["class"] != "checking":
             continue
@@ -127,13 +127,17 @@ def make_debit_cards(rng: random.Random, people: Table, accounts: Table) -> Tabl
 
 def make_bank_transactions(rng: random.Random, accounts: Table) -> Table:
     """Make a few transactions of every account; of savings, the interest of the last months."""
-    found: Table = {}
+    transactions: Table = {}
     for account in accounts.values():
         records = _interest(account) if account["class"] == "saving" else _payments(rng, account)
         for record in records:
             transaction_id = f"btxn_{rng.randrange(16**12):012x}"
-            found[transaction_id] = {"account_id": account["account_id"], "transaction_id": transaction_id, **record}
-    return found
+            transactions[transaction_id] = {
+                "account_id": account["account_id"],
+                "transaction_id": transaction_id,
+                **record,
+            }
+    return transactions
 
 
 def _interest(account: Record) -> list[Record]:

@@ -59,17 +59,17 @@ _APPLICATIONS = (
 
 
 def _referrals(case: Case) -> dict[str, dict[str, Record]]:
-    found = {}
+    referrals = {}
     for number in range(case.count):
         referral_id = new_id("", "referral", case.user["user_id"], number, length=16)
-        found[referral_id] = {
+        referrals[referral_id] = {
             "referral_id": referral_id,
             "referrer_id": case.user["user_id"],
             "referred_account_type": "Bronze Rewards Card",
             "referral_status": "COMPLETE",
             "date": f"0{number + 2}/14/2025",
         }
-    return {"referrals": found} if found else {}
+    return {"referrals": referrals} if referrals else {}
 
 
 _refer = partial(scenario, documents=("referral_rules",))

@@ -100,10 +100,10 @@ def _stock(session: Session, question: str, text: str) -> Talk[str]:
 def _all_orders(session: Session, question: str, text: str) -> Talk[str]:
     del question, text
     orders = yield from session.orders()
-    each = [f"order {order.order_id} cost {format_dollars(order_total(order))}" for order in orders]
+    costs = [f"order {order.order_id} cost {format_dollars(order_total(order))}" for order in orders]
     dearest = max(orders, key=order_total)
     return (
-        f"All of your orders: {', '.join(each)}. In total that is {format_dollars(sum(map(order_total, orders)))}, "
+        f"All of your orders: {', '.join(costs)}. In total that is {format_dollars(sum(map(order_total, orders)))}, "
         f"and the most expensive one, {dearest.order_id}, cost {format_dollars(order_total(dearest))}."
     )
 
@@ -136,8 +136,8 @@ def _money(session: Session, question: str, text: str) -> Talk[str]:
             parts.append(f"In total you get back {format_dollars(sum(plan.refund for plan in session.done))}.")
         return join_sentences(parts or [session.done[-1].done])
     statuses = ("cancelled",) if "cancelled" in text else ()
-    asked = question if parsing.order_ids(question) or session.order_id else text
-    return _statement((yield from session.find_order(asked, *statuses)), (yield from session.user()))
+    about = question if parsing.order_ids(question) or session.order_id else text
+    return _statement((yield from session.find_order(about, *statuses)), (yield from session.user()))
 
 
 def _statement(order: Order, user: User) -> str:

@@ -33,20 +33,20 @@ def require_status(order: Order, status: OrderStatus, deed: str) -> None:
         deed: The requested change, such as ``cancelled``.
     """
     if order.status != status:
-        found = f"order {order.order_id} is {order.status}: {_MEANING[order.status]}"
-        raise Declined(f"{found}. It cannot be {deed}")
+        problem = f"order {order.order_id} is {order.status}: {_MEANING[order.status]}"
+        raise Declined(f"{problem}. It cannot be {deed}")
 
 
 def find_method(session: Session, text: str, order: Order, question: str) -> Talk[PaymentMethod]:
     """Find the payment method that the customer names, here or when asked; it has to be in the profile."""
     user, before = (yield from session.user()), (yield from session.paid_by(order))
-    named = parsing.payment_method(text, user, before)
-    if named is None and (earlier := session.proposed_for(order)) and "payment_method_id" in earlier.call.arguments:
+    mentioned = parsing.payment_method(text, user, before)
+    if mentioned is None and (earlier := session.proposed_for(order)) and "payment_method_id" in earlier.call.arguments:
         return user.payment_methods[earlier.call.arguments["payment_method_id"]]
-    if named is None:
-        named = parsing.payment_method((yield from session.ask(question)), user, before)
-    if named is None:
+    if mentioned is None:
+        mentioned = parsing.payment_method((yield from session.ask(question)), user, before)
+    if mentioned is None:
         raise Declined("I need the name of a payment method in your profile for that")
-    if named.method is None:
-        raise Declined(named.problem)
-    return named.method
+    if mentioned.method is None:
+        raise Declined(mentioned.problem)
+    return mentioned.method

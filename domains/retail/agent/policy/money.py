@@ -73,16 +73,16 @@ def return_items(session: Session, text: str) -> Talk[list[Plan]]:
 
 def _return(order: Order, goods: list[OrderItem], method: PaymentMethod, values: Values) -> Plan:
     amount = sum(item.price for item in goods)
-    what = f"{describe_items(goods)} from order {order.order_id}"
+    goods_text = f"{describe_items(goods)} from order {order.order_id}"
     back = f"you get back {_refund(amount, method, values)}"
     ids = [item.item_id for item in goods]
     return Plan(
-        summary=f"I will request the return of the {what}, which works only once for an order; {back}.",
+        summary=f"I will request the return of the {goods_text}, which works only once for an order; {back}.",
         call=Do(
             "return_delivered_order_items",
             {"order_id": order.order_id, "item_ids": ids, "payment_method_id": method.id},
         ),
-        done=f"The return of the {what} has been requested; {back}. An email tells you how to send it.",
+        done=f"The return of the {goods_text} has been requested; {back}. An email tells you how to send it.",
         refund=amount,
     )
 
@@ -102,12 +102,12 @@ def change_payment(session: Session, text: str) -> Talk[list[Plan]]:
             f"your gift card holds {format_dollars(method.balance)}, and the order costs {format_dollars(amount)}"
         )
     back = _refund(amount, before, session.values)
-    what = f"{describe_method(method)}, {format_dollars(amount)}; you get back {back}"
+    change = f"{describe_method(method)}, {format_dollars(amount)}; you get back {back}"
     return [
         Plan(
-            summary=f"I will change the payment of order {order.order_id} to {what}.",
+            summary=f"I will change the payment of order {order.order_id} to {change}.",
             call=Do("modify_pending_order_payment", {"order_id": order.order_id, "payment_method_id": method.id}),
-            done=f"The payment of order {order.order_id} has been changed to {what}.",
+            done=f"The payment of order {order.order_id} has been changed to {change}.",
         )
     ]
 

@@ -114,11 +114,11 @@ def _ask(rng: random.Random, db: RetailDB) -> None:
     for count, status, request in requests:
         waiting = [order for order in db.orders.scan() if order.status == status]
         rng.shuffle(waiting)
-        done = 0
+        request_count = 0
         for order in waiting:
-            asked = request(rng, db, order) if done < count else None
-            if asked and not environment.call(*asked, "assistant").error:
-                done += 1
+            tool_call = request(rng, db, order) if request_count < count else None
+            if tool_call and not environment.call(*tool_call, "assistant").error:
+                request_count += 1
     for order_id in [order.order_id for order in db.orders.scan()]:
         # The tool records differences with their floating-point noise; a shop's books would not have it.
         for entry in db.orders[order_id].payment_history:

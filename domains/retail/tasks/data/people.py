@@ -62,8 +62,12 @@ def make_people(rng: random.Random) -> list[User]:
     people: list[User] = []
     emails: set[str] = set()
     for number in range(PEOPLE):
-        kept = PEOPLE - _NAMESAKES
-        name = people[number - kept].name if number >= kept else _new_name(fake, {p.name.last_name for p in people})
+        distinct = PEOPLE - _NAMESAKES
+        name = (
+            people[number - distinct].name
+            if number >= distinct
+            else _new_name(fake, {p.name.last_name for p in people})
+        )
         methods = [_method(rng, source, next(ids)) for source in _WALLETS[number % len(_WALLETS)]]
         email = _email(rng, name, emails)
         emails.add(email)
