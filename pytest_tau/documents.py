@@ -190,10 +190,10 @@ def file_text(data: bytes) -> str:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise _RepeatedKeyError
-    return found
+    return members
 
 
 def _sharing_texts() -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
@@ -201,8 +201,8 @@ def _sharing_texts() -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
     texts: dict[str, str] = {}
 
     def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = _unique_keys(pairs).items()
-        return {key: texts.setdefault(value, value) if type(value) is str else value for key, value in found}
+        members = _unique_keys(pairs).items()
+        return {key: texts.setdefault(value, value) if type(value) is str else value for key, value in members}
 
     return make
 
@@ -219,8 +219,8 @@ def _repeated(text: str) -> str:
             key = json.loads(f'"{token["text"]}"', strict=False)
             first = objects[-1].setdefault(key, token.start())
             if first != token.start():
-                one, other = (text.count("\n", 0, place) + 1 for place in (first, token.start()))
-                where = f"line {one}" if one == other else f"lines {one} and {other}"
+                line, other = (text.count("\n", 0, place) + 1 for place in (first, token.start()))
+                where = f"line {line}" if line == other else f"lines {line} and {other}"
                 return f"the key {json.dumps(key, ensure_ascii=False)} is given twice ({where}); remove one of them"
     raise AssertionError("an object has a key twice")
 
@@ -260,8 +260,8 @@ def nested_too_deep(value: Any) -> bool:
     for _ in range(MAX_DEPTH):
         level = [
             part
-            for each in level
-            for part in (each.values() if isinstance(each, dict) else each)
+            for container in level
+            for part in (container.values() if isinstance(container, dict) else container)
             if type(part) not in _SCALARS and isinstance(part, _CONTAINERS)
         ]
         if not level:

@@ -277,12 +277,12 @@ def similar_names(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[
     from difflib import SequenceMatcher, get_close_matches
 
     matcher = SequenceMatcher(b=name.lower())
-    found: dict[str, float] = {}
-    lowered = {each.lower(): each for each in sorted(known, reverse=True)}
-    for each in get_close_matches(name.lower(), sorted(lowered), n=3, cutoff=cutoff):
-        matcher.set_seq1(each)
-        found[lowered[each]] = matcher.ratio()
-    return [each for each, ratio in found.items() if ratio >= max(found.values()) - _WORSE]
+    ratios: dict[str, float] = {}
+    lowered = {name.lower(): name for name in sorted(known, reverse=True)}
+    for close in get_close_matches(name.lower(), sorted(lowered), n=3, cutoff=cutoff):
+        matcher.set_seq1(close)
+        ratios[lowered[close]] = matcher.ratio()
+    return [similar for similar, ratio in ratios.items() if ratio >= max(ratios.values()) - _WORSE]
 
 
 def suggestion(similar: Sequence[str]) -> str:
@@ -308,5 +308,5 @@ def unknown_name(kind: str, name: str, known: Iterable[str], listed: Sequence[st
     hint = suggestion(similar_names(name, names))
     first = names[:20] if listed is None else listed
     more = f" and {len(names) - len(first)} more" if len(names) > len(first) else ""
-    shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-    return f"unknown {kind} {shown!r}{hint} (known: {', '.join(first) or 'none'}{more})"
+    short = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    return f"unknown {kind} {short!r}{hint} (known: {', '.join(first) or 'none'}{more})"

@@ -116,12 +116,12 @@ class Option(NamedTuple):
     @property
     def full_help(self) -> str:
         """Return the help with the default in it."""
-        shown = self.default
-        if isinstance(shown, float):
-            shown = f"{shown:g}"
-        elif isinstance(shown, dict):
-            shown = json.dumps(shown)
-        return self.help.replace("%(default)s", str(shown))
+        default = self.default
+        if isinstance(default, float):
+            default = f"{default:g}"
+        elif isinstance(default, dict):
+            default = json.dumps(default)
+        return self.help.replace("%(default)s", str(default))
 
     @property
     def label(self) -> str:
@@ -145,10 +145,10 @@ def option(type: Callable[[Any], Any], affects: Affects, metavar: str | None = N
         row: Further attributes of :class:`Option`, such as ``help``; ``name`` if it is not that of the field. The
             command that runs a trial again has the option unless ``rerun`` is 0.
     """
-    made = Option(**{"name": "", "type": type, "affects": affects, "metavar": metavar, "rerun": 1, **row})
-    if made.default == {}:  # dataclasses refuse a mutable default
-        return field(default_factory=dict, metadata={_OPTION: made})
-    return field(default=made.default, metadata={_OPTION: made})
+    declared = Option(**{"name": "", "type": type, "affects": affects, "metavar": metavar, "rerun": 1, **row})
+    if declared.default == {}:  # dataclasses refuse a mutable default
+        return field(default_factory=dict, metadata={_OPTION: declared})
+    return field(default=declared.default, metadata={_OPTION: declared})
 
 
 if TYPE_CHECKING:
@@ -193,15 +193,15 @@ def options_of(settings: Any) -> tuple[Option, ...]:
 def _options(settings: type) -> tuple[Option, ...]:
     return tuple(
         row._replace(name=row.name or name.replace("_", "-"), field=name)
-        for name, each in _fields(settings).items()
-        if (row := each.metadata.get(_OPTION))
+        for name, dataclass_field in _fields(settings).items()
+        if (row := dataclass_field.metadata.get(_OPTION))
     )
 
 
 def _fields(settings: type) -> dict[str, Field[Any]]:
     """Return the fields of a class, which may not be a dataclass yet."""
-    found: dict[str, Field[Any]] | None = getattr(settings, "__dataclass_fields__", None)
-    return found or {name: each for name, each in vars(settings).items() if isinstance(each, Field)}
+    declared: dict[str, Field[Any]] | None = getattr(settings, "__dataclass_fields__", None)
+    return declared or {name: member for name, member in vars(settings).items() if isinstance(member, Field)}
 
 
 def check_fields(settings: type) -> None:
@@ -210,26 +210,26 @@ def check_fields(settings: type) -> None:
     Raises:
         TypeError: A field was not declared with :func:`option`.
     """
-    found = _fields(settings)
+    declared = _fields(settings)
     for name in settings.__annotations__:
-        if name not in found or _OPTION not in found[name].metadata:
+        if name not in declared or _OPTION not in declared[name].metadata:
             raise TypeError(f"{settings}: declare the field {name!r} with pytest_tau.option()")
 
 
 def changed_values(settings: Any) -> Iterable[tuple[Option, Any]]:
     """Yield the options of a settings object whose values are not their defaults, each with its value as JSON."""
-    for each in options_of(settings):
-        value = getattr(settings, each.field)
-        if value != each.default:
-            yield each, as_json(value)
+    for row in options_of(settings):
+        value = getattr(settings, row.field)
+        if value != row.default:
+            yield row, as_json(value)
 
 
 def as_json(value: Any) -> Any:
     """Return a value of an option as JSON; what JSON has no form for is the text of it."""
     if isinstance(value, list | tuple | set | frozenset):
-        return [as_json(each) for each in value]
+        return [as_json(part) for part in value]
     if isinstance(value, dict):
-        return {str(name): as_json(each) for name, each in value.items()}
+        return {str(name): as_json(part) for name, part in value.items()}
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
@@ -291,21 +291,21 @@ def _number(convert: Callable[[str], Any], kind: str, least: float | None, most:
 
     def number(value: str) -> Any:
         try:
-            found = convert(value)
+            parsed = convert(value)
         except ValueError:
             # Python converts no integer of thousands of digits.
-            found = inf if re.fullmatch(r"[0-9]{100,}", value) else None
+            parsed = inf if re.fullmatch(r"[0-9]{100,}", value) else None
         # Not ``found < smallest``, which is false for a NaN.
-        if found is None or not found >= smallest:
+        if parsed is None or not parsed >= smallest:
             raise ValueError(f"expected {expected}, got {quoted(value)}")
-        if found > most:
+        if parsed > most:
             raise ValueError(f"expected {kind} of at most {most:,}, got {quoted(value)}")
-        return found
+        return parsed
 
     return number
 
 
 def names(values: Iterable[str]) -> tuple[str, ...]:
     """Return the names in comma-separated lists, each once."""
-    found = (name.strip() for value in values for name in value.split(","))
-    return tuple(dict.fromkeys(name for name in found if name))
+    every_name = (name.strip() for value in values for name in value.split(","))
+    return tuple(dict.fromkeys(name for name in every_name if name))

@@ -106,10 +106,10 @@ def _ending_by_exit() -> Iterator[None]:
 
 def _parsed(parser: argparse.ArgumentParser, argv: list[str], commands: Sequence[Command]) -> argparse.Namespace:
     """Return the arguments; commands that run pytest take what follows after ``--`` as arguments of pytest."""
-    own, rest = argv, None
-    if "--" in argv and any(each.runs_pytest for each in commands):
-        own, rest = argv[: argv.index("--")], argv[argv.index("--") + 1 :]
-    args = parser.parse_args(own)
+    tau_arguments, rest = argv, None
+    if "--" in argv and any(command.runs_pytest for command in commands):
+        tau_arguments, rest = argv[: argv.index("--")], argv[argv.index("--") + 1 :]
+    args = parser.parse_args(tau_arguments)
     if rest is not None:
         args.pytest = rest
     return args
@@ -122,7 +122,7 @@ class _Tau(Parser):
         """Return the help, with the subcommands that are not declared, since none of them is called."""
         lines = [self.format_usage(), self.description or "", ""]
         for title, commands in groupby(all_commands(), key=lambda each: each.group):
-            lines += [f"{title}:", *(f"  {each.name:<10}{each.help}" for each in commands), ""]
+            lines += [f"{title}:", *(f"  {command.name:<10}{command.help}" for command in commands), ""]
         lines += ["general:", "  -h, --help  show this help and exit", "  --version   show the version and exit", ""]
         lines += ["'tau COMMAND -h' shows the options of a command, 'tau options' those of pytest.", ""]
         return "\n".join(lines)
@@ -145,12 +145,12 @@ def all_commands() -> list[Command]:
     Raises:
         ConfigurationError: An entry point of a capability cannot be loaded, or two commands have the same name.
     """
-    found = core_commands() + [command for each in installed() for command in each.commands]
-    names = [each.name for each in found]
+    every_command = core_commands() + [command for capability in installed() for command in capability.commands]
+    names = [command.name for command in every_command]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ConfigurationError(f"the command {twice[0]!r} of a capability occurs twice")
-    titles = list(dict.fromkeys([*COMMANDS, *(each.group for each in found)]))
-    return sorted(found, key=lambda each: titles.index(each.group))
+    titles = list(dict.fromkeys([*COMMANDS, *(command.group for command in every_command)]))
+    return sorted(every_command, key=lambda each: titles.index(each.group))
 
 
 def commands_for(arguments: Sequence[str]) -> list[Command]:
@@ -160,25 +160,25 @@ def commands_for(arguments: Sequence[str]) -> list[Command]:
         ConfigurationError: There is no such command, an entry point of a capability cannot be loaded, or two commands
             have the same name.
     """
-    called = next((each for each in arguments if not each.startswith("-")), None)
+    called = next((argument for argument in arguments if not argument.startswith("-")), None)
     if called is None:
         return []
     for find in (core_commands, all_commands):
-        if found := [each for each in find() if each.name == called]:
-            return found
-    hint = suggestion(similar_names(called, [each.name for each in all_commands()]))
+        if named_commands := [command for command in find() if command.name == called]:
+            return named_commands
+    hint = suggestion(similar_names(called, [command.name for command in all_commands()]))
     raise ConfigurationError(f"unknown command {called!r}{hint}\n'tau --help' lists the commands")
 
 
 def core_commands() -> list[Command]:
     """Return the commands that are of no capability, in the order of the help."""
-    found = []
+    declared = []
     for title, commands in COMMANDS.items():
         for place, text in commands.items():
             module, _, command = place.partition(":")
             adding = deferred(f"{__name__}.{module}:{f'add_{command}' if command else 'add_parser'}")
-            found.append(Command(command or module.rpartition(".")[2], title, text, adding))
-    return found
+            declared.append(Command(command or module.rpartition(".")[2], title, text, adding))
+    return declared
 
 
 def command_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
@@ -186,6 +186,6 @@ def command_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
     parser = _Tau(prog="tau", description="Start projects with pytest-tau, check task sets, and work with runs.")
     parser.add_argument("--version", action=_Version, nargs=0)
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for each in commands:
-        each.add_parser(subparsers)
+    for command in commands:
+        command.add_parser(subparsers)
     return parser

@@ -66,8 +66,8 @@ def run(args: argparse.Namespace) -> int:
     printer.together(f"{folder}: the baseline is {source.name},", ", ".join(facts))
     if sides := given_reference(records):
         printer.line(f"given the reference actions: {sides}")
-    given = "baseline" if not args.out else str(folder)
-    printer.line(f"compare with it: pytest --tau-baseline {given}, or tau compare {given} RUN")
+    baseline = "baseline" if not args.out else str(folder)
+    printer.line(f"compare with it: pytest --tau-baseline {baseline}, or tau compare {baseline} RUN")
     return 0
 
 

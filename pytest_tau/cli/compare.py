@@ -127,21 +127,21 @@ def _named(runs: list[Run]) -> list[RunRecords]:
     from ..analysis.compare import RunRecords
     from ..runs.side_by_side import read_records
 
-    found = [RunRecords.of(run, records) for run, records in zip(runs, read_records(runs), strict=True)]
+    records_by_run = [RunRecords.of(run, records) for run, records in zip(runs, read_records(runs), strict=True)]
     paths: dict[str, set[Path]] = {}
-    for each, one in zip(found, runs, strict=True):
-        paths.setdefault(each.name, set()).add(one.path.resolve())
+    for records, run in zip(records_by_run, runs, strict=True):
+        paths.setdefault(records.name, set()).add(run.path.resolve())
     return [
-        each._replace(name=one.shown) if len(paths[each.name]) > 1 else each
-        for each, one in zip(found, runs, strict=True)
+        records._replace(name=run.shown) if len(paths[records.name]) > 1 else records
+        for records, run in zip(records_by_run, runs, strict=True)
     ]
 
 
 def _problems(runs: list[Run]) -> list[str]:
     """Return what could not be read, a line for each run."""
     return [
-        f"{each.name}: {plural(len(each.problems), 'simulation')} cannot be read; the first: "
-        + textwrap.shorten(each.problems[0], 120, placeholder=" …")
-        for each in runs
-        if each.problems
+        f"{run.name}: {plural(len(run.problems), 'simulation')} cannot be read; the first: "
+        + textwrap.shorten(run.problems[0], 120, placeholder=" …")
+        for run in runs
+        if run.problems
     ]

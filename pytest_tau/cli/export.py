@@ -52,7 +52,7 @@ def add_parser(commands: Any) -> None:
         group,
         "format",
         choices=(*table.keywords["choices"], *more),
-        help=", ".join((table.help, *(each.help for each in more.values()))),
+        help=", ".join((table.help, *(option.help for option in more.values()))),
     )
     add_options(
         group,
@@ -73,7 +73,7 @@ def add_parser(commands: Any) -> None:
 
 def _further_formats() -> dict[str, ExportFormat]:
     """Return the formats of capabilities, by name."""
-    return {each.name: each for capability in installed() for each in capability.exports}
+    return {table.name: table for capability in installed() for table in capability.exports}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -97,8 +97,8 @@ def _recogniser(domain: str | None, project: Project | None) -> Callable[[Counte
     from ..regrade.recognition import recognise_domain
 
     def named(called: Counter[str]) -> str | None:
-        found = recognise_domain(called, project) if project is not None else None
-        return found or (domain if project is None or domain in project.names() else None)
+        recognised = recognise_domain(called, project) if project is not None else None
+        return recognised or (domain if project is None or domain in project.names() else None)
 
     return named
 
@@ -121,9 +121,9 @@ def _files(
     if out is None and args.format == "tau2-dir":
         raise ConfigurationError("--format tau2-dir writes a folder; give it with --out DIR")
     if out is None and len(chosen) > 1:
-        what = "metrics are of one domain" if args.format == "metrics" else "a τ²-bench file has one domain"
+        limit = "metrics are of one domain" if args.format == "metrics" else "a τ²-bench file has one domain"
         names = ", ".join(sorted(chosen))
-        raise ConfigurationError(f"{what}, and the run has {names}; give one with --domain, or --out FILE")
+        raise ConfigurationError(f"{limit}, and the run has {names}; give one with --domain, or --out FILE")
     check, writer = (_check_variants, _metrics_writer) if args.format == "metrics" else (check_content, _tau2_writer)
     for name, content in chosen.items():
         check(name, content)  # before any file is written
@@ -195,12 +195,12 @@ def _tau2_writer(
 def _content(opened: Run, domain: str | None) -> dict[str, DomainContent]:
     from ..reports.export import survey
 
-    found = survey(opened)
-    if not found:
+    contents = survey(opened)
+    if not contents:
         raise _nothing(opened)
-    if domain is not None and domain not in found:
-        raise ConfigurationError(unknown_name("domain of the run", domain, found))
-    return {name: found[name] for name in found if domain in (None, name)}
+    if domain is not None and domain not in contents:
+        raise ConfigurationError(unknown_name("domain of the run", domain, contents))
+    return {name: contents[name] for name in contents if domain in (None, name)}
 
 
 def _project(args: argparse.Namespace, opened: Run) -> Project | None:
@@ -219,7 +219,7 @@ def _targets(out: Path | None, domains: Collection[str]) -> list[Path | None]:
     if out is None or len(domains) < 2:
         return [out] * len(domains)
     alike, (stem, dot, suffix) = ambiguous_names(domains), out.name.partition(".")
-    names = [file_name_of(each or "unknown", ambiguous=each in alike) for each in domains]
+    names = [file_name_of(domain or "unknown", ambiguous=domain in alike) for domain in domains]
     return [out.with_name(f"{stem}-{name}{dot}{suffix}") for name in names]
 
 

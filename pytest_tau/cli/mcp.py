@@ -132,18 +132,18 @@ class Forwarder:
 
 def _loaded(content: bytes) -> dict[str, Any]:
     try:
-        found = parse_json(content)
+        document = parse_json(content)
     except DocumentError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _end_of(status: int, content: bytes) -> str:
     if status in _ENDED:
         return "the trial has ended"
     error = _loaded(content).get("error")
-    said = error.get("message") if isinstance(error, dict) else None
-    return f"the server of the trial's tools answered with HTTP {status}" + (f": {said}" if said else "")
+    reason = error.get("message") if isinstance(error, dict) else None
+    return f"the server of the trial's tools answered with HTTP {status}" + (f": {reason}" if reason else "")
 
 
 def _refusal(line: bytes, problem: str) -> bytes:

@@ -99,8 +99,8 @@ def _joined(args: argparse.Namespace) -> tuple[JoinedRuns, JoinedParts]:
         of_one = all(source.is_one_run for source in sources)
         which: Literal["last", "first"] | None = "last" if args.last else "first" if of_one else None
         copies = {folder: name for source in sources for folder, name in source.copies.items()}
-        found = [source.path for source in sources if source.path is not None]
-        joined = JoinedRuns.of(run_files([*found, *filter(has_simulations, copies)]), which=which)
+        paths = [source.path for source in sources if source.path is not None]
+        joined = JoinedRuns.of(run_files([*paths, *filter(has_simulations, copies)]), which=which)
         parts = joined_parts(joined, [*copies, *dict.fromkeys(file.parent for file in joined.files)], copies)
         late = time.monotonic() >= end
         if joined.trials and (late or not parts.missing()):
@@ -140,11 +140,13 @@ def _source(name: str, home: Path) -> _Source:
     try:
         names = store.names()
         is_one_run = PLAN in names
-        found = fetch_parts(store, names, home) if is_one_run else fetch_runs(store, names, home)
+        folders = fetch_parts(store, names, home) if is_one_run else fetch_runs(store, names, home)
     except OSError as error:
         raise ConfigurationError(str(error)) from None
-    shown = {each: f"{public_url(name)}/{each.relative_to(home).as_posix()}".removesuffix("/.") for each in found}
-    return _Source(None, shown, is_one_run) if is_one_run or found else _Source(_found(name))
+    public_names = {
+        folder: f"{public_url(name)}/{folder.relative_to(home).as_posix()}".removesuffix("/.") for folder in folders
+    }
+    return _Source(None, public_names, is_one_run) if is_one_run or folders else _Source(_found(name))
 
 
 def _gates_are_met(gates: list[str], folder: Path, printer: Printer, *, missing: list[str]) -> bool:
@@ -160,12 +162,12 @@ def _gates_are_met(gates: list[str], folder: Path, printer: Printer, *, missing:
     stored = Run(folder)
     parsed = [Gate.parse(text, stored.fact_columns) for text in gates]
     tasks = by_task(stored.records()) if parsed else {}
-    found = [verdict for gate in parsed for verdict in gate.verdicts(tasks)]
+    verdicts = [verdict for gate in parsed for verdict in gate.verdicts(tasks)]
     if missing:
-        found = [verdict.undecided("trials are missing") for verdict in found]
-    for verdict in found:
+        verdicts = [verdict.undecided("trials are missing") for verdict in verdicts]
+    for verdict in verdicts:
         printer.line(str(verdict))
-    return all(verdict.met for verdict in found)
+    return all(verdict.met for verdict in verdicts)
 
 
 def _found(name: str) -> Path:
@@ -198,8 +200,8 @@ def _show(joined: JoinedRuns, result: Path | None, printer: Printer, stopped: di
     if joined.replaced:
         number = plural(len(joined.replaced), "simulation")
         first = f"twice: {number} excluded, because another of the trial was complete first"
-        what = first if joined.which == "first" else f"replaced by later ones: {number}"
-        printer.line(f"{what}: {_excluded(joined)}")
+        which_counts = first if joined.which == "first" else f"replaced by later ones: {number}"
+        printer.line(f"{which_counts}: {_excluded(joined)}")
     for domain, groups in sorted(outcomes.items()):
         printer.line(f"{domain}: {outcome_summary(groups)}")
         for name, part in split_variants(groups).items():

@@ -100,7 +100,7 @@ def _functions(named: str) -> tuple[str, dict[str, Callable[..., Any]]]:
     if not module or not names:
         raise ConfigurationError(f"--tools {named!r}: expected MODULE:NAME,NAME such as shop.store:find,rent")
     try:
-        found = vars(importlib.import_module(module))
+        members = vars(importlib.import_module(module))
     except BaseException as error:
         if is_interrupt(error):
             raise
@@ -109,31 +109,31 @@ def _functions(named: str) -> tuple[str, dict[str, Callable[..., Any]]]:
         raise ConfigurationError(f"--tools {named!r}: {problem}") from error
     functions = {}
     for name in names.split(","):
-        if not callable(found.get(name)):
-            known = [each for each, value in found.items() if callable(value) and not each.startswith("_")]
+        if not callable(members.get(name)):
+            known = [member for member, value in members.items() if callable(value) and not member.startswith("_")]
             raise ConfigurationError(f"--tools {named!r}: {unknown_name('function', name, known)}")
-        functions[name] = found[name]
+        functions[name] = members[name]
     return module, functions
 
 
 def _writes(functions: dict[str, Callable[..., Any]], reads: list[str]) -> str:
     """Return what to correct if a tool that changes nothing is not known by its name."""
-    named = ", ".join(name for name in functions if name not in reads)
-    return f"taken for tools that change something: {named}; move to reads= in conftest.py what changes nothing"
+    writing = ", ".join(name for name in functions if name not in reads)
+    return f"taken for tools that change something: {writing}; move to reads= in conftest.py what changes nothing"
 
 
 def _connection(module: str) -> str | None:
     """Return the dotted name of a connection that the functions of a module share; None if there is none."""
-    found = {type(value).__name__: name for name, value in vars(sys.modules[module]).items()}
-    name = next((found[kind] for kind in _CONNECTIONS if kind in found), None)
+    by_type = {type(value).__name__: name for name, value in vars(sys.modules[module]).items()}
+    name = next((by_type[kind] for kind in _CONNECTIONS if kind in by_type), None)
     return f"{module}.{name}" if name else None
 
 
 def _places(agent: str, module: str, functions: dict[str, Callable[..., Any]]) -> list[str]:
     """Return where the agent finds the functions: its own module, and theirs for those that it takes from there."""
     of_agent = agent.removesuffix(".py").replace("/", ".").removeprefix("..") if agent.endswith(".py") else agent
-    found = {place.tool for place in find_tools(of_agent, functions)}
-    return [*([of_agent] if found else []), *([module] if found != functions.keys() else [])]
+    tools = {place.tool for place in find_tools(of_agent, functions)}
+    return [*([of_agent] if tools else []), *([module] if tools != functions.keys() else [])]
 
 
 def _made(
@@ -188,7 +188,7 @@ def _call(text: str, functions: dict[str, Callable[..., Any]]) -> tuple[str, dic
     try:
         call = ast.parse(text, mode="eval").body
         keywords = call.keywords if isinstance(call, ast.Call) else []
-        arguments = {str(each.arg): ast.literal_eval(each.value) for each in keywords if each.arg}
+        arguments = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg}
     except (SyntaxError, ValueError):
         raise ConfigurationError(problem) from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:

@@ -57,14 +57,14 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the arguments; exit if one is not known, also with the usage of a subcommand."""
         if self._words is not None:
-            args = [each.lstrip("-") if each.startswith(self._words) else each for each in args]
-        found, unknown = super().parse_known_args(args, namespace)
+            args = [argument.lstrip("-") if argument.startswith(self._words) else argument for argument in args]
+        parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
             known = {name.lstrip("-"): name for name in self._option_string_actions}
             similar = similar_names(unknown[0].partition("=")[0].lstrip("-"), known)
-            hint = suggestion([known[each] for each in similar]) if unknown[0].startswith("-") else ""
+            hint = suggestion([known[name] for name in similar]) if unknown[0].startswith("-") else ""
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
-        return found, unknown
+        return parsed, unknown
 
     def format_help(self) -> str:
         """Return the help: usage, description, arguments, groups of options, examples, exit statuses."""
@@ -75,9 +75,13 @@ class Parser(argparse.ArgumentParser):
         text = super().format_help()
         if self._examples:
             widest = max(len(command) for command, _ in self._examples)
-            text += "\nexamples:\n" + "".join(f"  {command:<{widest}}  {what}\n" for command, what in self._examples)
+            text += "\nexamples:\n" + "".join(
+                f"  {command:<{widest}}  {explanation}\n" for command, explanation in self._examples
+            )
         if self.statuses:
-            text += "\nexit status:\n" + "".join(f"  {status}  {what}\n" for status, what in self.statuses.items())
+            text += "\nexit status:\n" + "".join(
+                f"  {status}  {meaning}\n" for status, meaning in self.statuses.items()
+            )
         return text
 
     def error(self, message: str) -> NoReturn:
@@ -88,7 +92,11 @@ class Parser(argparse.ArgumentParser):
         formatter = self._get_formatter()
         formatter.start_section(None)
         formatter.add_arguments(
-            [each for each in self._actions if not each.option_strings or "/".join(each.option_strings) in missing]
+            [
+                action
+                for action in self._actions
+                if not action.option_strings or "/".join(action.option_strings) in missing
+            ]
         )
         formatter.end_section()
         super().error(f"{message}\n{formatter.format_help()}'{self.prog} -h' describes all arguments")

@@ -78,8 +78,8 @@ def _schema(kind: str, args: argparse.Namespace) -> dict[str, Any]:
         return options_schema()
     if kind == "task":
         return _task_schema(args)
-    made = {"run": manifest_schema, "simulation": simulation_schema, "program": program_schema}
-    return made[kind]()
+    schemas = {"run": manifest_schema, "simulation": simulation_schema, "program": program_schema}
+    return schemas[kind]()
 
 
 def manifest_schema() -> dict[str, Any]:

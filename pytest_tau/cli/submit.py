@@ -73,22 +73,24 @@ def _prepare(args: argparse.Namespace) -> int:
     runs = [open_run(name) for name in args.runs]
     for opened in runs:
         opened.recognise = partial(recognise_domain, domains=project)
-    found = draft(runs, _given(args))
+    drafted = draft(runs, _given(args))
     printer = Printer()
-    printer.line(f"proposed type: {found.proposal.kind} ({'; '.join(found.proposal.reasons)})")
-    for text in found.proposal.omitted:
+    printer.line(f"proposed type: {drafted.proposal.kind} ({'; '.join(drafted.proposal.reasons)})")
+    for text in drafted.proposal.omitted:
         printer.line(f"incomplete: {text}")
     if not args.yes and sys.stdin.isatty():
-        _ask(found)
-    check_answers(found, force=args.force)
-    folder = write_submission(found, Path(args.out), project, trim=args.trim)
+        _ask(drafted)
+    check_answers(drafted, force=args.force)
+    folder = write_submission(drafted, Path(args.out), project, trim=args.trim)
     for opened in runs:
         printer.excluded(opened.problems)
-    for domain, (_, content) in found.parts.items():
+    for domain, (_, content) in drafted.parts.items():
         if differs := other_verdicts(domain, content):
             printer.line(differs)
-    trials = sum(content.simulations for _, content in found.parts.values())
-    printer.line(f"{folder}: {found.answers['submission_type']}, {', '.join(found.parts)}, {plural(trials, 'trial')}")
+    trials = sum(content.simulations for _, content in drafted.parts.values())
+    printer.line(
+        f"{folder}: {drafted.answers['submission_type']}, {', '.join(drafted.parts)}, {plural(trials, 'trial')}"
+    )
     printer.line(f"check it: tau submit check {folder}")
     return 0
 
@@ -97,18 +99,18 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of --from and --set, the latter of which take precedence."""
     from ..submission.prepare import set_field
 
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if args.source is not None:
         try:
-            found = read_toml(Path(args.source))
+            fields = read_toml(Path(args.source))
         except DocumentError as error:
             raise ConfigurationError(f"--from {args.source}: {error}") from None
     for text in args.fields:
         name, equals, value = text.partition("=")
         if not equals or not name.strip(".") or ".." in name:
             raise ConfigurationError(f"--set: expected KEY=VALUE, such as model_organization=ExampleCorp, got {text!r}")
-        set_field(found, name, _value(name, value))
-    return found
+        set_field(fields, name, _value(name, value))
+    return fields
 
 
 def _value(name: str, text: str) -> Any:

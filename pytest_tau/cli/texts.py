@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
         printer.line(
             f"{domain}: {plural(len(tools.assistant), 'tool')} of the agent, {len(tools.user)} of the user{more}"
         )
-    named = [*texts.prompts, *(["done"] if texts.done else []), *(["judge"] if texts.judge else [])]
-    printer.line(f"prompts: {', '.join(named) or 'none'}")
+    prompts = [*texts.prompts, *(["done"] if texts.done else []), *(["judge"] if texts.judge else [])]
+    printer.line(f"prompts: {', '.join(prompts) or 'none'}")
     for problem in texts.not_found:
         printer.line(f"not found: {problem}")
     printer.line(f"{args.out}: written")

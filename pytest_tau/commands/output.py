@@ -35,7 +35,9 @@ def pass_rates(records: Sequence[TrialRecord]) -> list[str]:
 
     scores = [Scores.of(name, of_variant) for name, of_variant in records_by_variant(records).items()]
     return [
-        f"pass^1 {each.rates[0].value:.3f}{f' ({each.name})' if each.name else ''}" for each in scores if each.rates
+        f"pass^1 {score.rates[0].value:.3f}{f' ({score.name})' if score.name else ''}"
+        for score in scores
+        if score.rates
     ]
 
 

@@ -89,10 +89,10 @@ def data_dir(given: str | None) -> Path | None:
     from ..protocol import data_folder, not_data
 
     path = Path(given).resolve()
-    found = data_folder(path)
-    if found is None:
+    folder = data_folder(path)
+    if folder is None:
         raise ConfigurationError(f"{source}: {not_data(path)}")
-    return found
+    return folder
 
 
 class Provided(NamedTuple):
@@ -154,10 +154,12 @@ class Project:
             ConfigurationError: There is no domain of this name, its data is missing, or the plugins cannot be loaded.
         """
         if name not in self._domains:
-            own = self._provided.domains
-            if name not in own and name not in self._installed:
+            own_domains = self._provided.domains
+            if name not in own_domains and name not in self._installed:
                 raise ConfigurationError(unknown_name("domain", name, self.names()))
-            self._domains[name] = own[name].load(self._data) if name in own else load_domain(name, self._data)
+            self._domains[name] = (
+                own_domains[name].load(self._data) if name in own_domains else load_domain(name, self._data)
+            )
         return self._domains[name]
 
     @functools.cached_property
@@ -175,10 +177,10 @@ class Project:
 
     @property
     def _provided(self) -> Provided:
-        found = self._found
-        if isinstance(found, ConfigurationError):
-            raise found
-        return found
+        provided = self._found
+        if isinstance(provided, ConfigurationError):
+            raise provided
+        return provided
 
     @functools.cached_property
     def _found(self) -> Provided | ConfigurationError:

@@ -256,4 +256,4 @@ def run_options() -> Iterator[Option]:
 
 def settings_that_affect(*what: Affects) -> frozenset[str]:
     """Return the keys of ``run.json`` of the options that affect one of these things."""
-    return frozenset(each.setting for each in run_options() if each.affects in what)
+    return frozenset(option.setting for option in run_options() if option.affects in what)

@@ -43,10 +43,10 @@ def model_arguments(value: str) -> dict[str, Any]:
 
     Not a pydantic model, whose errors would have to be translated to these texts.
     """
-    found = _object(value, '{"temperature": 0}')
-    for name in sorted(_RESERVED & set(found)):
+    arguments = _object(value, '{"temperature": 0}')
+    for name in sorted(_RESERVED & set(arguments)):
         raise ValueError(f"{name!r} cannot be set here: pytest-tau sets it")
-    return found
+    return arguments
 
 
 def json_object(value: str) -> dict[str, Any]:
@@ -58,25 +58,27 @@ def _object(value: str, example: str) -> dict[str, Any]:
     from ..documents import DocumentError, parse_json
 
     try:
-        found = parse_json(value)
+        document = parse_json(value)
     except DocumentError as error:
         # The value is not quoted: it may contain a key.
         raise ValueError(f"expected a JSON object, got text that is {error}") from None
-    if not isinstance(found, dict):
-        kind = type(found).__name__
+    if not isinstance(document, dict):
+        kind = type(document).__name__
         # Not a TypeError: the text has the wrong content.
         raise ValueError(f"expected a JSON object such as {example}, got a {kind}")  # noqa: TRY004
-    return found
+    return document
 
 
 def persona(value: str) -> dict[str, dict[str, float]]:
     """Return the weights of the values of a persona, by key, from JSON or from ``KEY=VALUE:WEIGHT,VALUE:WEIGHT``."""
-    given = _object(value, '{"verbosity": "minimal"}') if value.lstrip().startswith("{") else _persona_pairs(value)
-    return {key: _weights(key, weights) for key, weights in given.items()}
+    weights_by_key = (
+        _object(value, '{"verbosity": "minimal"}') if value.lstrip().startswith("{") else _persona_pairs(value)
+    )
+    return {key: _weights(key, weights) for key, weights in weights_by_key.items()}
 
 
 def _persona_pairs(value: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    weights_by_key: dict[str, dict[str, Any]] = {}
     key = ""
     for part in value.split(","):
         before, equals, after = part.rpartition("=")
@@ -84,8 +86,8 @@ def _persona_pairs(value: str) -> dict[str, dict[str, Any]]:
         name, colon, weight = after.partition(":")
         if not key or not name.strip():
             raise ValueError(f"expected KEY=VALUE, such as verbosity=minimal:0.8,standard:0.2, got {quoted(value)}")
-        found.setdefault(key, {})[name.strip()] = weight.strip() if colon else 1
-    return found
+        weights_by_key.setdefault(key, {})[name.strip()] = weight.strip() if colon else 1
+    return weights_by_key
 
 
 def _weights(key: str, given: Any) -> dict[str, float]:
@@ -96,32 +98,32 @@ def _weights(key: str, given: Any) -> dict[str, float]:
     if key not in VALUES:
         raise ValueError(unknown_name("key", key, VALUES))
     weights: dict[Any, Any] = given if isinstance(given, dict) else {str(given): 1}
-    found = {}
+    numbers = {}
     for name, weight in weights.items():
         # The plugins that may add behaviours are asked later.
         if name not in VALUES[key] and key != BEHAVIOUR:
             raise ValueError(unknown_name(f"value of {key}", str(name), VALUES[key]))
         try:
-            found[name] = float(weight)
+            numbers[name] = float(weight)
         except (TypeError, ValueError):
             raise ValueError(f"{key}={name}: expected a weight such as 0.8, got {quoted(str(weight))}") from None
-        if not 0 <= found[name] < inf:
+        if not 0 <= numbers[name] < inf:
             raise ValueError(f"{key}={name}: expected a weight of at least 0, got {quoted(str(weight))}")
-    kept = {name: weight for name, weight in found.items() if weight}
-    if not kept:
+    positive = {name: weight for name, weight in numbers.items() if weight}
+    if not positive:
         raise ValueError(f"{key}: expected a value with a weight above 0")
-    return kept
+    return positive
 
 
 def provider_limits(value: str) -> dict[str, int]:
     """Return the limits in a list such as ``openai=40,gemini=20``, by the names of the providers."""
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     for part in value.split(","):
-        name, _, number = (each.strip() for each in part.partition("="))
+        name, _, number = (text.strip() for text in part.partition("="))
         if not name or re.fullmatch(r"[1-9][0-9]{0,5}", number) is None:
             raise ValueError(f"expected a list of NAME=N, such as openai=40,gemini=20, got {quoted(part.strip())}")
-        found[name] = int(number)
-    return found
+        limits[name] = int(number)
+    return limits
 
 
 def difficulty(value: str) -> Difficulty:
@@ -130,31 +132,31 @@ def difficulty(value: str) -> Difficulty:
 
     from ..environment import Difficulty
 
-    known = [each.name for each in fields(Difficulty)]
-    found: dict[str, int] = {}
+    known = [row.name for row in fields(Difficulty)]
+    levels: dict[str, int] = {}
     for part in value.split(","):
-        name, _, number = (each.strip() for each in part.partition("="))
+        name, _, number = (text.strip() for text in part.partition("="))
         if name not in known or re.fullmatch(r"[0-9]{1,3}", number) is None:
-            expected = ", ".join(f"{each}=N" for each in known)
+            expected = ", ".join(f"{kind}=N" for kind in known)
             raise ValueError(f"expected a list of {expected}, each N from 0 to 999, got {quoted(part.strip())}")
-        found[name] = int(number)
-    return Difficulty(**found)
+        levels[name] = int(number)
+    return Difficulty(**levels)
 
 
 def shard(value: str) -> tuple[int, int]:
     """Return the number of a part, from 1, and the number of parts; ``auto`` reads them in the environment."""
     if value == "auto":
         return _numbered()
-    found = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})", value)
-    if found is None or int(found[1]) > int(found[2]):
+    match = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})", value)
+    if match is None or int(match[1]) > int(match[2]):
         raise ValueError(f"expected auto, or I/N with I from 1 to N, such as 2/4, got {value!r}")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _numbered() -> tuple[int, int]:
     """Return the number of this machine, from 1, and the number of machines."""
     environment = {**os.environ, "0": "0", "1": "1"}
-    index, total, first = next((each for each in _NUMBERED if each[0] in os.environ), ("", "", ""))
+    index, total, first = next((variables for variables in _NUMBERED if variables[0] in os.environ), ("", "", ""))
     if not index:
         names = ", ".join(f"{index} with {total}" for index, total, _ in _NUMBERED)
         raise ValueError(f"auto: expected one of {names} in the environment")
@@ -165,5 +167,5 @@ def _numbered() -> tuple[int, int]:
             return number, int(environment[total])
     except (KeyError, ValueError, ZeroDivisionError):
         pass
-    shown = ", ".join(f"{name}={environment.get(name, '(not set)')}" for name in (index, total))
-    raise ValueError(f"auto: expected the number of a machine, and of how many, got {shown}")
+    values = ", ".join(f"{name}={environment.get(name, '(not set)')}" for name in (index, total))
+    raise ValueError(f"auto: expected the number of a machine, and of how many, got {values}")

@@ -61,14 +61,14 @@ def _lines(rows: list[Row], summary: str, *, below: bool) -> Iterator[str]:
 
 def _matching(rows: Iterable[Row], word: str | None) -> list[Row]:
     """Return the rows that contain a text, in upper or lower case."""
-    wanted = (word or "").casefold()
-    return [row for row in rows if wanted in "\n".join(row).casefold()]
+    text = (word or "").casefold()
+    return [row for row in rows if text in "\n".join(row).casefold()]
 
 
 def _show_matching(rows: list[Row], word: str | None, noun: str, more: str) -> int:
     """Print the rows that contain a text, and below them their number, that of all rows, and more."""
-    found, number = _matching(rows, word), plural(len(rows), noun)
-    show_rows(found, (number if word is None else f"{len(found):,} of {number}") + more)
+    matching, number = _matching(rows, word), plural(len(rows), noun)
+    show_rows(matching, (number if word is None else f"{len(matching):,} of {number}") + more)
     return 0
 
 
@@ -111,12 +111,12 @@ def _facts(project: Project, name: str) -> str:
         return f"cannot be loaded: {error}"
     sides = {"agent": spec.agent_tools, "user": spec.user_tools}
     infos = {side: list(toolkit.tool_infos.values()) for side, toolkit in sides.items() if toolkit is not None}
-    shown = {side: sum(not info.hidden for info in found) for side, found in infos.items()}
-    tools = ", ".join(f"{plural(number, 'tool')} of the {side}" for side, number in shown.items())
-    hidden = sum(info.hidden for found in infos.values() for info in found)
+    counts = {side: sum(not info.hidden for info in tools) for side, tools in infos.items()}
+    tools = ", ".join(f"{plural(number, 'tool')} of the {side}" for side, number in counts.items())
+    hidden = sum(info.hidden for tools in infos.values() for info in tools)
     tools += f", {plural(hidden, 'hidden tool')}" if hidden else ""
-    own = ", of this project" if name in project.own_names() else ""
-    return f"{plural(tasks, 'task')}, {tools}{own}"
+    origin = ", of this project" if name in project.own_names() else ""
+    return f"{plural(tasks, 'task')}, {tools}{origin}"
 
 
 def add_tasks(commands: Any) -> None:

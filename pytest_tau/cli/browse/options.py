@@ -49,14 +49,14 @@ def _chosen(groups: Mapping[str, Sequence[Option]], word: str) -> Mapping[str, S
     if word in groups:
         return {word: groups[word]}
     name = word.removeprefix("--").removeprefix("tau-").removeprefix("tau_").replace("_", "-")
-    found = {title: [each for each in options if name in each.name] for title, options in groups.items()}
-    if not any(found.values()):
-        names = [each.name for options in groups.values() for each in options]
+    matching = {title: [option for option in options if name in option.name] for title, options in groups.items()}
+    if not any(matching.values()):
+        names = [option.name for options in groups.values() for option in options]
         raise ConfigurationError(
             f"no group and no option is called {word!r}{suggestion(similar_names(name, [*names, *groups]))} "
             f"(groups: {', '.join(groups)})"
         )
-    return found
+    return matching
 
 
 def _text(groups: Mapping[str, Iterable[Option]]) -> str:
@@ -64,8 +64,8 @@ def _text(groups: Mapping[str, Iterable[Option]]) -> str:
     parser = Parser(prog="tau options", add_help=False, usage=argparse.SUPPRESS)
     for title, options in groups.items():
         group = parser.add_argument_group(title)
-        for each in options:
-            flag = {"action": "store_true"} if each.metavar is None else {"metavar": each.metavar}
-            bare = {"nargs": "?"} if each.bare else {}
-            group.add_argument(f"--tau-{each.name}", help=each.full_help.replace("%", "%%"), **flag, **bare)  # type: ignore[arg-type]
+        for option in options:
+            flag = {"action": "store_true"} if option.metavar is None else {"metavar": option.metavar}
+            bare = {"nargs": "?"} if option.bare else {}
+            group.add_argument(f"--tau-{option.name}", help=option.full_help.replace("%", "%%"), **flag, **bare)  # type: ignore[arg-type]
     return parser.format_help().strip()

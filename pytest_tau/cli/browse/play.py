@@ -82,11 +82,13 @@ def _check(args: argparse.Namespace, side: str) -> None:
         raise ConfigurationError("--solo has no user: expected --as agent with it")
     if args.solo and args.user is not None:
         raise ConfigurationError(f"--solo has no user: remove --user {args.user}")
-    own, other = ("user", "agent") if side == "user" else ("agent", "user")
-    if getattr(args, own) is not None:
-        raise ConfigurationError(f"--{own} {getattr(args, own)}: you play the {own}; --{other} names the other side")
+    played, other = ("user", "agent") if side == "user" else ("agent", "user")
+    if getattr(args, played) is not None:
+        raise ConfigurationError(
+            f"--{played} {getattr(args, played)}: you play the {played}; --{other} names the other side"
+        )
     if getattr(args, other) == "human":
-        raise ConfigurationError(f"--{other} human: one person plays, the {own}; name another {other}")
+        raise ConfigurationError(f"--{other} human: one person plays, the {played}; name another {other}")
     if getattr(args, other) is not None:
         load_source(getattr(args, other), "agent" if other == "agent" else "user")
 

@@ -74,24 +74,24 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"--prune: expected a number of at least 1, got {args.prune}")
     if args.prune is not None and is_url(place):
         raise ConfigurationError("--prune removes folders: expected a folder, got a URL")
-    found = [_stored(place, name) for name in _names(place)]
-    if not found:
+    stored = [_stored(place, name) for name in _names(place)]
+    if not stored:
         raise ConfigurationError(f"no run is stored in {public_url(place)}")
     if args.prune is not None:
-        return _prune(found, args.prune, remove=args.yes)
-    show_rows(_rows(found), f"{plural(len(found), 'run')}, {_size(found)}, in {public_url(place)}", below=True)
+        return _prune(stored, args.prune, remove=args.yes)
+    show_rows(_rows(stored), f"{plural(len(stored), 'run')}, {_size(stored)}, in {public_url(place)}", below=True)
     return 0
 
 
 def _prune(found: Sequence[_Stored], newest: int, *, remove: bool) -> int:
     """Remove all but the newest runs, or list what would be removed."""
-    older = [each for each in found[newest:] if not each.kept]
+    older = [run for run in found[newest:] if not run.kept]
     if remove:
-        for each in older:
-            shutil.rmtree(each.path)
+        for run in older:
+            shutil.rmtree(run.path)
     number = f"{len(older):,} of {plural(len(found), 'run')}, {_size(older)}"
-    done = "removed" if remove else "would be removed; --yes removes them" if older else "would be removed"
-    show_rows(_rows(older), f"{number}: {done}", below=True)
+    outcome = "removed" if remove else "would be removed; --yes removes them" if older else "would be removed"
+    show_rows(_rows(older), f"{number}: {outcome}", below=True)
     return 0
 
 
@@ -111,29 +111,29 @@ def _stored(place: str, name: str) -> _Stored:
     from ...runs.reader import Run
     from ...runs.store import is_url
 
-    path, kept, size = Path(place) / name, "", 0
+    path, reason, size = Path(place) / name, "", 0
     try:
         if is_url(place):
             path = fetch_run(place, name)
         elif is_store_of_run(path):
-            kept = "stored in parts"
+            reason = "stored in parts"
             path = fetch_run(str(path))
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-        kept = kept or why_kept(path)
+        reason = reason or why_kept(path)
         run = Run(path)
         records = run.records()
     except TauError as error:
-        return _Stored(name, f"cannot be read: {error}", size, path, kept)
+        return _Stored(name, f"cannot be read: {error}", size, path, reason)
     started = str(run.info.get("started") or run.info.get("timestamp") or "")[:16].replace("T", " ")
     facts = [
         *pass_rates(records),
         plural(len(records), "trial"),
         *_cost(records),
         _bytes(size),
-        *([kept] if kept else []),
+        *([reason] if reason else []),
     ]
     text = f"{started or 'unknown start'}: {', '.join(facts)}; {', '.join(_what(run, records))}"
-    return _Stored(name, text, size, path, kept)
+    return _Stored(name, text, size, path, reason)
 
 
 def _what(run: Run, records: Sequence[TrialRecord]) -> list[str]:
@@ -156,11 +156,11 @@ def _cost(records: Sequence[TrialRecord]) -> list[str]:
 
 
 def _rows(found: Sequence[_Stored]) -> list[Row]:
-    return [Row(each.name, each.text) for each in found]
+    return [Row(run.name, run.text) for run in found]
 
 
 def _size(found: Sequence[_Stored]) -> str:
-    return _bytes(sum(each.size for each in found))
+    return _bytes(sum(run.size for run in found))
 
 
 def _bytes(size: float) -> str:
