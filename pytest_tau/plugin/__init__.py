@@ -129,7 +129,7 @@ def pytest_cmdline_main() -> Generator[None, Any, Any]:
     except pytest.UsageError as error:
         from ..text import printable
 
-        raise pytest.UsageError(*(printable(str(each)) for each in error.args)) from error
+        raise pytest.UsageError(*(printable(str(argument)) for argument in error.args)) from error
 
 
 def _has_begun(config: pytest.Config) -> bool:

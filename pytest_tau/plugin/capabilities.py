@@ -49,8 +49,8 @@ class RunCapabilities:
         self.found: list[Capability] = []
         self.options: dict[str, Option] = {}
         self.begun = False
-        for each in bundled():
-            self._add(each, _BUNDLED)
+        for capability in bundled():
+            self._add(capability, _BUNDLED)
 
     def pytest_plugin_registered(self, plugin: object) -> None:
         """Add the capabilities of a plugin.
@@ -72,8 +72,8 @@ class RunCapabilities:
             provided = list(provide(**{"config": self._manager.get_plugin("pytestconfig")} if wants else {}) or ())
         except TypeError as error:
             raise pytest.UsageError(f"{place}: pytest_tau_capabilities: {error}") from error
-        for each in provided:
-            self._add(each, place)
+        for capability in provided:
+            self._add(capability, place)
 
     def pytest_configure(self) -> None:
         """Add no further capabilities."""
@@ -89,13 +89,13 @@ class RunCapabilities:
             )
         if self._manager.is_blocked(f"tau_{name}"):
             return
-        if any(each.name == name for each in self.found):
+        if any(other.name == name for other in self.found):
             raise pytest.UsageError(f"{place}: there are two capabilities of the name {name!r}")
         self.found.append(capability)
         if capability.fixtures is not None:
             with naming(capability, "fixtures"):
-                made = capability.fixtures()
-            self._manager.register(made, f"tau_{name}_fixtures")
+                fixtures = capability.fixtures()
+            self._manager.register(fixtures, f"tau_{name}_fixtures")
         try:
             if capability.settings:
                 check_fields(capability.settings)
@@ -117,9 +117,9 @@ def capabilities_of(config: pytest.Config) -> tuple[Capability, ...]:
     """
     manager = config.pluginmanager
     state: Any = manager.get_plugin(CAPABILITIES)
-    names = {each.name for each in state.found}
-    others = (each for each in installed()[len(bundled()) :] if each.name not in names)
-    return (*state.found, *(each for each in others if not manager.is_blocked(f"tau_{each.name}")))
+    names = {capability.name for capability in state.found}
+    others = (capability for capability in installed()[len(bundled()) :] if capability.name not in names)
+    return (*state.found, *(other for other in others if not manager.is_blocked(f"tau_{other.name}")))
 
 
 def active_capabilities(config: pytest.Config) -> tuple[ActiveCapability, ...]:
@@ -129,8 +129,8 @@ def active_capabilities(config: pytest.Config) -> tuple[ActiveCapability, ...]:
         pytest.UsageError: A value of an option cannot be used.
     """
     values = OptionValues(config)
-    made = (ActiveCapability(each, _settings(each, values)) for each in capabilities_of(config))
-    return tuple(each for each in made if _is_on(each))
+    configured = (ActiveCapability(capability, _settings(capability, values)) for capability in capabilities_of(config))
+    return tuple(candidate for candidate in configured if _is_on(candidate))
 
 
 def _is_on(active: ActiveCapability) -> bool:
@@ -166,9 +166,9 @@ def register_hooks(config: pytest.Config) -> None:
         if capability.hooks is None:
             continue
         with naming(capability, "hooks"):
-            made = capability.hooks(config, settings)
-        if made is not None:
-            config.pluginmanager.register(made, f"tau_{capability.name}")
+            plugin = capability.hooks(config, settings)
+        if plugin is not None:
+            config.pluginmanager.register(plugin, f"tau_{capability.name}")
 
 
 def gates_of(config: pytest.Config) -> list[Gate]:
@@ -189,6 +189,6 @@ def gates_of(config: pytest.Config) -> list[Gate]:
 def _settings(capability: Capability, values: OptionValues) -> Any:
     if capability.settings is None:
         return None
-    given = values.of(capability.settings)
+    fields = values.of(capability.settings)
     with naming(capability, "settings"):
-        return capability.settings(**given)
+        return capability.settings(**fields)

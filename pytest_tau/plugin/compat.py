@@ -168,8 +168,8 @@ def native_ini(config: pytest.Config, name: str) -> Any:
 
     ``getini`` accepts one type for each key. It can go once the oldest supported pytest has union types for keys (9.2).
     """
-    found = ini_keys(config).get(name)
-    return found.value if found is not None and found.mode == "toml" else None
+    value = ini_keys(config).get(name)
+    return value.value if value is not None and value.mode == "toml" else None
 
 
 def set_node_id(item: Any) -> None:
@@ -252,8 +252,8 @@ def call_watched(hook: Any, arguments: dict[str, Any], watch: Callable[[Any, Any
         watch: Makes the function, given the implementation and its own function.
     """
     watched = []
-    for one in hook.get_hookimpls():
-        watched.append(called := copy.copy(one))
-        if not (one.wrapper or one.hookwrapper):
-            called.function = watch(one, one.function)
+    for implementation in hook.get_hookimpls():
+        watched.append(called := copy.copy(implementation))
+        if not (implementation.wrapper or implementation.hookwrapper):
+            called.function = watch(implementation, implementation.function)
     return hook._hookexec(hook.name, watched, arguments, hook.spec.opts["firstresult"])  # noqa: SLF001

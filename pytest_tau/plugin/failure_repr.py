@@ -89,7 +89,7 @@ def wrapped_section(text: str, width: int) -> str:
         width: Of the terminal, in characters.
     """
     lines = (_wrapped(line, width - 1, brief=_MESSAGE.match(line) is not None) for line in text.split("\n"))
-    return printable("\n".join(part for found in lines for part in found or [""]))
+    return printable("\n".join(part for parts in lines for part in parts or [""]))
 
 
 def _wrapped(text: str, width: int, *, brief: bool) -> list[str]:

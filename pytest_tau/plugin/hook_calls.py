@@ -44,10 +44,10 @@ class HookCall(NamedTuple):
 
         file = Path(self.place.rpartition(":")[0]).name
         frames = traceback.extract_tb(error.__traceback__)
-        own = [frame.lineno for frame in frames if Path(frame.filename).name == file]
+        own_lines = [frame.lineno for frame in frames if Path(frame.filename).name == file]
         if isinstance(error, TauError):  # which says itself where the mistake is
-            return f"{self.hook} ({self.place}){f', line {own[-1]}' if own else ''}: {error}"
-        line = f" in line {own[-1]}" if own else ""
+            return f"{self.hook} ({self.place}){f', line {own_lines[-1]}' if own_lines else ''}: {error}"
+        line = f" in line {own_lines[-1]}" if own_lines else ""
         return f"{self.hook} ({self.place}) raised {describe(error)}{line}"
 
 
@@ -90,34 +90,38 @@ def call_each(
         return watched
 
     try:
-        found = call_watched(hook, arguments, watch)
+        returned = call_watched(hook, arguments, watch)
     except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
         if "item" in arguments or isinstance(error, pytest.UsageError):
             raise  # of an item, pytest reports the exception as that of the test
         culprits = [place for other, place in raised if other is error]
-        culprits += [called(one, None) for one in _wrappers(hook) if _runs_in(one, error)]
+        culprits += [called(wrapper, None) for wrapper in _wrappers(hook) if _runs_in(wrapper, error)]
         raise pytest.UsageError((culprits or [HookCall(hook.name, "pluggy", None)])[0].raised(error)) from error
-    results = found if isinstance(found, list) and not hook.spec.opts["firstresult"] else [found]
-    return _attributed(calls, results, [called(one, None) for one in _wrappers(hook)])
+    results = returned if isinstance(returned, list) and not hook.spec.opts["firstresult"] else [returned]
+    return _attributed(calls, results, [called(wrapper, None) for wrapper in _wrappers(hook)])
 
 
 def _attributed(calls: list[HookCall], results: list[Any], wrappers: list[HookCall]) -> list[HookCall]:
     """Return the calls that have the results of a hook, and before them those that have returned None."""
-    made = [call for call in calls if call.result is None]
+    attributed = [call for call in calls if call.result is None]
     left = [call for call in calls if call.result is not None]
     for result in results:
-        own = next((call for call in left if call.result is result), None)
-        if own is not None:
-            left.remove(own)
-            made.append(own)
+        source = next((call for call in left if call.result is result), None)
+        if source is not None:
+            left.remove(source)
+            attributed.append(source)
         elif result is not None:
             place = ", ".join(call.place for call in wrappers)
-            made.append(HookCall(calls[0].hook if calls else wrappers[0].hook, place, result))
-    return made
+            attributed.append(HookCall(calls[0].hook if calls else wrappers[0].hook, place, result))
+    return attributed
 
 
 def _wrappers(hook: Any) -> list[Any]:
-    return [one for one in hook.get_hookimpls() if one.wrapper or one.hookwrapper]
+    return [
+        implementation
+        for implementation in hook.get_hookimpls()
+        if implementation.wrapper or implementation.hookwrapper
+    ]
 
 
 def _runs_in(one: Any, error: BaseException) -> bool:
@@ -153,11 +157,15 @@ def check_names(plugin: object, hooks: Iterable[Any]) -> None:
         pytest.UsageError: It does; names the file, the line and similar hooks.
     """
     for hook in hooks:
-        for one in hook.get_hookimpls():
-            if one.plugin is plugin and not one.optionalhook:
-                one.optionalhook = True  # else pytest's own check at the end of the collection is an INTERNALERROR
+        for implementation in hook.get_hookimpls():
+            if implementation.plugin is plugin and not implementation.optionalhook:
+                implementation.optionalhook = (
+                    True  # else pytest's own check at the end of the collection is an INTERNALERROR
+                )
                 known = [name for name in vars(hookspecs) if name.startswith("pytest_tau_")]
-                raise pytest.UsageError(f"{_place(Path.cwd(), one.function)}: {unknown_name('hook', hook.name, known)}")
+                raise pytest.UsageError(
+                    f"{_place(Path.cwd(), implementation.function)}: {unknown_name('hook', hook.name, known)}"
+                )
 
 
 def first_call(config: pytest.Config, hook: Any, /, **arguments: Any) -> HookCall | None:
@@ -174,15 +182,15 @@ def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
     """
     from ..environment import DomainSpec
 
-    found: dict[str, DomainSpec] = {}
+    specs: dict[str, DomainSpec] = {}
     for call, spec in call_listed(config, config.hook.pytest_tau_domains, DomainSpec, "a list of DomainSpec"):
         name = spec.name
         # Node ids begin with it, and pytest prints them as they are.
         if not name or printable(name).strip() != name or "\n" in name or "::" in name:
             expected = "a name of visible characters, without '::' and commands for CI services"
             raise pytest.UsageError(call.mistake(f"a domain called {name!r}", expected))
-        found[name] = spec
-    return found
+        specs[name] = spec
+    return specs
 
 
 def missing_domain(config: pytest.Config, name: str, known: Iterable[str]) -> str:
@@ -217,7 +225,7 @@ def indexes_of_plugins(config: pytest.Config) -> dict[str, IndexFactory]:
     Raises:
         pytest.UsageError: An implementation raised an exception, or returned something else.
     """
-    found: dict[str, IndexFactory] = {}
+    factories: dict[str, IndexFactory] = {}
     for call in call_each(config, config.hook.pytest_tau_indexes, config=config):
         expected = "a dict of names and of classes or functions that are called with the documents, or None"
         if call.result is not None and not isinstance(call.result, dict):
@@ -225,8 +233,8 @@ def indexes_of_plugins(config: pytest.Config) -> dict[str, IndexFactory]:
         for name, make in (call.result or {}).items():
             if not isinstance(name, str) or not callable(make):
                 raise pytest.UsageError(call.mistake(f"a dict with {shown(name)}: {shown(make)}", expected))
-            found[name] = make
-    return found
+            factories[name] = make
+    return factories
 
 
 def behaviours_of_plugins(config: pytest.Config) -> dict[str, Behaviour]:
@@ -238,14 +246,14 @@ def behaviours_of_plugins(config: pytest.Config) -> dict[str, Behaviour]:
     """
     from ..participants.behaviours import BEHAVIOURS, Behaviour
 
-    found: dict[str, Behaviour] = {}
+    behaviours: dict[str, Behaviour] = {}
     for call, behaviour in call_listed(config, config.hook.pytest_tau_behaviours, Behaviour, "a list of Behaviour"):
         name = behaviour.name
         if name in BEHAVIOURS or re.fullmatch(r"[A-Za-z0-9_.-]+", name) is None:
             expected = "another name than those of the built-in ones, of letters, digits and _.-"
             raise pytest.UsageError(call.mistake(f"a behaviour called {name!r}", expected))
-        found[name] = behaviour
-    return found
+        behaviours[name] = behaviour
+    return behaviours
 
 
 def evaluators_of_plugins(config: pytest.Config) -> tuple[Evaluator, ...]:
@@ -257,15 +265,15 @@ def evaluators_of_plugins(config: pytest.Config) -> tuple[Evaluator, ...]:
     from ..evaluation import COMPONENTS
 
     built_in = {component.name for component in COMPONENTS}
-    found: dict[str, Evaluator] = {}
+    evaluators: dict[str, Evaluator] = {}
     expected = "a list of evaluators, objects with name and evaluate"
     for call, evaluator in call_listed(config, config.hook.pytest_tau_evaluators, object, expected):
         _check_evaluator(call, evaluator)
         if evaluator.name in built_in:
             other = "a name other than those of the built-in components"
             raise pytest.UsageError(call.mistake(f"an evaluator called {evaluator.name!r}", other))
-        found[evaluator.name] = evaluator
-    return tuple(found.values())
+        evaluators[evaluator.name] = evaluator
+    return tuple(evaluators.values())
 
 
 def _check_evaluator(call: HookCall, evaluator: Any) -> None:

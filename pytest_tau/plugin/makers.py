@@ -56,9 +56,9 @@ def check_marker(arguments: Mapping[str, Any], fixtures: Mapping[str, Any], para
         name, definitions = f"tau_{side}", fixtures.get(f"tau_{side}", ())
         # A fixture that requests the one that it overrides is given the participant that the marker names.
         wraps = all(name in definition.argnames for definition in definitions[1:])
-        made = "parameter" if name in parameters else None if wraps else "fixture"
-        if made is not None:
-            problem = f"{side}= has no effect, because the {made} {name} makes the {side}"
+        maker_kind = "parameter" if name in parameters else None if wraps else "fixture"
+        if maker_kind is not None:
+            problem = f"{side}= has no effect, because the {maker_kind} {name} makes the {side}"
             raise pytest.UsageError(f"marker tau: {problem}: remove one of the two")
 
 
@@ -80,13 +80,13 @@ def own_parameters(test: pytest.Item, *, direct: bool = False) -> set[str]:
         test: The test, or its definition.
         direct: Exclude those whose values are parameters of a fixture.
     """
-    found: set[str] = set()
+    parameters: set[str] = set()
     for marker in test.iter_markers("parametrize"):
         names = marker.args[0] if marker.args else marker.kwargs.get("argnames", ())
         indirect = marker.args[2] if len(marker.args) > 2 else marker.kwargs.get("indirect", False)
         if not (direct and indirect):
-            found.update(name.strip() for name in (names.split(",") if isinstance(names, str) else names))
-    return found
+            parameters.update(name.strip() for name in (names.split(",") if isinstance(names, str) else names))
+    return parameters
 
 
 def inputs_of(item: pytest.Item) -> dict[str, str]:
@@ -100,7 +100,12 @@ def inputs_of(item: pytest.Item) -> dict[str, str]:
         return {}
     if any((maker_of(side, item) or "").startswith("hook") for side in SIDES):
         return {}
-    requested = {name for found in info.name2fixturedefs.values() for each in found for name in each.argnames}
+    requested = {
+        name
+        for definitions in info.name2fixturedefs.values()
+        for definition in definitions
+        for name in definition.argnames
+    }
     names = (own_parameters(item, direct=True) & call.params.keys()) - requested
     return {name: reprlib.repr(call.params[name]) for name in sorted(names) if not name.startswith("tau_")}
 
@@ -109,10 +114,14 @@ def participant_of(side: Side, item: pytest.Item) -> str:
     """Return a short text that says who plays a side in a trial: its name, or what makes it."""
     spec = spec_of(item)
     assert spec is not None, "the item runs a trial"
-    named = named_participant(side, spec.config)
-    name = named if isinstance(named, str) else getattr(named, "__qualname__", type(named).__name__)
-    made = maker_of(side, item)
-    if made is None:
+    participant = named_participant(side, spec.config)
+    name = (
+        participant
+        if isinstance(participant, str)
+        else getattr(participant, "__qualname__", type(participant).__name__)
+    )
+    maker_text = maker_of(side, item)
+    if maker_text is None:
         return name
     # A hook may return None for a test.
-    return f"{made}, else {name}" if made.startswith("hook") else made
+    return f"{maker_text}, else {name}" if maker_text.startswith("hook") else maker_text

@@ -61,11 +61,11 @@ def add_option(parser: pytest.Parser, option: Option, title: str | None = None) 
         option: The option.
         title: The group of ``--help`` that shows the option; without one, ``--help`` shows it if everybody needs it.
     """
-    shown = title is not None or option.common
+    is_shown = title is not None or option.common
     group = parser.getgroup(_GROUP if title is None else f"tau: {title}")
     # Without argparse's own ``type``, ``choices`` and ``default``: values come from the ini file as well.
     keywords: dict[str, Any] = {"dest": option.dest, "default": None}
-    keywords["help"] = option.full_help if shown else argparse.SUPPRESS
+    keywords["help"] = option.full_help if is_shown else argparse.SUPPRESS
     if option.type is flag:
         keywords |= {"action": "store_true"}
     else:
@@ -82,7 +82,7 @@ def option_groups(capabilities: Iterable[Capability]) -> dict[str, list[Option]]
     groups: dict[str, list[Option]] = {COMMON: []}
     for title, options in [
         *OPTIONS_OF_GROUPS.items(),
-        *((each.label, options_of(each.settings)) for each in capabilities if each.settings),
+        *((capability.label, options_of(capability.settings)) for capability in capabilities if capability.settings),
     ]:
         for option in options:
             groups.setdefault(COMMON if option.common else title, []).append(option)
@@ -101,9 +101,9 @@ def check_names(parser: pytest.Parser, config: pytest.Config, args: Sequence[str
     Raises:
         pytest.UsageError: One of them is not known; the text proposes the nearest name.
     """
-    given = [arg.partition("=")[0] for arg in args if arg.startswith("--tau-")]
-    known = {f"--tau-{option.name}": option.name for option in run_options(config).values()} if given else {}
-    if all(name in known for name in given):
+    names = [arg.partition("=")[0] for arg in args if arg.startswith("--tau-")]
+    known = {f"--tau-{option.name}": option.name for option in run_options(config).values()} if names else {}
+    if all(name in known for name in names):
         return
     # Other plugins may have such options, too.
     for arg in parser.parse_known_and_unknown_args(args)[1]:
@@ -112,8 +112,8 @@ def check_names(parser: pytest.Parser, config: pytest.Config, args: Sequence[str
 
             name = arg.partition("=")[0]
             # Without what all of them begin with.
-            found = [f"--tau-{each}" for each in similar_names(name.removeprefix("--tau-"), known.values())]
-            raise pytest.UsageError(f"unknown option {name}{suggestion(found)}\n'tau options' lists all options")
+            suggested = [f"--tau-{similar}" for similar in similar_names(name.removeprefix("--tau-"), known.values())]
+            raise pytest.UsageError(f"unknown option {name}{suggestion(suggested)}\n'tau options' lists all options")
 
 
 def check_ini_keys(config: pytest.Config) -> None:
@@ -128,10 +128,12 @@ def check_ini_keys(config: pytest.Config) -> None:
         if spelt.startswith("tau_") and key not in known:
             from ..errors import similar_names, suggestion
 
-            own = [name.removeprefix("tau_") for name in known if name.startswith("tau_")]
-            found = [f"tau_{name}" for name in similar_names(spelt.removeprefix("tau_"), own)]
+            own_keys = [name.removeprefix("tau_") for name in known if name.startswith("tau_")]
+            suggested = [f"tau_{name}" for name in similar_names(spelt.removeprefix("tau_"), own_keys)]
             file = config.inipath.name if config.inipath else "-o"
-            raise pytest.UsageError(f"{file}: unknown key {key}{suggestion(found)}\n'tau options' lists all options")
+            raise pytest.UsageError(
+                f"{file}: unknown key {key}{suggestion(suggested)}\n'tau options' lists all options"
+            )
 
 
 def _as_ini_key(name: str) -> str:
@@ -189,7 +191,7 @@ class OptionValues:
         Raises:
             pytest.UsageError: A value cannot be used.
         """
-        return {each.field: self.get(each.key) for each in options_of(settings) if self.has(each.key)}
+        return {option.field: self.get(option.key) for option in options_of(settings) if self.has(option.key)}
 
     @contextlib.contextmanager
     def naming(self, name: str) -> Iterator[None]:
@@ -241,7 +243,7 @@ def _as_written(option: Option, value: Any) -> Any:
             raise pytest.UsageError(f"{option.dest}: expected true or false, got {value!r}")
         return value
     if option.repeat:
-        return [_text_of(option, each) for each in (value if isinstance(value, list) else [value])]
+        return [_text_of(option, part) for part in (value if isinstance(value, list) else [value])]
     if isinstance(value, bool) and option.bare is not None:
         return option.bare if value else None
     return _text_of(option, value)

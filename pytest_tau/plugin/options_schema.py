@@ -55,9 +55,9 @@ def _types(option: Option) -> str | list[str]:
     if option.bare:  # the option without a value
         return ["string", "boolean"]
     # The type of an option is a function; what it makes of a number says what it is for.
-    found: Any = None
+    converted: Any = None
     with contextlib.suppress(ValueError, TypeError):
-        found = option.type("1")
-    if isinstance(found, int):
+        converted = option.type("1")
+    if isinstance(converted, int):
         return ["integer", "string"]
-    return ["number", "string"] if isinstance(found, float) else "string"
+    return ["number", "string"] if isinstance(converted, float) else "string"

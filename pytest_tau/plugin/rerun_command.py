@@ -41,10 +41,10 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
         if value is True:
             parts.append(name)
         elif value not in (None, False, []):
-            for one in value if isinstance(value, list) else [value]:
-                shown = _public(one) if option.type in (model_arguments, json_object) else mask_secrets(str(one))
+            for part in value if isinstance(value, list) else [value]:
+                text = _public(part) if option.type in (model_arguments, json_object) else mask_secrets(str(part))
                 # Written apart, pytest takes a path for one of tests.
-                parts += [f"{name}={shown}"] if option.path else [name, shown]
+                parts += [f"{name}={text}"] if option.path else [name, text]
     if record is not None:
         parts.append(f"--tau-record={record}")
     elif recorded and item.config.option.tau_record is not None:
@@ -69,6 +69,6 @@ def _public_setting(setting: str) -> str:
 
 def _public(args: str) -> str:
     """Return the arguments of model calls as reports show the command: without an account, a key to be filled in."""
-    given = parse_json(args)
-    keys = {name: "***" for name, value in given.items() if is_secret(name) and isinstance(value, str)}
-    return json.dumps(masked(shown_arguments(given)) | keys)
+    arguments = parse_json(args)
+    keys = {name: "***" for name, value in arguments.items() if is_secret(name) and isinstance(value, str)}
+    return json.dumps(masked(shown_arguments(arguments)) | keys)

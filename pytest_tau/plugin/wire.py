@@ -99,8 +99,8 @@ def is_worker(config: pytest.Config) -> bool:
 
 def worker_input(config: pytest.Config) -> WorkerInput | None:
     """Return the input of this worker; None in any other process."""
-    given: dict[str, Any] | None = getattr(config, "workerinput", {}).get(_KEY)
-    return WorkerInput(**given) if given is not None else None
+    fields: dict[str, Any] | None = getattr(config, "workerinput", {}).get(_KEY)
+    return WorkerInput(**fields) if fields is not None else None
 
 
 def worker_name(config: pytest.Config) -> str:
@@ -122,9 +122,9 @@ def give_output(config: pytest.Config, **values: Any) -> None:
     """Set some of a worker's output; elsewhere do nothing."""
     output: dict[str, Any] | None = getattr(config, "workeroutput", None)
     if output is not None:
-        given = output.setdefault(_KEY, {})
-        of_capabilities = {**given.get("capabilities", {}), **values.pop("capabilities", {})}
-        given.update(values, capabilities=of_capabilities)
+        values_given = output.setdefault(_KEY, {})
+        of_capabilities = {**values_given.get("capabilities", {}), **values.pop("capabilities", {})}
+        values_given.update(values, capabilities=of_capabilities)
 
 
 def output_of(node: Any) -> WorkerOutput:
@@ -142,10 +142,10 @@ def write_planned(folder: Path, planned: PlannedGroups) -> None:
 def read_planned(folder: Path) -> PlannedGroups:
     """Return the planned trials, in the controller; none if no worker on this machine has any."""
     try:
-        found: PlannedGroups = json.loads((folder / _PLANNED).read_text(encoding="utf-8"))
+        groups: PlannedGroups = json.loads((folder / _PLANNED).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    return found
+    return groups
 
 
 class TestGate(NamedTuple):
@@ -210,8 +210,8 @@ class TrialReport:
 
 def trial_report(report: Any) -> TrialReport | None:
     """Return the facts of the trial that a report is about; None for a test that runs none."""
-    found: TrialReport | None = getattr(report, "tau", None)
-    return found
+    trial: TrialReport | None = getattr(report, "tau", None)
+    return trial
 
 
 def add_facts(report: Any, **facts: Any) -> None:
@@ -222,7 +222,7 @@ def add_facts(report: Any, **facts: Any) -> None:
 
 def to_data(report: TrialReport) -> dict[str, Any]:
     """Return the facts as plain data, for the way from a worker to the controller."""
-    values = {each.name: getattr(report, each.name) for each in fields(report)}
+    values = {report_field.name: getattr(report, report_field.name) for report_field in fields(report)}
     values["record"] = report.record.as_dict() if report.record is not None else None
     values["test_gate"] = tuple(report.test_gate) if report.test_gate is not None else None
     return {name: value for name, value in values.items() if value is not None}

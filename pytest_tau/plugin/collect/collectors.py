@@ -122,8 +122,8 @@ class TaskCollector(pytest.Module):
         fixtures = [fixture_info(template) for template in templates]
         for spec in specs:
             trials = max(context.config.trials, self.named_trials(spec.task))
-            for template, found in zip(templates, fixtures, strict=True):
-                yield from (TauItem.of(spec, number, template, found) for number in range(trials))
+            for template, fixture in zip(templates, fixtures, strict=True):
+                yield from (TauItem.of(spec, number, template, fixture) for number in range(trials))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
         """Return the representation of a mistake, or of any other error."""
@@ -154,8 +154,8 @@ class TaskFile(TaskCollector):
         domain = context.domain(self._domain_name(context, content))
         content = content._replace(tasks=domain.with_own_values(content.tasks, self.path))
         tasks = in_split(content.tasks, context.config.split, self.path) if context.config.split else content.tasks
-        named = self._named()
-        only = partial(named_tasks, named) if all(node for _, node in named) and named else None
+        named_nodes = self._named()
+        only = partial(named_tasks, named_nodes) if all(node for _, node in named_nodes) and named_nodes else None
         return TaskSelector(self.config, context).select(
             tasks, domain, context.config, file=self.path, in_file=content.tasks, only=only
         )

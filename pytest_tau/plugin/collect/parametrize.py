@@ -103,8 +103,8 @@ def _spec_id(spec: TaskSpec) -> str:
 def _named_trials(definition: pytest.Function) -> int:
     """Return how many trials there must be to have the last one of the test that node ids on the command line name."""
     folder, test = Path(definition.config.invocation_params.dir), definition.nodeid.partition("::")[2]
-    named = [argument.partition("::") for argument in definition.config.args]
-    parts = [node.partition("[") for path, _, node in named if folder / path == definition.path]
+    arguments = [argument.partition("::") for argument in definition.config.args]
+    parts = [node.partition("[") for path, _, node in arguments if folder / path == definition.path]
     return max((int(trial) + 1 for name, _, ids in parts if name == test for trial in _TRIAL.findall(ids)), default=0)
 
 
@@ -143,10 +143,10 @@ def _marked_specs(
         raise pytest.UsageError(
             "no domain given: mark the test with @pytest.mark.tau(domain=…), or add --tau-domain NAME"
         )
-    given = {key: wanted[key] for key in ("split", "num_tasks", "trials", "agent", "user") if key in wanted}
-    if "trials" in given:
-        given["trials"] *= run_state(pytest_config).repetitions
-    config = replace(config, domains=(name,), **given)
+    fields = {key: wanted[key] for key in ("split", "num_tasks", "trials", "agent", "user") if key in wanted}
+    if "trials" in fields:
+        fields["trials"] *= run_state(pytest_config).repetitions
+    config = replace(config, domains=(name,), **fields)
     context.source("agent", config)
     context.source("user", config)
     domain, patterns = context.domain(name), wanted.get("tasks", ())

@@ -59,21 +59,21 @@ def given_selection(config: pytest.Config) -> list[str] | None:
     Raises:
         pytest.UsageError: The list cannot be read, or has no ids.
     """
-    values, given = OptionValues(config), worker_input(config)
-    if given is not None:
-        return given.selection
+    values, of_controller = OptionValues(config), worker_input(config)
+    if of_controller is not None:
+        return of_controller.selection
     name = values.given("select") or os.environ.get(_SELECT)
     if not name:
         return None
     label = values.label("select") if values.given("select") else _SELECT
     try:
         text = read_stdin(config) if name == "-" else (values.folder("select") / name).read_text(encoding="utf-8")
-        found = list(_ids(text))
+        ids = list(_ids(text))
     except (OSError, ValueError) as error:
         raise pytest.UsageError(f"{label}: {name} cannot be read: {error}") from None
-    if not found:
+    if not ids:
         raise pytest.UsageError(f"{label}: expected the ids of trials in {name}, one in a line, got none")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(ids))
 
 
 def _ids(text: str) -> Iterator[str]:
@@ -83,8 +83,8 @@ def _ids(text: str) -> Iterator[str]:
         ValueError: Something is not an id.
     """
     if text.lstrip().startswith(("{", "[")):
-        found = parse_json(text)
-        yield from found["trials"] if isinstance(found, dict) and "trials" in found else found
+        document = parse_json(text)
+        yield from document["trials"] if isinstance(document, dict) and "trials" in document else document
         return
     for line in map(str.strip, text.splitlines()):
         if "::" in line and not line.startswith("#"):
@@ -107,11 +107,11 @@ def register(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: There is no such part, or an option selects by what this machine ran before.
     """
-    given = worker_input(config)
-    if given is not None and given.shard:
-        config.option.tau_shard = given.shard  # the environment here may be another one
+    of_controller = worker_input(config)
+    if of_controller is not None and of_controller.shard:
+        config.option.tau_shard = of_controller.shard  # the environment here may be another one
     values, selection = OptionValues(config), given_selection(config)
-    shard = Shard(*found) if (found := values.get("shard")) else None
+    shard = Shard(*part) if (part := values.get("shard")) else None
     counts = run_state(config).counts
     counts.selection, counts.shard = selection, str(shard) if shard else ""
     if shard is None and selection is None:
@@ -156,26 +156,26 @@ class PartSelector:
         Raises:
             pytest.UsageError: A selected test was not collected.
         """
-        whole = list(items)
+        collected = list(items)
         counts = run_state(config).counts
-        counts.whole = {item.nodeid: group for item in whole if (group := group_of(item)) is not None}
+        counts.whole = {item.nodeid: group for item in collected if (group := group_of(item)) is not None}
         if self._selection is not None:
             self._select(items)
         if self.shard is not None:
             self._split(self.shard, items)
-        trials = sum(spec_of(item) is not None for item in whole)
+        trials = sum(spec_of(item) is not None for item in collected)
         mine = sum(spec_of(item) is not None for item in items)
-        self._count(ShardCounts(mine, trials, len(whole) - trials))
+        self._count(ShardCounts(mine, trials, len(collected) - trials))
         give_output(config, part=list(self.counts or ()))
-        kept = set(items)
-        if others := [item for item in whole if item not in kept]:
+        selected = set(items)
+        if others := [item for item in collected if item not in selected]:
             config.hook.pytest_deselected(items=others)
 
     def _select(self, items: list[pytest.Item]) -> None:
-        wanted = set(self._selection or ())
-        items[:] = [item for item in items if item.nodeid in wanted]
-        found = {item.nodeid for item in items}
-        if unknown := [each for each in self._selection or () if each not in found]:
+        selected = set(self._selection or ())
+        items[:] = [item for item in items if item.nodeid in selected]
+        collected = {item.nodeid for item in items}
+        if unknown := [node_id for node_id in self._selection or () if node_id not in collected]:
             more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
             raise pytest.UsageError(
                 f"{plural(len(unknown), 'selected test')} not collected: {', '.join(unknown[:_MOST_NAMED])}{more}; "
@@ -185,16 +185,16 @@ class PartSelector:
     def _split(self, shard: Shard, items: list[pytest.Item]) -> None:
         trials = [item for item in items if spec_of(item) is not None]
         mine = shard.positions([item.nodeid for item in trials])
-        kept = {item for position, item in enumerate(trials) if position in mine}
+        selected = {item for position, item in enumerate(trials) if position in mine}
         first = shard.number == 1
-        items[:] = [item for item in items if item in kept or (first and spec_of(item) is None)]
+        items[:] = [item for item in items if item in selected or (first and spec_of(item) is None)]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take the numbers from a worker; every worker finds the same ones."""
-        found = output_of(node).get("part")
-        if found:
-            self._count(ShardCounts(*found))
+        numbers = output_of(node).get("part")
+        if numbers:
+            self._count(ShardCounts(*numbers))
 
     def _count(self, counts: ShardCounts) -> None:
         self.counts, run = counts, run_state(self._config).counts

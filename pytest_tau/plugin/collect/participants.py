@@ -96,16 +96,16 @@ class ChosenParticipants:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note the participants of the trials; every worker gives the controller the same."""
-        found = chosen_participants(session.items)
+        chosen = chosen_participants(session.items)
         if is_worker(self._config):
-            give_output(self._config, participants=[[*names, number] for names, number in found.items()])
-        self._made = dict(found)
+            give_output(self._config, participants=[[*names, number] for names, number in chosen.items()])
+        self._made = dict(chosen)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take what a worker has given."""
-        given = output_of(node).get("participants", [])
-        self._chosen = {(agent, user): number for agent, user, number in given} or self._chosen
+        of_worker = output_of(node).get("participants", [])
+        self._chosen = {(agent, user): number for agent, user, number in of_worker} or self._chosen
         self._made = self._chosen
 
     def pytest_tau_phase_reported(self, trial: TrialReport) -> None:
@@ -121,10 +121,14 @@ class ChosenParticipants:
             yield from map(SummaryLine, participant_lines(context, self._chosen, header=header))
         values = OptionValues(self._config)
         for position, side in enumerate(SIDES):
-            found = {names[position] for names in self._made}
-            if found and values.given(side) is not None and all(name.startswith(_MADE) for name in found):
-                made = ", ".join(sorted(found))
-                yield SummaryLine(f"tau: {values.label(side)} is not used: {made} makes the {side}", {"yellow": True})
+            names_of_side = {names[position] for names in self._made}
+            if (
+                names_of_side
+                and values.given(side) is not None
+                and all(name.startswith(_MADE) for name in names_of_side)
+            ):
+                makers = ", ".join(sorted(names_of_side))
+                yield SummaryLine(f"tau: {values.label(side)} is not used: {makers} makes the {side}", {"yellow": True})
         yield from self._unused_models(values)
 
     def _unused_models(self, values: OptionValues) -> Iterator[SummaryLine]:

@@ -51,7 +51,7 @@ def register(config: pytest.Config) -> None:
     previous = PreviousRun(folder, then, context.seed, outcomes)
     label = state.paths.resume_label
     if not is_worker(config):
-        selected = [spec for each in state.selection.values() for spec in each.specs]
+        selected = [spec for selector in state.selection.values() for spec in selector.specs]
         if differences := diff_settings(then, _comparable(context)):
             raise pytest.UsageError(_refusal(config, folder, "settings", differences))
         if differences := previous.changed(selected, context.config.simulation):
@@ -92,24 +92,24 @@ def _comparable(context: RunContext) -> dict[str, Any]:
     from ...runs.provenance import own_version
 
     run = context.config
-    found = {"settings": recorded_settings(run), "versions": {"pytest-tau": own_version()}}
-    return {**found, "hashes": hashes([], run.simulation)}
+    recorded = {"settings": recorded_settings(run), "versions": {"pytest-tau": own_version()}}
+    return {**recorded, "hashes": hashes([], run.simulation)}
 
 
 def _changed_parts(differences: list[str]) -> str:
     """Return what has changed since the previous run, tasks or other parts of domains, in words."""
-    of_tasks = {each.startswith("task ") for each in differences}
+    of_tasks = {difference.startswith("task ") for difference in differences}
     return "versions of " + ("domains and tasks" if len(of_tasks) > 1 else "tasks" if True in of_tasks else "domains")
 
 
 def _refusal(config: pytest.Config, folder: Path, other: str, differences: list[str]) -> str:
     """Return the message that this run cannot continue the previous one, which had other settings or tasks."""
     left = len(differences) - _MOST_SHOWN
-    shown = [*differences[:_MOST_SHOWN], *([f"and {left} more"] if left > 0 else [])]
+    listed = [*differences[:_MOST_SHOWN], *([f"and {left} more"] if left > 0 else [])]
     label = run_state(config).paths.resume_label
     remedy = "use the same settings" if other == "settings" else "restore them"
     first = f"{_shown(folder, config)} was run with other {other}; {remedy}, or start a new run without {label}"
-    return "\n  ".join([f"{label}: {first}", *shown])
+    return "\n  ".join([f"{label}: {first}", *listed])
 
 
 def _shown(folder: Path, config: pytest.Config) -> Path:
@@ -124,7 +124,7 @@ def _exchanged_tasks(facts: Mapping[pytest.Item, Mapping[str, Any]]) -> list[str
     """
     from ...runs.jsonl import task_text
 
-    found: dict[str, None] = {}
+    exchanged: dict[str, None] = {}
     current: dict[int, Any] = {}  # by the identity of the task, which all of its trials share
     for item, then in facts.items():
         spec = spec_of(item)
@@ -134,8 +134,8 @@ def _exchanged_tasks(facts: Mapping[pytest.Item, Mapping[str, Any]]) -> list[str
             current[id(spec.task)] = json.loads(task_text(spec.task))
         if then["task"] not in (None, current[id(spec.task)]):
             file = item.nodeid.partition("::")[0]
-            found[f"task {spec.task.id!r} of {file}: another task had this id in the earlier run"] = None
-    return list(found)
+            exchanged[f"task {spec.task.id!r} of {file}: another task had this id in the earlier run"] = None
+    return list(exchanged)
 
 
 class Resume:

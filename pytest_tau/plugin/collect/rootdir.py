@@ -30,12 +30,12 @@ def check_rootdir(early_config: pytest.Config, args: list[str]) -> None:
     folder = Path(early_config.invocation_params.dir)
     options = {value: option for option, value in itertools.pairwise(args) if option in path_options()}
     options = {value: option for value, option in options.items() if (folder / value).exists()}
-    named = [arg for arg in early_config.known_args_namespace.file_or_dir if _is_folders(arg, folder)]
-    if not named and not options:
+    folders = [arg for arg in early_config.known_args_namespace.file_or_dir if _is_folders(arg, folder)]
+    if not folders and not options:
         return
-    rootpath, inipath = root_without(early_config, named)
+    rootpath, inipath = root_without(early_config, folders)
     if inipath != early_config.inipath:
-        raise pytest.UsageError(_misread(early_config.inipath, inipath, options, named))
+        raise pytest.UsageError(_misread(early_config.inipath, inipath, options, folders))
     set_root(early_config, rootpath)
 
 

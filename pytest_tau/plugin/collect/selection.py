@@ -140,8 +140,8 @@ def _checked_specs(config: pytest.Config, name: str, wanted: tuple[str, ...]) ->
             return selector.of_domain(name)
         domain = context.domain(name)
         run = replace(context.config, domains=(name,))
-        named = [(name, node) for node in wanted]
-        return selector.select(selector.tasks(domain, None), domain, run, only=partial(named_tasks, named))
+        named_nodes = [(name, node) for node in wanted]
+        return selector.select(selector.tasks(domain, None), domain, run, only=partial(named_tasks, named_nodes))
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
 
@@ -177,8 +177,8 @@ def _check_named(where: str, node: str, tasks: Sequence[Task]) -> None:
 
 def named_trials(task: Task, nodes: Iterable[str]) -> int:
     """Return how many trials of a task there must be to have those that node ids name."""
-    found = [_NAMED_TRIAL.fullmatch(rest) for node in nodes if (rest := _after_task(task, node))]
-    return max((int(trial[1]) + 1 for trial in found if trial), default=0)
+    trials = [_NAMED_TRIAL.fullmatch(rest) for node in nodes if (rest := _after_task(task, node))]
+    return max((int(trial[1]) + 1 for trial in trials if trial), default=0)
 
 
 def _after_task(task: Task, node: str) -> str | None:

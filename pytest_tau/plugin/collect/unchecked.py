@@ -79,8 +79,8 @@ class UncheckedTasks:
                 f"tau: warning: {plural(len(self._ids), 'task')} {checks} nothing: {which}", {"yellow": True}
             )
         if self._failed:
-            what = "a reference action that fails, so that its effect is not expected"
-            yield _warning(self._failed, what, bold=True)
+            action = "a reference action that fails, so that its effect is not expected"
+            yield _warning(self._failed, action, bold=True)
             these = "this task" if len(self._failed) == 1 else "these tasks"
             yield SummaryLine(
                 f"tau: warning: do not trust the verdicts on {these} if the call was meant to succeed: an agent that "
@@ -138,19 +138,19 @@ def idle_tests(
         nodes: What was collected from a module or a class.
         marked: The marked classes and modules. Their tests are noted here.
     """
-    found = []
+    idle = []
     for item in nodes:
         if not isinstance(item, pytest.Item) or item.get_closest_marker("tau") is None:
             continue
-        above = [each for each in item.listchain()[:-1] if _is_marked(each) and isinstance(each, pytest.Collector)]
+        above = [node for node in item.listchain()[:-1] if _is_marked(node) and isinstance(node, pytest.Collector)]
         if _uses_plugin(item):
-            for each in above:
-                marked.setdefault(each, MarkedNode()).used = True
+            for node in above:
+                marked.setdefault(node, MarkedNode()).used = True
         elif _is_marked(item) or not above:
-            found.append(item)
+            idle.append(item)
         else:
             marked.setdefault(above[-1], MarkedNode()).idle.append(item)
-    return found
+    return idle
 
 
 def idle_text(tests: Sequence[pytest.Item], where: str = "") -> str:
@@ -164,8 +164,8 @@ def idle_text(tests: Sequence[pytest.Item], where: str = "") -> str:
 def _uses_plugin(item: pytest.Item) -> bool:
     """Return whether a test uses a fixture of the plugin; one that overrides it counts if it requests it."""
     info, names = fixture_info(item), getattr(item, "fixturenames", ())
-    found = info.name2fixturedefs if info is not None else {}
-    last = [found[name][-1] for name in names if name.startswith("tau_") and found.get(name)]
+    definitions = info.name2fixturedefs if info is not None else {}
+    last = [definitions[name][-1] for name in names if name.startswith("tau_") and definitions.get(name)]
     return "_tau_spec" in names or any(map(is_own_fixture, last))
 
 
@@ -179,9 +179,11 @@ def check_marked(config: pytest.Config, items: list[pytest.Item], marked: dict[p
     A node id on the command line may exclude the classes whose tests do.
     """
     folder = Path(config.invocation_params.dir)
-    named = {folder / file for file, _, inside in (each.partition("::") for each in config.args) if inside}
+    named_files = {
+        folder / file for file, _, inside in (argument.partition("::") for argument in config.args) if inside
+    }
     for node, tests in marked.items():
-        if tests.used or (isinstance(node, pytest.Module) and node.path in named):
+        if tests.used or (isinstance(node, pytest.Module) and node.path in named_files):
             continue
         kind = "class" if isinstance(node, pytest.Class) else "module"
         text = idle_text(tests.idle, f" in a test of this {kind}")

@@ -36,8 +36,8 @@ def usage_error_of(error: object) -> str | None:
 
     It can go once xdist ends a run whose workers refuse their settings, instead of replacing them without end.
     """
-    _, found, text = str(error or "").rpartition("UsageError: ")
-    return text.strip() if found else None
+    _, separator, text = str(error or "").rpartition("UsageError: ")
+    return text.strip() if separator else None
 
 
 def far_folder(roots: Sequence[Path], here: Path) -> str:
@@ -156,8 +156,8 @@ class _Refilled:
         units = self.assigned_work.get(node, {}).values()
         crashed = next(((unit, test) for unit in units for test, completed in unit.items() if not completed), None)
         if crashed is None:
-            found: str | None = super().remove_node(node)  # type: ignore[misc]
-            return found
+            test_id: str | None = super().remove_node(node)  # type: ignore[misc]
+            return test_id
         unit, test = crashed
         unit[test] = True
         super().remove_node(node)  # type: ignore[misc]

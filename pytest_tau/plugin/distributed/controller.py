@@ -78,7 +78,7 @@ class Controller:
         here, paths = _on_this_machine(node.gateway.spec), state.paths
         # Compared by identity, because specifications may be equal. A worker that replaces another has the same one.
         place = [spec is node.gateway.spec for spec in node.nodemanager.specs].index(True)
-        given = WorkerInput(
+        of_worker = WorkerInput(
             place=place,
             workers=len(node.nodemanager.specs),
             dist=self._config.option.dist,
@@ -94,7 +94,7 @@ class Controller:
             spent=self._spent.get(place, 0.0),
             baseline=self._baseline,
         )
-        give_input(node, given)
+        give_input(node, of_worker)
         if not here:
             # What relative paths and modules in the settings name was copied there.
             folder = compat.far_folder(node.nodemanager.roots, self._config.invocation_params.dir)
@@ -159,14 +159,14 @@ class Controller:
         node: Any = getattr(report, "node", None)
         if node is None:
             return
-        given = input_of(node)
-        if trial.attachments and given.remote:
+        of_worker = input_of(node)
+        if trial.attachments and of_worker.remote:
             self._unpack(trial.attachments, node.gateway.id)
         if report.when == "teardown" and trial.simulated:
             self._reported[report.nodeid] = node.gateway.id
             if trial.usage is not None and not trial.usage["replayed"]:
                 cost = sum(role["known_cost"] for role in trial.usage["roles"].values())
-                self._spent[given.place] = self._spent.get(given.place, 0.0) + cost
+                self._spent[of_worker.place] = self._spent.get(of_worker.place, 0.0) + cost
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
@@ -219,8 +219,8 @@ def _refused(home: Path, name: str, worker: str) -> str | None:
     inside = not path.is_absolute() and (home / path).resolve().is_relative_to(home.resolve())
     if inside and path.name.endswith((".cassette", ".cassette.part")):
         return None
-    what = "not a cassette" if inside else f"outside {home}"
-    return f"a file that worker {worker} sent is not written: {name} is {what}"
+    problem = "not a cassette" if inside else f"outside {home}"
+    return f"a file that worker {worker} sent is not written: {name} is {problem}"
 
 
 def _written(path: Path, content: bytes) -> str | None:

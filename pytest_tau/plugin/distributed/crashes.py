@@ -68,12 +68,12 @@ def _make_error(report: pytest.TestReport, group: Group | None) -> None:
     worker = report.node.gateway.id
     message = f"worker {worker} crashed while it ran this trial; --tau-resume runs it again"
     report.longrepr = message_repr(message, report.nodeid)
-    found = TRIAL_ID.search(report.nodeid)
-    if group is None or found is None:
+    match = TRIAL_ID.search(report.nodeid)
+    if group is None or match is None:
         return
-    number = int(found[1])
-    named = {"tau_domain": group.domain, "tau_task": group.task_id, "tau_trial": number, "tau_outcome": "error"}
-    report.user_properties += named.items()
+    number = int(match[1])
+    properties = {"tau_domain": group.domain, "tau_task": group.task_id, "tau_trial": number, "tau_outcome": "error"}
+    report.user_properties += properties.items()
     record = TrialRecord(
         domain=group.domain,
         task_id=group.task_id,

@@ -36,9 +36,9 @@ class Worker:
         context = get_context(self._config)
         if context is None or context.config.concurrency == 1:
             return [item]
-        given = worker_input(self._config)
+        of_controller = worker_input(self._config)
         # An item that another worker may steal must not be started here.
-        limit = 0 if given and given.dist == "worksteal" else 2 * context.config.concurrency
+        limit = 0 if of_controller and of_controller.dist == "worksteal" else 2 * context.config.concurrency
         return [item, *(item.session.items[index] for index in queued_items(self._config, limit))]
 
     def pytest_sessionfinish(self) -> None:

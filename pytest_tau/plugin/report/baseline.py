@@ -114,8 +114,8 @@ class Baseline:
         """Return the comparison, its warnings, and what it decides; each line with its colours."""
         comparison = self._comparison
         # If it is decided otherwise, the level of a single comparison says nothing.
-        said = comparison.lines(verdict=self._decided is None) if comparison else ()
-        found: list[tuple[str, dict[str, bool]]] = [(line, {}) for line in said]
+        compared = comparison.lines(verdict=self._decided is None) if comparison else ()
+        found: list[tuple[str, dict[str, bool]]] = [(line, {}) for line in compared]
         warnings = [*(comparison.warnings() if comparison is not None else ()), *self._problems]
         found += [(f"baseline: {warning}", {"yellow": True}) for warning in warnings]
         if self._decides and records_of(self._config):

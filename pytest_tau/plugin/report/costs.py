@@ -43,7 +43,7 @@ def store_usage(config: pytest.Config, models: str, ended: Iterable[tuple[str, T
     tasks = stored.setdefault(models, {})
     for usage in live:
         roles = usage["roles"].values()
-        numbers = [1, *(sum(each[name] for each in roles) for name in ("calls", "known_cost", "unpriced_calls"))]
+        numbers = [1, *(sum(role[name] for role in roles) for name in ("calls", "known_cost", "unpriced_calls"))]
         before = tasks.get(usage["task"], [0, 0, 0.0, 0])
         tasks[usage["task"]] = [old + new for old, new in zip(before, numbers, strict=True)]
     cache.set(_KEY, stored)
@@ -61,13 +61,13 @@ def usage_lines(ended: Iterable[tuple[str, TrialReport]], stopped: Mapping[str, 
         return []
     from ...analysis.usage import UsageTotals
 
-    found = UsageTotals()
+    totals = UsageTotals()
     for trial, usage in used:
         reused = trial.record is not None and trial.record.restored
-        found.add(_parsed(usage["roles"]), replayed=usage["replayed"] and not reused, reused=reused)
+        totals.add(_parsed(usage["roles"]), replayed=usage["replayed"] and not reused, reused=reused)
     if stopped:
-        found.add_stopped(_parsed(stopped))
-    return found.lines()
+        totals.add_stopped(_parsed(stopped))
+    return totals.lines()
 
 
 def _parsed(usage: Mapping[str, Any]) -> dict[str, ModelUsage]:
@@ -98,9 +98,9 @@ def estimate(config: pytest.Config, models: str, tasks: Mapping[str, int]) -> st
     trials = sum(numbers[0] for numbers in known.values())
     mean = [sum(numbers[part] for numbers in known.values()) / trials for part in (1, 2)]
     calls = cost = 0.0
-    for task, wanted in tasks.items():
-        each = [known[task][part] / known[task][0] for part in (1, 2)] if task in known else mean
-        calls, cost = calls + wanted * each[0], cost + wanted * each[1]
+    for task, trial_count in tasks.items():
+        per_trial = [known[task][part] / known[task][0] for part in (1, 2)] if task in known else mean
+        calls, cost = calls + trial_count * per_trial[0], cost + trial_count * per_trial[1]
     unpriced = any(numbers[3] for numbers in known.values())
     costs = "cost unknown: the prices of some calls are unknown" if unpriced else f"about {money(cost)}"
     basis = f"by {plural(trials, 'earlier trial')} of {len(known)} of {plural(len(tasks), 'task')}"

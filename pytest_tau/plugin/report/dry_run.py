@@ -40,14 +40,14 @@ class DryRun:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the selected trials: those to run, to restore and to replay."""
         groups = {item: group for item in session.items if (group := group_of(item)) is not None}
-        found = [(item, spec) for item in groups if (spec := spec_of(item)) is not None]
-        self._trials = len(found)
+        trials = [(item, spec) for item in groups if (spec := spec_of(item)) is not None]
+        self._trials = len(trials)
         if groups:
             from ...runs.groups import count_tasks
 
             self._tasks = count_tasks(groups.values())
-        missing = [(item, spec) for item, spec in found if not will_be_restored(item)]
-        self._restored = len(found) - len(missing)
+        missing = [(item, spec) for item, spec in trials if not will_be_restored(item)]
+        self._restored = len(trials) - len(missing)
         self._specs = [spec for item, spec in missing if not _has_cassette(item, spec)]
 
     def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
@@ -72,18 +72,18 @@ class DryRun:
         roles = {role: choice.name for role, choice in run.choices.items()}
         if not roles:
             return ["no model calls: no model is given"]
-        named = ", ".join(f"{role} {name}" for role, name in roles.items())
+        models = ", ".join(f"{role} {name}" for role, name in roles.items())
         if run.models.tape == "replay":
-            return [f"no model calls ({named}): they are replayed"]
+            return [f"no model calls ({models}): they are replayed"]
         tasks = Counter(f"{spec.domain.name}::{spec.task.id}" for spec in self._specs)
-        if (found := estimate(self._config, models_key(run), tasks)) is not None:
-            return [f"{named}: {found}"]
-        each = {f"{spec.domain.name}::{spec.task.id}": spec for spec in self._specs}
-        calls = sum(number * _gold_calls(each[task], set(roles)) for task, number in tasks.items())
+        if (estimated := estimate(self._config, models_key(run), tasks)) is not None:
+            return [f"{models}: {estimated}"]
+        specs = {f"{spec.domain.name}::{spec.task.id}": spec for spec in self._specs}
+        calls = sum(number * _gold_calls(specs[task], set(roles)) for task, number in tasks.items())
         others = roles.keys() - {*MODEL_ROLES}  # capabilities call them, each when it likes
         without = f", without those of the {' and the '.join(sorted(others))}" if others else ""
         return [
-            f"{named}: at least {calls:,} model calls, as many as the reference actions take{without}; cost unknown: "
+            f"{models}: at least {calls:,} model calls, as many as the reference actions take{without}; cost unknown: "
             "no earlier run"
         ]
 

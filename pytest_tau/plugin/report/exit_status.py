@@ -125,10 +125,10 @@ class ExitStatus:
 
     def _failures(self) -> list[str]:
         """Return why the run fails even if no test does."""
-        found = [*self._config.hook.pytest_tau_exit_verdict()]
-        found += ["price not known" if self._without_price else "budget spent"] if self._not_run else []
-        found += ["results not stored"] if self._not_kept else []
-        return list(dict.fromkeys(found))
+        reasons = [*self._config.hook.pytest_tau_exit_verdict()]
+        reasons += ["price not known" if self._without_price else "budget spent"] if self._not_run else []
+        reasons += ["results not stored"] if self._not_kept else []
+        return list(dict.fromkeys(reasons))
 
     def _is_empty(self) -> bool:
         """Return whether pytest considers a run a success that was to have a simulation and has none."""

@@ -70,8 +70,8 @@ class GatePlugin:
 
     def pytest_report_header(self) -> list[str]:
         """Show the gates."""
-        shown = self._gates and get_context(self._config) is not None
-        return [printable(f"tau: gates: {', '.join(map(str, self._gates))}")] if shown else []
+        is_shown = self._gates and get_context(self._config) is not None
+        return [printable(f"tau: gates: {', '.join(map(str, self._gates))}")] if is_shown else []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -98,9 +98,9 @@ class GatePlugin:
     def _undecidable(self, items: Sequence[pytest.Item], trials: int) -> str | None:
         """Return why the comparison with the baseline decides nothing, whatever the trials give."""
         values, state = OptionValues(self._config), run_state(self._config)
-        named = any("::" in argument for argument in self._config.args)
-        named = named or any(selected.wanted for selected in state.selection.values())
-        if values.get("fail_on") is None or state.is_part or named:
+        is_selected = any("::" in argument for argument in self._config.args)
+        is_selected = is_selected or any(selected.wanted for selected in state.selection.values())
+        if values.get("fail_on") is None or state.is_part or is_selected:
             return None  # a part of the tests
         groups = [group for item in items if (group := group_of(item)) is not None]
         # A test may ask for its simulation while it runs: its trial is not known.
@@ -131,8 +131,8 @@ class GatePlugin:
             trials = [spec.config.trials for spec in specs if gate.domain in (None, spec.domain.name)]
             if trials and max(trials) < needed:
                 values = OptionValues(self._config)
-                own = max(trials) != values.get("trials") * (repetitions(self._config) or 1)
-                remedy = f"set trials={needed} in the marker tau" if own else f"add --tau-trials {needed}"
+                of_marker = max(trials) != values.get("trials") * (repetitions(self._config) or 1)
+                remedy = f"set trials={needed} in the marker tau" if of_marker else f"add --tau-trials {needed}"
                 return (
                     f"{values.label('gate')}: {str(gate)!r} needs {needed} trials of a task, and no task has more than "
                     f"{max(trials)}: {remedy}"
@@ -168,9 +168,9 @@ class GatePlugin:
         )
         counts = [f"{number} {name}" for number, name in ((failing, "failing"), (broken, "broken")) if number]
         if counts:
-            what = "only the gates do" if self._gates else "only a regression does"
+            decides = "only the gates do" if self._gates else "only a regression does"
             shown = "" if self._explained(terminalreporter) else " (-rx explains each)"
-            text = f"tau: {' and '.join(counts)}: single trials do not fail the run, {what}{shown}"
+            text = f"tau: {' and '.join(counts)}: single trials do not fail the run, {decides}{shown}"
             write_wrapped(terminalreporter, self._config, text)
         if broken and not any(gate.name == "errors" for gate in self._gates):
             hint = "tau: trials with an error have no verdict and are excluded; --tau-gate 'errors<=0' fails on errors"
@@ -209,7 +209,7 @@ class GatePlugin:
             self._found = known or [verdict for gate in self._gates for verdict in gate.verdicts(tasks)]
             if missing and known is None:
                 why = f"{plural(len(missing), 'trial')} of {len(counts.planned):,} not run to the end"
-                self._found = [each.undecided(why) if each.met else each for each in self._found]
+                self._found = [verdict.undecided(why) if verdict.met else verdict for verdict in self._found]
             if others := counts.excluded.get(IN_OTHER_SHARDS):
                 why = f"{plural(others, 'trial')} of the run not run here; tau merge --gate decides on the whole"
                 self._found = [verdict.undecided(why) for verdict in self._found]
@@ -218,8 +218,8 @@ class GatePlugin:
 
 def failing_gates(met: Iterable[bool | None]) -> str | None:
     """Return in words that a gate is missed, or else that one is not decided; None if each is met."""
-    found = {*met}
-    return "gate missed" if False in found else "gate not decided" if None in found else None
+    outcomes = {*met}
+    return "gate missed" if False in outcomes else "gate not decided" if None in outcomes else None
 
 
 def decisions(config: pytest.Config, *, details: bool = True) -> list[tuple[str, bool | None]]:
@@ -233,13 +233,15 @@ def decisions(config: pytest.Config, *, details: bool = True) -> list[tuple[str,
     gates: Any = plugin("tau-gates")
     baseline: Any = plugin("tau-baseline")
     of_tests: Any = plugin("tau-test-gates")
-    found: list[tuple[str, bool | None]] = [(str(each), each.met) for each in (gates.verdicts() if gates else ())]
-    found += [(line, None) for line in (baseline.conclusions() if baseline else ())]
-    found += of_tests.verdicts() if of_tests else []
+    lines: list[tuple[str, bool | None]] = [
+        (str(verdict), verdict.met) for verdict in (gates.verdicts() if gates else ())
+    ]
+    lines += [(line, None) for line in (baseline.conclusions() if baseline else ())]
+    lines += of_tests.verdicts() if of_tests else []
     for line, colours in baseline.lines() if baseline else ():
         if details or "green" in colours:
-            found.append((line, colours.get("green")))
-    return found
+            lines.append((line, colours.get("green")))
+    return lines
 
 
 def has_own_gate(report: Any) -> bool:
@@ -295,8 +297,8 @@ def explain(terminal: Any, chosen: Callable[[Any], bool]) -> None:
         chosen: Returns whether a report is written.
     """
     for name, (_, word) in SHOWN.items():
-        found = [*terminal.stats.get(_OF_SUBTEST + name, ()), *terminal.stats.get(name, ())]
-        reports = [report for report in found if chosen(report)]
+        shown_reports = [*terminal.stats.get(_OF_SUBTEST + name, ()), *terminal.stats.get(name, ())]
+        reports = [report for report in shown_reports if chosen(report)]
         if reports:
             terminal.write_sep("=", f"{word} TRIALS")
         for report in reports:

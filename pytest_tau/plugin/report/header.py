@@ -57,7 +57,7 @@ def unread_lines(items: Sequence[pytest.Item]) -> list[str]:
 
     specs = (spec for item in items if (spec := spec_of(item)) and participant_of("user", item) == "scripted")
     tasks = {(spec.domain.name, spec.task.id): spec.task for spec in specs}
-    unread = [len(found) for task in tasks.values() if (found := unread_prose(task))]
+    unread = [len(sentences_unread) for task in tasks.values() if (sentences_unread := unread_prose(task))]
     if not unread:
         return []
     sentences = f"{plural(sum(unread), 'sentence')} in the prose of {len(unread)} of {plural(len(tasks), 'task')}"
@@ -72,14 +72,14 @@ def _lines_of_items(config: pytest.Config, context: RunContext, items: Sequence[
     if run_state(config).header_shown:
         return participant_lines(context, chosen)
     if len(chosen) > 1:
-        named = tuple(str(named_participant(side, context.config)) for side in SIDES) in chosen
-        participants = named or not _may_make_agents(config, context)
+        is_named = tuple(str(named_participant(side, context.config)) for side in SIDES) in chosen
+        participants = is_named or not _may_make_agents(config, context)
         lines = _settings_lines(config, context, {}, domains=domains, participants=participants)
         return lines + participant_lines(context, chosen)
-    made = dict(zip(SIDES, next(iter(chosen), ()), strict=False))
+    makers = dict(zip(SIDES, next(iter(chosen), ()), strict=False))
     # Without trials, as after an error of collection, the agent of a test is not known.
     participants = bool(chosen) or not is_undecided(config, context)
-    return _settings_lines(config, context, made, domains=domains, participants=participants)
+    return _settings_lines(config, context, makers, domains=domains, participants=participants)
 
 
 def is_undecided(config: pytest.Config, context: RunContext) -> bool:
@@ -94,7 +94,9 @@ def _may_make_agents(config: pytest.Config, context: RunContext) -> bool:
     if context.config.agent is not None:
         return False
     modules = (plugin for plugin in config.pluginmanager.get_plugins() if isinstance(plugin, ModuleType))
-    overridden = any("tau_agent" in vars(each) and not each.__name__.startswith("pytest_tau.") for each in modules)
+    overridden = any(
+        "tau_agent" in vars(module) and not module.__name__.startswith("pytest_tau.") for module in modules
+    )
     return overridden or len(config.hook.pytest_tau_make_agent.get_hookimpls()) > 1
 
 
@@ -112,26 +114,26 @@ def participant_lines(context: RunContext, chosen: Mapping[tuple[str, ...], int]
         chosen: The number of trials of each pair.
         header: Whether the header has shown the pair that the settings name; else it has a line, too.
     """
-    named = tuple(str(named_participant(side, context.config)) for side in SIDES) if header else None
+    named_pair = tuple(str(named_participant(side, context.config)) for side in SIDES) if header else None
     return [
         f"tau: {plural(number, 'trial')}: agent {agent}, user {user}"
         for (agent, user), number in chosen.items()
-        if (agent, user) != named
+        if (agent, user) != named_pair
     ]
 
 
 def _has_bundled(context: RunContext, domains: Collection[str]) -> bool:
     """Return whether the data of a domain may be the bundled data: not if plugins of the project provide them all."""
-    own = context.domain_specs
-    return any(name not in own for name in domains) if domains else not own
+    own_domains = context.domain_specs
+    return any(name not in own_domains for name in domains) if domains else not own_domains
 
 
 def _retrieval(context: RunContext, domains: Collection[str]) -> list[str]:
     """Return the retrieval variant, if a domain of the run has a knowledge base."""
     settings = context.config.simulation
     variants = [context.domain(name).retriever(settings.policy, settings.retrieval) for name in domains]
-    found = list(dict.fromkeys(variant.name for variant in variants if variant))
-    return [f"retrieval {', '.join(found)}"] if found else []
+    names = list(dict.fromkeys(variant.name for variant in variants if variant))
+    return [f"retrieval {', '.join(names)}"] if names else []
 
 
 def _settings_lines(

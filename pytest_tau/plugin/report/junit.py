@@ -66,25 +66,25 @@ class JUnitFile:
 
 def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
     """Return the properties that a test case has in addition to the user properties of its trial."""
-    found: list[tuple[str, object]] = [("tau_termination_reason", record.termination_reason)]
-    found += [("tau_seed", record.seed)] if record.seed is not None else []
-    found += [("tau_failed_checks", visible("; ".join(record.failed_checks)))] if record.failed_checks else []
-    found += [("tau_excluded", "true")] if record.excluded else []
-    found += [("tau_attempts", record.attempts)] if record.attempts > 1 else []
-    found += [("tau_turns", record.turns), ("tau_calls", record.calls)]
+    properties: list[tuple[str, object]] = [("tau_termination_reason", record.termination_reason)]
+    properties += [("tau_seed", record.seed)] if record.seed is not None else []
+    properties += [("tau_failed_checks", visible("; ".join(record.failed_checks)))] if record.failed_checks else []
+    properties += [("tau_excluded", "true")] if record.excluded else []
+    properties += [("tau_attempts", record.attempts)] if record.attempts > 1 else []
+    properties += [("tau_turns", record.turns), ("tau_calls", record.calls)]
     if record.model_usage:
-        found.append(("tau_cost", "unknown" if record.cost is None else f"{record.cost:.6f}"))
-    return [*found, *([("tau_restored", "true")] if record.restored else [])]
+        properties.append(("tau_cost", "unknown" if record.cost is None else f"{record.cost:.6f}"))
+    return [*properties, *([("tau_restored", "true")] if record.restored else [])]
 
 
 def suite_properties(summaries: Sequence[DomainSummary]) -> list[tuple[str, str]]:
     """Return the properties of the suite, for each domain, and for each variant of its tests if there are several."""
-    found: list[tuple[str, str]] = []
+    properties: list[tuple[str, str]] = []
     for summary in summaries:
-        found += _named(summary.name, summary.scores, summary.floor)
-        for each in summary.variants.scores if summary.variants else ():
-            found += _named(f"{summary.name}[{each.name}]", each)
-    return found
+        properties += _named(summary.name, summary.scores, summary.floor)
+        for score in summary.variants.scores if summary.variants else ():
+            properties += _named(f"{summary.name}[{score.name}]", score)
+    return properties
 
 
 def add_user_properties(config: pytest.Config, report: Any) -> None:

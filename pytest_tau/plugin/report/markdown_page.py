@@ -28,8 +28,8 @@ def register(config: pytest.Config) -> None:
     file: str | None = values.given("markdown")
     if not file:
         return  # an empty text asks for none
-    shown = os.environ.get(_STEP_SUMMARY)
-    path = values.folder("markdown") / file if file != "-" else Path(shown) if shown else None
+    page = os.environ.get(_STEP_SUMMARY)
+    path = values.folder("markdown") / file if file != "-" else Path(page) if page else None
     config.pluginmanager.register(MarkdownPage(config, path), "tau-markdown")
 
 
@@ -72,8 +72,8 @@ class MarkdownPage:
             with file.open("a" if append else "w", encoding="utf-8") as page:
                 page.write(self._text)
         except OSError as error:
-            shown = relative_path(file, self._config.invocation_params.dir)
-            self._problem = f"the summary cannot be written to {shown}: {error.strerror}"
+            path = relative_path(file, self._config.invocation_params.dir)
+            self._problem = f"the summary cannot be written to {path}: {error.strerror}"
 
     def pytest_tau_summary_lines(self) -> Iterator[SummaryLine]:
         """Return the page if it is printed, and the annotations if the run is a job on GitHub."""

@@ -22,7 +22,7 @@ def register(config: pytest.Config) -> None:
     """Register the notes; those of capabilities in the process that reports, if one that is switched on has any."""
     config.pluginmanager.register(SerialTrials(config), "tau-serial-trials")
     config.pluginmanager.register(LateCalls(config), "tau-late-calls")
-    ends = (each.capability.finished or each.capability.trial for each in active_capabilities(config))
+    ends = (capability.capability.finished or capability.capability.trial for capability in active_capabilities(config))
     if not is_worker(config) and any(ends):
         config.pluginmanager.register(CapabilitiesEnd(config), "tau-capabilities-end")
 
@@ -98,7 +98,7 @@ class CapabilitiesEnd:
         from ...capability.views import FinishedRun, Measured
 
         if self._config.get_verbosity() < 0:
-            problems = problem_lines([each.capability for each in active], records, len(records))
+            problems = problem_lines([capability.capability for capability in active], records, len(records))
             self._lines += [(f"{label}: {text}", False) for label, text in problems]
         for capability, settings, _ in active:
             if capability.finished is None:

@@ -205,8 +205,8 @@ class Progress:
 
     def _counts(self) -> ProgressCounts:
         passed, failed = self._numbers["passed"], self._numbers["failed"]
-        done = len(self._outcomes)
-        return ProgressCounts(done, self._total, passed, passed + failed, self._cost, self._unpriced, self._seconds)
+        ended = len(self._outcomes)
+        return ProgressCounts(ended, self._total, passed, passed + failed, self._cost, self._unpriced, self._seconds)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the tests, and find out whether there are trials among them."""
@@ -246,13 +246,13 @@ class Progress:
         if self._reporter is None or not self._waiting:
             return
         longest = sorted(self._waiting.items(), key=lambda each: -each[1])
-        named = listed([f"{printable(test)} ({seconds:.0f} s)" for test, seconds in longest], _NAMED)
+        trials = listed([f"{printable(test)} ({seconds:.0f} s)" for test, seconds in longest], _NAMED)
         self._line.clear()
         self._reporter.ensure_newline()  # pytest continues on a new line
         writer = terminal_writer(self._reporter)
         if writer.width_of_current_line:
             writer.line()  # under xdist, pytest does not know that it has written letters
-        self._reporter.write_line(f"tau: waiting for {named}")
+        self._reporter.write_line(f"tau: waiting for {trials}")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logstart(self, nodeid: str) -> Generator[None, None, None]:

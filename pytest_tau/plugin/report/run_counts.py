@@ -51,15 +51,15 @@ def count_lines(
         if record.test in planned
     }
     missing = Counter((reasons or {}).get(test, NO_REASON) for test in planned if test not in outcomes)
-    errors, interrupted = (sum(each == outcome for each in outcomes.values()) for outcome in ("error", "interrupted"))
+    errors, interrupted = (sum(other == outcome for other in outcomes.values()) for outcome in ("error", "interrupted"))
     parts = [f"{len(outcomes) - errors - interrupted:,} run", *([plural(errors, "error")] if errors else [])]
     parts += [f"{interrupted:,} interrupted"] if interrupted else []
     parts += [f"{number:,} not run ({why})" for why, number in missing.most_common()]
-    found = [f"{_planned(planned)}: {', '.join(parts)}"] if missing or interrupted else []
-    found += [] if planned else ["no trials planned"]
+    clauses = [f"{_planned(planned)}: {', '.join(parts)}"] if missing or interrupted else []
+    clauses += [] if planned else ["no trials planned"]
     elsewhere = ", ".join(f"{number:,} {why}" for why, number in (not_collected or {}).items() if number)
-    found += [f"excluded: {elsewhere}"] if elsewhere else []
-    return ["; ".join(found)] if found else []
+    clauses += [f"excluded: {elsewhere}"] if elsewhere else []
+    return ["; ".join(clauses)] if clauses else []
 
 
 def _planned(planned: Mapping[str, Group]) -> str:
@@ -169,7 +169,10 @@ class TrialCounter:
         from ...analysis.scores import flaky_lines
 
         # A test that asks for its simulation while it runs is a trial as well.
-        planned = {**counts.planned, **{each.test: each.group for each in records if each.test not in counts.planned}}
+        planned = {
+            **counts.planned,
+            **{record.test: record.group for record in records if record.test not in counts.planned},
+        }
         lines = count_lines(planned, records, counts.reasons, counts.not_collected)
         for line in [*lines, *flaky_lines(records, self._config.get_verbosity())]:
             yield SummaryLine(f"tau: {line}")
@@ -193,8 +196,8 @@ def _stored_tests(folder: Path | None) -> set[str]:
     from ...runs.jsonl import is_interrupted, read_tests
     from ...runs.layout import SIMULATION_FILES
 
-    found: set[str] = set()
+    tests: set[str] = set()
     for file in folder.glob(SIMULATION_FILES) if folder is not None else ():
         with contextlib.suppress(OSError):
-            found |= {test for test, _, line in read_tests(file) if not is_interrupted(line)}
-    return found
+            tests |= {test for test, _, line in read_tests(file) if not is_interrupted(line)}
+    return tests

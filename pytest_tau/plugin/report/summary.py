@@ -101,8 +101,8 @@ class Summary:
         from ...participants.behaviours import BEHAVIOURS
         from ...participants.personas import BEHAVIOUR
 
-        asked = (OptionValues(self._config).get("user_persona") or {}).get(BEHAVIOUR, {})
-        for name in filter(BEHAVIOURS.__contains__, asked):
+        behaviours = (OptionValues(self._config).get("user_persona") or {}).get(BEHAVIOUR, {})
+        for name in filter(BEHAVIOURS.__contains__, behaviours):
             unseen = BEHAVIOURS[name].unseen
             if unseen and self._config.get_verbosity() >= 0:
                 yield SummaryLine(f"tau: persona {name}: {unseen}")
@@ -119,8 +119,8 @@ class Summary:
 
     def _all_floors(self, records: list[TrialRecord]) -> dict[TaskId, bool | None]:
         """Return the floor of each task; none if many trials all passed and nothing needs the floor."""
-        asked = self._is_heard or self._config.get_verbosity() > 0
-        if not asked and len(records) > _MANY and all(record.passed for record in records):
+        is_wanted = self._is_heard or self._config.get_verbosity() > 0
+        if not is_wanted and len(records) > _MANY and all(record.passed for record in records):
             return {}
         ran = {record.group.task for record in records}
         known = {each.record.group.task: each.floor for _, each in self._counts.ended if each.record is not None}
@@ -136,10 +136,10 @@ class Summary:
         verbosity, width = self._config.get_verbosity(), self._config.get_terminal_writer().fullwidth
         several = bool(find_variants(record.group for record in records))
         wanted = verbosity >= 0 or several
-        details = {each.name: each for each in self._summaries()} if wanted else {}
+        details = {summary.name: summary for summary in self._summaries()} if wanted else {}
         room = width - len(_PREFIX) - 1
         known = capabilities_of(self._config)
-        asked = {each.capability.name for each in active_capabilities(self._config) if each.is_asked_for}
+        asked_for = {active.capability.name for active in active_capabilities(self._config) if active.is_asked_for}
         domains: dict[str, list[TrialRecord]] = defaultdict(list)
         for record in records:
             domains[record.domain].append(record)
@@ -151,7 +151,9 @@ class Summary:
                 for line in lines:
                     yield SummaryLine(f"{_PREFIX}{line}")
             brief, everything = verbosity < 0, verbosity > 0
-            for line in capability_lines(known, trials, asked=asked, everything=everything, width=room, brief=brief):
+            for line in capability_lines(
+                known, trials, asked=asked_for, everything=everything, width=room, brief=brief
+            ):
                 yield SummaryLine(f"{_PREFIX}{line}")
 
     def _contrary_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
@@ -247,7 +249,7 @@ class Summary:
             )
         if silent := silent_line(records):
             yield SummaryLine(f"{_PREFIX} {silent}", {"yellow": True})
-        if context is not None and (warning := examples_warning(context, {each.task_id for each in records})):
+        if context is not None and (warning := examples_warning(context, {record.task_id for record in records})):
             yield SummaryLine(f"{_PREFIX} {warning}", {"yellow": True})
         agents = unseen_agents(records)
         if context is None or not agents:
@@ -269,5 +271,5 @@ def _broken_off(records: Sequence[TrialRecord]) -> str:
     """Return in brackets how conversations ended that no side has stopped; empty if each was stopped."""
     from ...models import STOPS
 
-    ends = Counter(each.termination_reason for each in records if each.termination_reason not in STOPS)
+    ends = Counter(record.termination_reason for record in records if record.termination_reason not in STOPS)
     return f" ({', '.join(f'{number} {reason}' for reason, number in ends.most_common())})" if ends else ""

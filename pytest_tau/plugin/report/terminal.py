@@ -79,19 +79,19 @@ class TerminalSummary:
     @pytest.hookimpl(wrapper=True)
     def pytest_report_header(self) -> Generator[None, list[Any], list[Any]]:
         """Wrap the lines of this package in the header."""
-        return [self._wrapped(each) for each in (yield)]
+        return [self._wrapped(line) for line in (yield)]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_report_collectionfinish(self) -> Generator[None, list[Any], list[Any]]:
         """Wrap the lines of this package below the header."""
-        return [self._wrapped(each) for each in (yield)]
+        return [self._wrapped(line) for line in (yield)]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Write the lines, section by section."""
         hook = self._config.hook.pytest_tau_summary_lines
         called: list[Any] = [*reversed(hook.get_hookimpls())]  # in pytest's order, the last one first
-        lines = [line for each in sorted(called, key=_place) for line in each.function()]
+        lines = [line for implementation in sorted(called, key=_place) for line in implementation.function()]
         if lines and self._config.get_verbosity() >= 0:
             terminalreporter.write_sep("=", "tau summary")
         for line in lines:
@@ -112,8 +112,8 @@ def _place(implementation: Any) -> int:
 
 def write_wrapped(terminalreporter: Any, config: pytest.Config, text: str, **markup: bool) -> None:
     """Write a line in the width of the terminal; a text of several lines, such as a page in Markdown, as it is."""
-    shown = printable(text)
-    for part in [shown] if "\n" in shown else _wrap(shown, config):
+    visible_text = printable(text)
+    for part in [visible_text] if "\n" in visible_text else _wrap(visible_text, config):
         terminalreporter.write_line(part, **markup)
 
 

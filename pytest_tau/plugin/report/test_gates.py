@@ -197,12 +197,12 @@ class TestGates:
         return [(f"gate of {tests}", tests.met) for tests in self._tests.values()]
 
     def _lines(self) -> Iterator[tuple[str, bool | None]]:
-        found = self.verdicts()
-        met = [each for each in found if each[1]]
+        verdicts = self.verdicts()
+        met = [verdict for verdict in verdicts if verdict[1]]
         hidden = len(met) > _LISTED and self._config.get_verbosity() < 1
-        yield from (each for each in found if not (hidden and each[1]))
+        yield from (verdict for verdict in verdicts if not (hidden and verdict[1]))
         if hidden:
-            yield f"gates of tests: {len(met)} of {len(found)} met (-v lists them)", True
+            yield f"gates of tests: {len(met)} of {len(verdicts)} met (-v lists them)", True
 
     def _stop(self, gate: TestGate) -> None:
         """Skip the trials of a decided test that have not started."""

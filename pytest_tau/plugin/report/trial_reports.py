@@ -237,13 +237,13 @@ def _gated(item: pytest.Item, report: Any, excinfo: pytest.ExceptionInfo[BaseExc
     """Return the outcome of a failed trial, if a gate of its test or of the run decides instead of it."""
     from ..run.outcomes import HarnessError, TrialFailed
 
-    own = item_state(item).report.test_gate is not None
-    if not own and not item.config.pluginmanager.has_plugin("tau-gates"):
+    has_gate = item_state(item).report.test_gate is not None
+    if not has_gate and not item.config.pluginmanager.has_plugin("tau-gates"):
         return None
     if excinfo.errisinstance(HarnessError):
         return "broken"
     # A test function with a gate of its own may fail as it likes; that of a run is about trials alone.
-    return "failing" if excinfo.errisinstance(TrialFailed) or (own and report.when == "call") else None
+    return "failing" if excinfo.errisinstance(TrialFailed) or (has_gate and report.when == "call") else None
 
 
 def _capability_section(config: pytest.Config, simulation: Simulation) -> list[tuple[str, str]]:
@@ -251,6 +251,6 @@ def _capability_section(config: pytest.Config, simulation: Simulation) -> list[t
     from ...capability.calls import failure_lines
 
     active = require_context(config).config.simulation.capabilities
-    asked = {each.capability.name for each in active if each.is_asked_for}
-    lines = [*failure_lines([each.capability for each in active], simulation, asked)]
+    asked_for = {capability.capability.name for capability in active if capability.is_asked_for}
+    lines = [*failure_lines([capability.capability for capability in active], simulation, asked_for)]
     return [("tau capabilities", printable("\n".join(lines)))] if lines else []

@@ -69,22 +69,22 @@ def _sides_with_reference(items: Iterable[pytest.Item]) -> list[str]:
         spec = spec_of(item)
         if spec is not None:
             for side in SIDES:
-                named = named_participant(side, spec.config)
+                participant = named_participant(side, spec.config)
                 # A recording may be large.
-                if maker_of(side, item) is None and not str(named).startswith("replay:"):
-                    sources[side, id(named), spec.domain.name] = (named, spec)
-    found = set()
-    for (side, _, _), (named, spec) in sources.items():
+                if maker_of(side, item) is None and not str(participant).startswith("replay:"):
+                    sources[side, id(participant), spec.domain.name] = (participant, spec)
+    sides = set()
+    for (side, _, _), (participant, spec) in sources.items():
         with contextlib.suppress(ConfigurationError):  # the trial reports it
-            if load_source(named, side, spec.config.folder).needs_reference(spec.domain.spec.agents):
-                found.add(side)
-    return sorted(found)
+            if load_source(participant, side, spec.config.folder).needs_reference(spec.domain.spec.agents):
+                sides.add(side)
+    return sorted(sides)
 
 
 def unique_tasks(specs: Iterable[TaskSpec]) -> list[tuple[Any, Any]]:
     """Return domain and task of each task once, however many trials and tests have it."""
-    found = {(spec.domain.name, id(spec.task)): (spec.domain, spec.task) for spec in specs}
-    return list(found.values())
+    tasks = {(spec.domain.name, id(spec.task)): (spec.domain, spec.task) for spec in specs}
+    return list(tasks.values())
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any], *, resumes: bool) -> None:
@@ -151,9 +151,9 @@ def _participants(items: Iterable[pytest.Item], run: RunConfig) -> dict[str, dic
     from ...masking import mask_secrets
 
     trials = [item for item in items if spec_of(item) is not None]
-    found = {side: sorted({mask_secrets(participant_of(side, item)) for item in trials}) for side in SIDES}
-    named = {"agent": [mask_secrets(str(run.agent_spec))], "user": [mask_secrets(str(run.user_spec))]}
-    return {"participants": found} if trials and found != named else {}
+    participants = {side: sorted({mask_secrets(participant_of(side, item)) for item in trials}) for side in SIDES}
+    by_settings = {"agent": [mask_secrets(str(run.agent_spec))], "user": [mask_secrets(str(run.user_spec))]}
+    return {"participants": participants} if trials and participants != by_settings else {}
 
 
 def _user_prompts(run: RunConfig) -> dict[str, dict[str, str]]:

@@ -56,12 +56,12 @@ class RunPaths:
     @property
     def home(self) -> Path | None:
         """Return the folder that has the folders of runs; None if nothing is stored."""
-        given = self._values.get("results")
-        if given == "none":
+        results = self._values.get("results")
+        if results == "none":
             return None
-        if is_url(given):
+        if is_url(results):
             return self._config.rootpath / RUNS
-        return self._values.folder("results") / given if given else self._config.rootpath / RUNS
+        return self._values.folder("results") / results if results else self._config.rootpath / RUNS
 
     @property
     def resumes(self) -> bool:
@@ -91,14 +91,14 @@ class RunPaths:
 
         if is_worker(self._config) and (self._input is None or self._input.remote):
             return None
-        given, resumed = self._values.get("results"), self._values.get("resume")
-        url = resumed if is_url(resumed) else given if is_url(given) else None
+        results, resumed = self._values.get("results"), self._values.get("resume")
+        url = resumed if is_url(resumed) else results if is_url(results) else None
         folder = self.results if url is not None else None
         if url is None or folder is None:
             return None
         name = folder.name.removesuffix(f"-{self.part}")
         below = "" if url == resumed and name_in(url) == name else name
-        with self._values.naming("results" if is_url(given) else "resume"):
+        with self._values.naming("results" if is_url(results) else "resume"):
             return Publisher(open_store(url, below), self.part, folder)
 
     @cached_property
@@ -200,20 +200,20 @@ class RunPaths:
         from ...errors import unknown_name
 
         label, home = self.resume_label, self.home
-        given = self._values.get("resume") or _LATEST
-        if home is not None and (url := self._url_of(given)) is not None:
+        name = self._values.get("resume") or _LATEST
+        if home is not None and (url := self._url_of(name)) is not None:
             return self._fetched(url, home)
-        self._restore_manifests(*([home] if home else []), (self._values.folder("resume") / given).parent)
+        self._restore_manifests(*([home] if home else []), (self._values.folder("resume") / name).parent)
         names = _resumable(home) if home else []
-        if given == _LATEST:
+        if name == _LATEST:
             if home is None or not names:
                 where = "nothing is stored (--tau-results none)" if home is None else f"none is stored in {home}"
                 raise pytest.UsageError(f"{label}: expected an earlier run, but {where}")
             return home / names[-1]
-        for folder in (self._values.folder("resume") / given, *([home / given] if home else [])):
+        for folder in (self._values.folder("resume") / name, *([home / name] if home else [])):
             if (folder / MANIFEST).is_file():
                 return folder.resolve()
-        raise pytest.UsageError(f"{label}: {unknown_name('run', given, names, names[::-1][:_MOST_NAMED])}")
+        raise pytest.UsageError(f"{label}: {unknown_name('run', name, names, names[::-1][:_MOST_NAMED])}")
 
     def _restore_manifests(self, *homes: Path) -> None:
         """Make the runs known whose folders could not be written when they started.
@@ -246,16 +246,16 @@ class RunPaths:
         from ...runs.fetch import fetch_run
 
         try:
-            found = fetch_run(url)
-            return Path(shutil.copytree(found, home / f"{found.name}-{self.part}"))
+            fetched = fetch_run(url)
+            return Path(shutil.copytree(fetched, home / f"{fetched.name}-{self.part}"))
         except (ConfigurationError, OSError) as error:
             raise pytest.UsageError(f"{self.resume_label}: {error}") from None
 
 
 def _resumable(home: Path) -> list[str]:
     """Return the names of the runs in a folder that can be continued, also without a simulation yet; latest last."""
-    found: Iterable[Path] = (file.parent for file in home.glob(f"*/{MANIFEST}"))
-    return latest_last(found)
+    folders: Iterable[Path] = (file.parent for file in home.glob(f"*/{MANIFEST}"))
+    return latest_last(folders)
 
 
 def make_folder(folder: Path) -> bool:

@@ -119,13 +119,19 @@ def _can_be_restored(item: pytest.Item) -> bool:
     info = fixture_info(item)
     if info is None or "tau_simulation" not in info.names_closure:
         return False
-    asked, made = set(info.argnames), set[str]()
+    requested, overridden = set(info.argnames), set[str]()
     for name in info.names_closure:
         for definition in info.name2fixturedefs.get(name, ()):
             if not is_own_fixture(definition):
-                made.add(name)
-                asked |= {*definition.argnames} - {name}
-    return not asked & {"tau_agent", "tau_agent_client", "tau_user", "tau_model", "_tau_models"} and not made & {
+                overridden.add(name)
+                requested |= {*definition.argnames} - {name}
+    return not requested & {
+        "tau_agent",
+        "tau_agent_client",
+        "tau_user",
+        "tau_model",
+        "_tau_models",
+    } and not overridden & {
         "tau_task",
         "tau_env",
     }

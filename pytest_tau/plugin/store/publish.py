@@ -74,14 +74,14 @@ class Pieces:
         return not self._lines.unfinished_tasks
 
     def _send_all(self) -> None:
-        taken: list[bytes | None] = []
-        while None not in taken:
-            taken = []
+        lines: list[bytes | None] = []
+        while None not in lines:
+            lines = []
             with contextlib.suppress(queue.Empty):
-                taken.append(self._lines.get(timeout=None if self.problem is None else _AGAIN))
+                lines.append(self._lines.get(timeout=None if self.problem is None else _AGAIN))
                 while True:
-                    taken.append(self._lines.get_nowait())
-            self._send([line for line in taken if line is not None])
+                    lines.append(self._lines.get_nowait())
+            self._send([line for line in lines if line is not None])
 
     def _send(self, lines: list[bytes]) -> None:
         self._piece += b"".join(lines)

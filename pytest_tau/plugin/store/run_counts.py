@@ -73,19 +73,19 @@ class RunCounts:
     @property
     def trials(self) -> dict[str, dict[str, int]]:
         """Return how many trials of each task are planned, by domain and task id."""
-        found: dict[str, dict[str, int]] = {}
+        counts: dict[str, dict[str, int]] = {}
         for group in self.planned.values():
-            tasks = found.setdefault(group.domain, {})
+            tasks = counts.setdefault(group.domain, {})
             tasks[group.task_id] = tasks.get(group.task_id, 0) + 1
-        return found
+        return counts
 
     @property
     def not_collected(self) -> dict[str, int]:
         """Return how many trials were excluded at collection, by reason."""
         from ...runs.manifest import DESELECTED, IN_OTHER_SHARDS
 
-        found = {IN_OTHER_SHARDS: self.in_other_shards, DESELECTED: self.deselected - self.in_other_shards}
-        return {why: number for why, number in found.items() if number > 0}
+        counts = {IN_OTHER_SHARDS: self.in_other_shards, DESELECTED: self.deselected - self.in_other_shards}
+        return {why: number for why, number in counts.items() if number > 0}
 
     @property
     def excluded(self) -> dict[str, int]:

@@ -73,13 +73,13 @@ def _mark(home: Path) -> str:
 
 def _spares(pattern: str) -> list[Path]:
     """Return the folders for results of runs, those of other users excluded."""
-    found = Path(tempfile.gettempdir()).glob(f"{_PREFIX}{pattern}-{'?' * (_SUFFIX - 1)}")
-    return sorted(each for each in found if _is_own(each))
+    folders = Path(tempfile.gettempdir()).glob(f"{_PREFIX}{pattern}-{'?' * (_SUFFIX - 1)}")
+    return sorted(folder for folder in folders if _is_own(folder))
 
 
 def _is_own(folder: Path) -> bool:
     """Return whether no other user can have made a folder, or written into it."""
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
         return False
-    return os.name == "nt" or (found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+    return os.name == "nt" or (status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))

@@ -65,10 +65,10 @@ class TrialLog:
         with self._lock:
             self._calls += 1
             name = f"{self._calls:04d}-{role}.json"
-        asked = request.model_dump(mode="json", exclude={"args"}) | {"args": request.public_args}
+        fields = request.model_dump(mode="json", exclude={"args"}) | {"args": request.public_args}
         failure = None if error is None else mask_secrets(f"{type(error).__name__}: {error}")
         answer = reply.model_dump(mode="json") if reply else None
-        self._write(f"calls/{name}", {"role": role, "request": asked, "reply": answer, "error": failure})
+        self._write(f"calls/{name}", {"role": role, "request": fields, "reply": answer, "error": failure})
         self._add(f"{role} model {request.model}, {name}: {failure or _facts(reply)}")
 
     def end(

@@ -185,10 +185,13 @@ class BufferedResultWriter(ResultWriter):
     def attachments(self, test: str) -> dict[str, Any]:
         """Return the line of a test's simulation, and the run's manifest and all of its trials; each once."""
         line, manifest, self._manifest = self._lines.pop(test, None), self._manifest, None
-        found: dict[str, Any] = {"line": line} if line is not None else {}
+        attached: dict[str, Any] = {"line": line} if line is not None else {}
         if manifest is not None:
-            found |= {"run": manifest, "whole": {each: tuple(group) for each, group in self._counts.whole.items()}}
-        return found
+            attached |= {
+                "run": manifest,
+                "whole": {node_id: tuple(group) for node_id, group in self._counts.whole.items()},
+            }
+        return attached
 
 
 def _line(test: str, spec: TaskSpec, simulation: Simulation) -> str:
@@ -205,12 +208,12 @@ def repair_tail(folder: Path) -> str | None:
     """
     from ...runs import jsonl
 
-    whole = folder / SIMULATIONS
+    file = folder / SIMULATIONS
     try:
-        if whole.is_file():
-            jsonl.repair_tail(whole)
+        if file.is_file():
+            jsonl.repair_tail(file)
     except OSError as error:
-        return f"{whole} cannot be written: {error.strerror}"
+        return f"{file} cannot be written: {error.strerror}"
     return merge_worker_files(folder, {})
 
 
