@@ -45,8 +45,8 @@ class LocalEmbeddings:
         began, texts = steady_time(), [message["content"] for message in request.messages]
         try:
             with self._lock:  # one model, one computation at a time
-                found = self._model(request.model).encode(texts, show_progress_bar=False)
-                vectors = [[float(number) for number in vector] for vector in found]
+                encoded = self._model(request.model).encode(texts, show_progress_bar=False)
+                vectors = [[float(number) for number in vector] for vector in encoded]
         except Exception as error:
             raise ModelError(f"{request.model}: {type(error).__name__}: {error}", kind="bad_request") from error
         content = {"role": "assistant", "content": json.dumps(vectors)}

@@ -262,7 +262,7 @@ def _input(schema: dict[str, Any], *, optional: bool) -> dict[str, Any]:
 def _written_out(schema: Any, definitions: dict[str, Any], inside: tuple[str, ...] = ()) -> Any:
     """Return a schema without references; one to a definition that contains itself becomes any object."""
     if isinstance(schema, list):
-        return [_written_out(each, definitions, inside) for each in schema]
+        return [_written_out(part, definitions, inside) for part in schema]
     if not isinstance(schema, dict):
         return schema
     name = str(schema.get("$ref", "")).removeprefix(_DEFINITIONS)

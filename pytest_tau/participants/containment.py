@@ -78,8 +78,8 @@ def _place_of(raised: BaseException) -> str | None:
 
     Own is what belongs neither to Python's library nor to an installed package.
     """
-    found = own_frames(traceback.extract_tb(raised.__traceback__))[-1:]
-    return f"line {found[0].lineno} of {found[0].filename}" if found else None
+    frames = own_frames(traceback.extract_tb(raised.__traceback__))[-1:]
+    return f"line {frames[0].lineno} of {frames[0].filename}" if frames else None
 
 
 def own_frames(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
@@ -90,10 +90,10 @@ def own_frames(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
 
 def described_stall(stall: Stall) -> str:
     """Return what blocks an event loop: the place in a line, then the stack from the participant's own code on."""
-    own, stack = own_frames(stall.stack), list(stall.stack)
-    place = f" at line {own[-1].lineno} of {own[-1].filename}" if own else ""
-    shown = traceback.StackSummary.from_list(stack[stack.index(own[0]) :] if own else stack)
-    text = f"has blocked the event loop for {stall.seconds:.1f} s{place}\n{''.join(shown.format())}".rstrip()
+    frames, stack = own_frames(stall.stack), list(stall.stack)
+    place = f" at line {frames[-1].lineno} of {frames[-1].filename}" if frames else ""
+    summary = traceback.StackSummary.from_list(stack[stack.index(frames[0]) :] if frames else stack)
+    text = f"has blocked the event loop for {stall.seconds:.1f} s{place}\n{''.join(summary.format())}".rstrip()
     return writable(mask_secrets(text, {}))
 
 

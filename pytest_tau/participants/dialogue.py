@@ -64,8 +64,8 @@ class Dialogue:
             problem = f"{context.side} {name!r} needs a model: add --tau-{context.side}-llm MODEL"
             raise ConfigurationError(problem)
         self._side, self._models, self._name = context.side, context.models, context.model.name
-        own = TextTools(context.model) if context.prompting.tool_calls == "text" else context.model
-        self._model: _Model = model or own
+        by_settings = TextTools(context.model) if context.prompting.tool_calls == "text" else context.model
+        self._model: _Model = model or by_settings
         self._one_call = context.prompting.one_call and context.side == "agent"
         self._tools = [tool.openai_schema for tool in context.tools]
         self._known = {tool.name for tool in context.tools}
@@ -137,10 +137,10 @@ class Dialogue:
                 continue
             self._count(reply)
             if self._official:
-                kept = self._add(self._official_message(reply))
+                message = self._add(self._official_message(reply))
             else:
-                kept = self._add({"role": "assistant", **json_copy(answer.message)})
-            for call, sent in zip(reply.tool_calls or [], kept.get("tool_calls") or [], strict=True):
+                message = self._add({"role": "assistant", **json_copy(answer.message)})
+            for call, sent in zip(reply.tool_calls or [], message.get("tool_calls") or [], strict=True):
                 call.id = sent["id"]
             return reply
         raise ValueError(f"attempts must be at least 1, got {attempts}")
@@ -185,18 +185,22 @@ class Dialogue:
         }
 
     def _unique_id(self, given: Any) -> str:
-        own = given if isinstance(given, str) else ""
-        while not own or own in self._ids:
+        call_id = given if isinstance(given, str) else ""
+        while not call_id or call_id in self._ids:
             self._made_ids += 1
-            own = f"tau_{self._side}_call_{self._made_ids}"
-        self._ids.add(own)
-        return own
+            call_id = f"tau_{self._side}_call_{self._made_ids}"
+        self._ids.add(call_id)
+        return call_id
 
     def _fields(self, answer: ChatReply) -> dict[str, Any]:
         """Return the fields of a message. The agent is sent what its user says, without thoughts and envelopes."""
         content = answer.message.get("content") or text_of(answer.message)
-        if self._side == "user" and isinstance(content, str) and (said := spoken(content)) != content.strip():
-            content = said
+        if (
+            self._side == "user"
+            and isinstance(content, str)
+            and (without_thoughts := spoken(content)) != content.strip()
+        ):
+            content = without_thoughts
         return {
             "content": content,
             "refusal": refusal_of(answer.message),
@@ -236,7 +240,7 @@ def _arguments_to_send(arguments: Any) -> str:
     Providers refuse a conversation with a call whose arguments are not a JSON object, so such a call is sent back
     without any. The call's result says what was wrong with them, and how they began.
     """
-    found = json_or_none(arguments) if isinstance(arguments, str) else arguments
-    if not isinstance(found, dict) or not_json(found):
+    parsed = json_or_none(arguments) if isinstance(arguments, str) else arguments
+    if not isinstance(parsed, dict) or not_json(parsed):
         return "{}"
-    return arguments if isinstance(arguments, str) else json.dumps(found)
+    return arguments if isinstance(arguments, str) else json.dumps(parsed)

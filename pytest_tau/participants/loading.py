@@ -243,13 +243,13 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
         raise ConfigurationError(
             f"{what} {spec!r} cannot be imported: {describe(error)}{_missing(error, module_name, folder)}"
         ) from error
-    found = module
+    target = module
     for part in attribute.split("."):
-        if not hasattr(found, part):
+        if not hasattr(target, part):
             public = [name for name in dir(module) if not name.startswith("_")]
             raise ConfigurationError(f"{what} {spec!r}: {unknown_name('attribute', attribute, public)}")
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
 def _missing(error: BaseException, module: str, folder: Path) -> str:
@@ -263,7 +263,9 @@ def _missing(error: BaseException, module: str, folder: Path) -> str:
         package = name.rpartition(".")[0]
         within = sys.modules[package].__path__ if package in sys.modules else [str(folder), *sys.path]
         prefix = f"{package}." if package else ""
-        known = [f"{prefix}{found.name}" for found in pkgutil.iter_modules(within) if not found.name.startswith("_")]
+        known = [
+            f"{prefix}{sibling.name}" for sibling in pkgutil.iter_modules(within) if not sibling.name.startswith("_")
+        ]
         return suggestion(similar_names(name, known))
     if "." in name:
         return ""

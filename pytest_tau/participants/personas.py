@@ -46,13 +46,13 @@ def draw_persona(given: Mapping[str, Mapping[str, float]], seed: int | None) -> 
         given: The weight of each value, by key.
         seed: The trial's seed, by which the values are drawn.
     """
-    found = {}
+    chosen = {}
     for key, weights in given.items():
         values = list(weights)
         # Each key has draws of its own, so that another key changes none.
         draw = random.Random(f"{seed} persona {key}")  # noqa: S311 - not for secrets
-        found[key] = draw.choices(values, [weights[value] for value in values])[0]
-    return found
+        chosen[key] = draw.choices(values, [weights[value] for value in values])[0]
+    return chosen
 
 
 def persona_text(persona: Mapping[str, str]) -> str:

@@ -55,10 +55,10 @@ def official_guidelines(data_dir: Path | str) -> Prompting | None:
     Raises:
         ConfigurationError: A file of theirs cannot be read, is not UTF-8 text, or is empty.
     """
-    found = user_prompts(Path(data_dir))
-    if found is None:
+    prompts = user_prompts(Path(data_dir))
+    if prompts is None:
         return None
-    return Prompting(name=OFFICIAL_GUIDELINES, prompt=found["user"], tools_prompt=found["user_tools"])
+    return Prompting(name=OFFICIAL_GUIDELINES, prompt=prompts["user"], tools_prompt=prompts["user_tools"])
 
 
 def default_template(context: ParticipantContext, name: PromptName) -> str:
@@ -73,8 +73,8 @@ def default_template(context: ParticipantContext, name: PromptName) -> str:
 
 def chosen_template(context: ParticipantContext, default: str) -> str:
     """Return the template of a model's system message: the run's prompt, else the default."""
-    given = _own_template(context.prompting, tools=bool(context.tools))
-    return default if given is None else given
+    template = _own_template(context.prompting, tools=bool(context.tools))
+    return default if template is None else template
 
 
 def _own_template(prompting: Prompting, *, tools: bool) -> str | None:

@@ -117,10 +117,10 @@ class TextStream:
         """
         while (piece := await self._call(self._next, self._stream, _END)) is not _END:
             self._read.add(piece)
-            read = self._read.joined
-            whole = len(read) - len(_LAST_WORD.search(read).group())  # type: ignore[union-attr] # always found
-            if read[len(self.text) : whole].strip():
-                return self._until(whole)
+            joined = self._read.joined
+            complete = len(joined) - len(_LAST_WORD.search(joined).group())  # type: ignore[union-attr] # always found
+            if joined[len(self.text) : complete].strip():
+                return self._until(complete)
         return self._until(len(self._read.joined))
 
     def _until(self, end: int) -> str:
@@ -245,7 +245,7 @@ def _as_fields(reply: Any, message: str, side: Side) -> dict[str, Any]:
 def _field_names(reply: Any) -> set[str]:
     if isinstance(reply, BaseModel):
         return {*type(reply).model_fields, *(reply.model_extra or {})}
-    return {each.name for each in dataclasses.fields(reply)}
+    return {reply_field.name for reply_field in dataclasses.fields(reply)}
 
 
 def _fields_of(reply: Any, side: Side) -> dict[str, Any]:
@@ -301,8 +301,8 @@ def _call_elsewhere(reply: dict[str, Any]) -> str | None:
         return "'function_call'"
     content = reply.get("content")
     kinds = [part.get("type") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    found = next((kind for kind in kinds if isinstance(kind, str) and kind in _CALL_PARTS), None)
-    return found and f"a content part of the type {found!r}"
+    call_kind = next((kind for kind in kinds if isinstance(kind, str) and kind in _CALL_PARTS), None)
+    return call_kind and f"a content part of the type {call_kind!r}"
 
 
 def _text(content: Any, side: Side) -> str | None:
@@ -325,9 +325,9 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
     if misnamed:
         wrong = f"respond() returned tool call {short_repr(call)}; the key {misnamed!r} must be 'arguments'"
         raise ParticipantError(wrong, side=side)
-    given = body.get("arguments")
-    arguments, malformed = _arguments(given)
-    problem = None if malformed is None else _problem(given)
+    raw_arguments = body.get("arguments")
+    arguments, malformed = _arguments(raw_arguments)
+    problem = None if malformed is None else _problem(raw_arguments)
     text = problem and f"arguments of '{body['name']}' must be a JSON object: {problem}"
     if isinstance(body.get("malformed"), str):
         arguments, malformed, text = {}, body["malformed"], body.get("problem") or text
@@ -346,11 +346,11 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
     if given is None or (isinstance(given, str) and not given.strip()):
         return {}, None
     try:
-        found = json_copy(parse_json(given) if isinstance(given, str) else given)
+        parsed = json_copy(parse_json(given) if isinstance(given, str) else given)
     except (ValueError, TypeError, RecursionError):
-        found = None
-    if isinstance(found, dict) and not_json(found) is None:
-        return found, None
+        parsed = None
+    if isinstance(parsed, dict) and not_json(parsed) is None:
+        return parsed, None
     return {}, given if isinstance(given, str) else _as_json(given)
 
 

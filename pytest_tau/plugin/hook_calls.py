@@ -159,9 +159,8 @@ def check_names(plugin: object, hooks: Iterable[Any]) -> None:
     for hook in hooks:
         for implementation in hook.get_hookimpls():
             if implementation.plugin is plugin and not implementation.optionalhook:
-                implementation.optionalhook = (
-                    True  # else pytest's own check at the end of the collection is an INTERNALERROR
-                )
+                # Else pytest's own check at the end of the collection is an INTERNALERROR.
+                implementation.optionalhook = True
                 known = [name for name in vars(hookspecs) if name.startswith("pytest_tau_")]
                 raise pytest.UsageError(
                     f"{_place(Path.cwd(), implementation.function)}: {unknown_name('hook', hook.name, known)}"

@@ -49,10 +49,10 @@ def _tau2_env(
 ) -> TauEnv:
     """Make an environment by the reference's arguments: with its model for the other side, if nothing else is named."""
     other = "user" if kind.side == "agent" else "agent"
-    given = {name: value for name, value in arguments.items() if value is not None}
-    if not solo_mode and (other not in given or f"{other}_llm" in given):
-        given = {f"{other}_llm": _MODEL, f"{other}_llm_args": _MODEL_ARGS, **given}
+    settings = {name: value for name, value in arguments.items() if value is not None}
+    if not solo_mode and (other not in settings or f"{other}_llm" in settings):
+        settings = {f"{other}_llm": _MODEL, f"{other}_llm_args": _MODEL_ARGS, **settings}
     observation = "all" if all_messages_as_observation else "new"
     return kind(
-        **{"observation": observation, **given}, domain=domain, task=task_id, max_steps=max_steps, solo=solo_mode
+        **{"observation": observation, **settings}, domain=domain, task=task_id, max_steps=max_steps, solo=solo_mode
     )

@@ -146,28 +146,28 @@ def _content(chat: dict[str, Any]) -> str:
     calls = chat.get("tool_calls")
     if not calls:
         return chat.get("content") or ""
-    said = chat.get("content") or ""
+    text = chat.get("content") or ""
     written = ", ".join(_call(call["function"]["name"], call["function"]["arguments"]) for call in calls)
-    return f"{said}\n{written}" if said else written
+    return f"{text}\n{written}" if text else written
 
 
 def _call(name: str, arguments: str) -> str:
     """Return a call in Python's syntax; an action that was no call as it was written."""
-    given = json_or_none(arguments)
-    if not isinstance(given, dict):
+    parsed = json_or_none(arguments)
+    if not isinstance(parsed, dict):
         return arguments
-    return f"{name}({', '.join(f'{key}={given[key]!r}' for key in sorted(given))})"
+    return f"{name}({', '.join(f'{key}={parsed[key]!r}' for key in sorted(parsed))})"
 
 
 def after_own_last(chats: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the messages after a side's own last one, without the system message."""
-    own = [number for number, chat in enumerate(chats) if chat["role"] in ("assistant", "system")]
-    return chats[own[-1] + 1 :] if own else chats
+    own_numbers = [number for number, chat in enumerate(chats) if chat["role"] in ("assistant", "system")]
+    return chats[own_numbers[-1] + 1 :] if own_numbers else chats
 
 
 def reset_info(episode: Episode) -> dict[str, Any]:
     """Return what the player may know before the first action."""
-    found: dict[str, Any] = {
+    info: dict[str, Any] = {
         "task_id": episode.task.id,
         "domain": episode.domain.name,
         "trial": episode.trial,
@@ -176,12 +176,12 @@ def reset_info(episode: Episode) -> dict[str, Any]:
         "messages": episode.prompt,
     }
     if episode.side == "agent":
-        found["policy"] = episode.environment.policy
+        info["policy"] = episode.environment.policy
         if episode.environment.solo:
-            found["ticket"] = episode.task.ticket
+            info["ticket"] = episode.task.ticket
     else:
-        found["scenario"] = str(episode.task.user_scenario)
-    return found
+        info["scenario"] = str(episode.task.user_scenario)
+    return info
 
 
 def end_info(episode: Episode) -> dict[str, Any]:

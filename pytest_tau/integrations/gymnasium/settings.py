@@ -120,20 +120,20 @@ class EnvSettings:
         Raises:
             ConfigurationError: There is no such split or no such task.
         """
-        named = self.task is not None or self.tasks is not None
+        is_named = self.task is not None or self.tasks is not None
         if self.task is not None and self.tasks is not None:
             raise ConfigurationError("task and tasks exclude each other: give one of them")
         patterns = [self.task] if self.task is not None else [self.tasks] if isinstance(self.tasks, str) else self.tasks
-        split = self.split if self.split is not None or named else DEFAULT_SPLIT
+        split = self.split if self.split is not None or is_named else DEFAULT_SPLIT
         tasks = self.loaded.tasks(split)
         missing = unmatched(tasks, patterns or [])
         if missing:
             where = f"of domain {self.loaded.name!r}" + (f", split {split!r}" if split else "")
             raise ConfigurationError(f"{unknown_name('task', missing[0], [task.id for task in tasks])} {where}")
-        found = select(tasks, patterns or [])
-        if not found:
+        selected = select(tasks, patterns or [])
+        if not selected:
             raise ConfigurationError(f"domain {self.loaded.name!r} has no tasks in split {split!r}")
-        return found
+        return selected
 
     def task_named(self, name: Any) -> Task:
         """Return the task of an id: of all tasks of the domain.
@@ -162,20 +162,20 @@ class EnvSettings:
 
     @property
     def _llms(self) -> dict[Role, LLM]:
-        named: dict[Role, tuple[str | None, Mapping[str, Any]]] = {
+        choices: dict[Role, tuple[str | None, Mapping[str, Any]]] = {
             "agent": (self.agent_llm, self.agent_llm_args),
             "user": (self.user_llm, self.user_llm_args),
             "judge": (self.judge_llm, self.judge_llm_args),
         }
-        found: dict[Role, LLM] = {}
-        for role, (name, args) in named.items():
+        models: dict[Role, LLM] = {}
+        for role, (name, args) in choices.items():
             if name is None:
                 continue
             if role == self.side:
                 raise ConfigurationError(f"{role}_llm={name!r}: the {role} is played by steps, and needs no model")
             check_model(name, args)
-            found[role] = LLM(name, _chat_model(), args)
-        return found
+            models[role] = LLM(name, _chat_model(), args)
+        return models
 
     def episode(self, task: Task, *, trial: int, seed: int) -> Episode:
         """Return a new episode of a task.
@@ -203,7 +203,7 @@ def settings_of(side: Side, arguments: Mapping[str, Any]) -> EnvSettings:
     Raises:
         ConfigurationError: An argument is unknown, missing, or cannot be used.
     """
-    known = [each.name for each in fields(EnvSettings) if each.name != "side"]
+    known = [setting.name for setting in fields(EnvSettings) if setting.name != "side"]
     for name in arguments:
         if name not in known:
             raise ConfigurationError(unknown_name("argument of the environment", name, known))

@@ -48,7 +48,7 @@ class ChatSpace(_Unbounded):
 
     def contains(self, x: Any) -> bool:
         """Return whether a value is a list of dicts with a role."""
-        return isinstance(x, list | tuple) and all(isinstance(each, dict) and "role" in each for each in x)
+        return isinstance(x, list | tuple) and all(isinstance(message, dict) and "role" in message for message in x)
 
     def sample(self, mask: None = None, probability: None = None) -> list[dict[str, Any]]:
         """Return a message of some words; masks do not apply."""

@@ -90,9 +90,9 @@ class TauVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         for place in places:
             if seeds[place] is not None:
                 self._random[place] = seeding.np_random(seeds[place])[0]
-        done = run(_together((place, self._reset(place, options)) for place in places))
+        resets = run(_together((place, self._reset(place, options)) for place in places))
         infos: dict[str, Any] = {}
-        for place, (observation, info) in done.items():
+        for place, (observation, info) in resets.items():
             self._observations[place], self._over[place] = observation, False
             infos = self._add_info(infos, info, place)
         return tuple(self._observations), infos
@@ -110,9 +110,9 @@ class TauVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self._mode == "Disabled" and any(self._over):
             over = ", ".join(str(place) for place, over in enumerate(self._over) if over)
             raise EpisodeError(f"conversations {over} are over: reset them with options={{'reset_mask': ...}}")
-        done = run(_together((place, self._step(place, action)) for place, action in enumerate(actions)))
+        steps = run(_together((place, self._step(place, action)) for place, action in enumerate(actions)))
         infos: dict[str, Any] = {}
-        for place, (transition, first) in done.items():
+        for place, (transition, first) in steps.items():
             self._over[place] = transition.terminated or transition.truncated
             self._observations[place], info = transition.observation, transition.info
             if first is not None:  # SameStep: the end and the next beginning
@@ -120,9 +120,9 @@ class TauVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 self._observations[place], info = first
                 self._over[place] = False
             infos = self._add_info(infos, info, place)
-        rewards = np.array([done[place][0].reward for place in range(self.num_envs)], dtype=np.float64)
-        terminated = np.array([done[place][0].terminated for place in range(self.num_envs)], dtype=np.bool_)
-        truncated = np.array([done[place][0].truncated for place in range(self.num_envs)], dtype=np.bool_)
+        rewards = np.array([steps[place][0].reward for place in range(self.num_envs)], dtype=np.float64)
+        terminated = np.array([steps[place][0].terminated for place in range(self.num_envs)], dtype=np.bool_)
+        truncated = np.array([steps[place][0].truncated for place in range(self.num_envs)], dtype=np.bool_)
         return tuple(self._observations), rewards, terminated, truncated, infos
 
     def render(self) -> tuple[str, ...] | None:
@@ -178,7 +178,7 @@ class TauVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def __del__(self) -> None:
         rollouts = getattr(self, "_rollouts", ())
-        if not sys.is_finalizing() and any(each.episode and not each.episode.done for each in rollouts):
+        if not sys.is_finalizing() and any(rollout.episode and not rollout.episode.done for rollout in rollouts):
             start(_together(enumerate(rollout.close() for rollout in rollouts)))
 
 
@@ -196,9 +196,9 @@ class TauUserVectorEnv(TauVectorEnv):
 
 async def _together(calls: Iterable[tuple[int, Coroutine[Any, Any, Any]]]) -> dict[int, Any]:
     """Await all calls, also if some of them fail, and return their results by place."""
-    given = dict(calls)
-    results = await asyncio.gather(*given.values(), return_exceptions=True)
+    by_place = dict(calls)
+    results = await asyncio.gather(*by_place.values(), return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
             raise result
-    return dict(zip(given, results, strict=True))
+    return dict(zip(by_place, results, strict=True))

@@ -105,7 +105,7 @@ def completion_of(reply: ChatReply, model: str) -> Completion:
     """
     digest = hashlib.sha256(reply.model_dump_json().encode()).hexdigest()
     usage = reply.usage
-    made = Completion(
+    completion_made = Completion(
         id=f"chatcmpl-{digest[:24]}",
         model=reply.model or model,
         choices=[
@@ -123,8 +123,8 @@ def completion_of(reply: ChatReply, model: str) -> Completion:
         if usage
         else CompletionUsage(),
     )
-    made._hidden_params["response_cost"] = reply.cost  # noqa: SLF001 - an attribute of this module's class, named as in litellm
-    return made
+    completion_made._hidden_params["response_cost"] = reply.cost  # noqa: SLF001 - an attribute of this module's class, named as in litellm
+    return completion_made
 
 
 async def acompletion(model: str, messages: list[Any], **kwargs: Any) -> Completion:
@@ -176,23 +176,23 @@ def _chat(models: TrialModels) -> ChatModel:
 
 def _request(model: str, messages: list[Any], kwargs: dict[str, Any]) -> ChatRequest:
     """Convert the arguments of a call to a request; None means not given, as for litellm."""
-    given = {name: value for name, value in kwargs.items() if value is not None}
-    tools, response_format = given.pop("tools", []), given.pop("response_format", None)
+    arguments = {name: value for name, value in kwargs.items() if value is not None}
+    tools, response_format = arguments.pop("tools", []), arguments.pop("response_format", None)
     if isinstance(response_format, type):
         problem = f"model {model!r}: response_format: expected a JSON schema in OpenAI's format, got a class"
         raise ConfigurationError(problem)
     # The choice of one function is not a field of the request, but an argument like others.
-    choice = given.pop("tool_choice") if isinstance(given.get("tool_choice"), str) else None
-    refuse_arguments(model, given)
+    choice = arguments.pop("tool_choice") if isinstance(arguments.get("tool_choice"), str) else None
+    refuse_arguments(model, arguments)
     if current_attribution() is not None:
-        _refuse_objects(model, given)
+        _refuse_objects(model, arguments)
     return ChatRequest(
         model=model,
         messages=_plain(messages),
         tools=_plain(tools),
         tool_choice=choice,
         response_format=response_format,
-        args={name: value for name, value in given.items() if name not in ("stream", "n")},
+        args={name: value for name, value in arguments.items() if name not in ("stream", "n")},
     )
 
 

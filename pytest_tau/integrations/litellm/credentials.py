@@ -125,8 +125,8 @@ def _route(name: str, args: Mapping[str, Any]) -> _Route:
         # Not chained: its text may contain a key.
         raise ConfigurationError(_unknown_provider(litellm, name, mask_secrets(str(error), args))) from None
     addresses = ("OPENAI_BASE_URL", "OPENAI_API_BASE") if provider in _OPENAI else (f"{provider.upper()}_API_BASE",)
-    found = [os.environ[variable] for variable in addresses if os.environ.get(variable)]
-    return _Route(model, provider, key, base or next(iter(found), None))
+    bases = [os.environ[variable] for variable in addresses if os.environ.get(variable)]
+    return _Route(model, provider, key, base or next(iter(bases), None))
 
 
 def _unknown_provider(litellm: Any, name: str, problem: str) -> str:
@@ -143,8 +143,8 @@ def _unknown_provider(litellm: Any, name: str, problem: str) -> str:
 
 
 def _is_own_server(route: _Route) -> bool:
-    own = {_host(endpoint) for endpoint in ("api.openai.com", *load().openai_compatible_endpoints)}
-    return route.base is not None and _host(route.base) not in own
+    hosted = {_host(endpoint) for endpoint in ("api.openai.com", *load().openai_compatible_endpoints)}
+    return route.base is not None and _host(route.base) not in hosted
 
 
 def _host(address: str) -> str | None:

@@ -86,7 +86,7 @@ def missing_package(error: BaseException, request: ChatRequest) -> Configuration
 
     Nothing was sent then, although litellm reports a fault of the connection.
     """
-    missing = next((one for one in chain_of(error) if isinstance(one, ImportError)), None)
+    missing = next((cause for cause in chain_of(error) if isinstance(cause, ImportError)), None)
     if missing is None:
         return None
     package = (missing.name or "").partition(".")[0]
@@ -98,15 +98,17 @@ def missing_package(error: BaseException, request: ChatRequest) -> Configuration
 
 def _facts(error: BaseException) -> _Facts:
     errors = list(chain_of(error))
-    found: list[Any] = [getattr(one, "response", None) for one in errors]
+    attached: list[Any] = [getattr(cause, "response", None) for cause in errors]
     # litellm makes up responses for faults without an answer of a server; those have no headers.
-    responses = [one for one in found if getattr(one, "headers", None) and hasattr(one, "status_code")]
-    refusals = [read_refusal(body) for one in errors if (body := getattr(one, "body", None))]
-    names = {base.__name__ for one in errors for base in type(one).__mro__}
+    responses = [
+        response for response in attached if getattr(response, "headers", None) and hasattr(response, "status_code")
+    ]
+    refusals = [read_refusal(body) for cause in errors if (body := getattr(cause, "body", None))]
+    names = {base.__name__ for cause in errors for base in type(cause).__mro__}
     names = names.union(*(refusal.codes for refusal in refusals))
     # The server's message, or else that of the network, which litellm reduces to a connection error.
     messages = [refusal.message for refusal in refusals if refusal.message]
-    messages += [str(one) for one in reversed(errors) if isinstance(one, OSError)]
+    messages += [str(cause) for cause in reversed(errors) if isinstance(cause, OSError)]
     return _Facts(
         errors=errors,
         names=names,
@@ -118,15 +120,15 @@ def _facts(error: BaseException) -> _Facts:
 
 def _kind_without_answer(facts: _Facts) -> ModelFault:
     if facts.names & {"APITimeoutError", "Timeout", "TimeoutError"} or any(
-        isinstance(one, TimeoutError) for one in facts.errors
+        isinstance(cause, TimeoutError) for cause in facts.errors
     ):
         return "timeout"
     # litellm also uses its class of connection errors for anything unexpected.
-    if any(isinstance(one, OSError) or type(one).__module__.startswith(_NETWORK) for one in facts.errors):
+    if any(isinstance(cause, OSError) or type(cause).__module__.startswith(_NETWORK) for cause in facts.errors):
         return "unavailable"
-    if any(isinstance(one, KeyError) and one.args == _CURRENT_TEST for one in facts.errors):
+    if any(isinstance(cause, KeyError) and cause.args == _CURRENT_TEST for cause in facts.errors):
         return "unavailable"  # a library has read the environment while pytest changed it
-    if any(isinstance(one, Warning) for one in facts.errors):
+    if any(isinstance(cause, Warning) for cause in facts.errors):
         return "unavailable"  # pytest has just replaced the filters that a call sets; the next call sets them again
     if "OpenAIError" not in facts.names:
         # Raised before anything was sent, for example because a package of the provider is not installed.

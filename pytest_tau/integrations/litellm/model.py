@@ -89,8 +89,8 @@ def _mark_for_cache(call: dict[str, Any]) -> None:
     if call.get("tools"):
         call["tools"][-1].update(_MARK)
     messages: list[dict[str, Any]] = call["messages"]
-    asked = [message for message in messages if message.get("role") in ("user", "tool")]
-    for message in [*(m for m in messages[:1] if m.get("role") == "system"), *asked[-_MARKED_MESSAGES:]]:
+    markable = [message for message in messages if message.get("role") in ("user", "tool")]
+    for message in [*(m for m in messages[:1] if m.get("role") == "system"), *markable[-_MARKED_MESSAGES:]]:
         _mark(message)
 
 
@@ -162,8 +162,8 @@ class LiteLLMEmbeddings(LiteLLM):
 
     def _reply(self, response: Any, request: ChatRequest, seconds: float) -> ChatReply:
         try:
-            found = sorted(response.data, key=lambda each: int(each["index"]))
-            vectors = [[float(number) for number in each["embedding"]] for each in found]
+            embeddings = sorted(response.data, key=lambda each: int(each["index"]))
+            vectors = [[float(number) for number in embedding["embedding"]] for embedding in embeddings]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise build_model_error("bad_answer", request, message="an answer without embeddings") from error
         tokens = getattr(getattr(response, "usage", None), "prompt_tokens", None) or 0

@@ -49,14 +49,14 @@ def completions(
 
 def _in_call(line: str, start: int, tool: Tool) -> tuple[int, list[str]]:
     properties = tool.parameters.get("properties", {})
-    given = set()
+    named_arguments = set()
     while finished := _FINISHED.match(line, start):
-        given.add(finished[1])
+        named_arguments.add(finished[1])
         start = finished.end()
         start += len(line[start:]) - len(line[start:].lstrip())
     argument = _ARGUMENT.match(line, start)
     if argument is None:
-        names = [f"{name}=" for name in properties if name not in given]
+        names = [f"{name}=" for name in properties if name not in named_arguments]
         return start, _beginning(line[start:], names)
     schema = resolved(properties.get(argument[1], {}), tool.parameters.get("$defs", {}))
     return argument.start(2), _beginning(argument[2], [_literal(value) for value in choices(schema, tool)])
@@ -65,9 +65,9 @@ def _in_call(line: str, start: int, tool: Tool) -> tuple[int, list[str]]:
 def choices(schema: dict[str, Any], tool: Tool) -> list[Any]:
     """Return the values that a schema lists, also of one of its alternatives."""
     schema = resolved(schema, tool.parameters.get("$defs", {}))
-    found = list(schema.get("enum", [schema["const"]] if "const" in schema else []))
-    found += [True, False] if schema.get("type") == "boolean" else []
-    return found + [value for each in schema.get("anyOf", ()) for value in choices(each, tool)]
+    values = list(schema.get("enum", [schema["const"]] if "const" in schema else []))
+    values += [True, False] if schema.get("type") == "boolean" else []
+    return values + [value for alternative in schema.get("anyOf", ()) for value in choices(alternative, tool)]
 
 
 def _literal(value: Any) -> str:

@@ -141,9 +141,9 @@ class Prompt:
                     if self._run(text):
                         return None
                 elif text.strip():
-                    read = self._reader.read(text[1:] if text.startswith("//") else text)
-                    if not (problems := self._problems(read)):
-                        return read.message
+                    action = self._reader.read(text[1:] if text.startswith("//") else text)
+                    if not (problems := self._problems(action)):
+                        return action.message
                     self.screen.line("not sent: " + "; ".join(problems), "bad")
 
     def _line(self) -> str:
@@ -163,16 +163,16 @@ class Prompt:
 
     def _problems(self, read: ReadAction) -> list[str]:
         """Return what is wrong with calls; empty for a text."""
-        found = []
+        problems = []
         for call in read.message.tool_calls or ():
             if call.name not in self._tools:
-                found.append(unknown_name("tool", call.name, self._tools))
+                problems.append(unknown_name("tool", call.name, self._tools))
             elif call.malformed is not None:
-                found.append(call.problem or f"{call.name}: the arguments are not a JSON object")
+                problems.append(call.problem or f"{call.name}: the arguments are not a JSON object")
             else:
                 wrong = misfits(call.arguments, self._tools[call.name].parameters)
-                found += [f"{call.name}: {'; '.join(wrong)}"] if wrong else []
-        return found
+                problems += [f"{call.name}: {'; '.join(wrong)}"] if wrong else []
+        return problems
 
     def _run(self, text: str) -> bool:
         """Carry out a command; returns whether the prompt ends."""

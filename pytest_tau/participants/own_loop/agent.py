@@ -61,8 +61,8 @@ class OwnLoopAgent(Adapter):
         self._actors = self._bridge.actors
         self._messages: list[Any] | None = None
         if inner is None and takes_messages(run):
-            given = context.past if context.continues else []
-            self._messages = [each for message in given for each in chat_messages(message, context.side)]
+            past = context.past if context.continues else []
+            self._messages = [chat for message in past for chat in chat_messages(message, context.side)]
         self._task: asyncio.Future[Any] | None = None
 
     @classmethod
@@ -179,11 +179,11 @@ class OwnLoopAgent(Adapter):
         with self._here():
             if self._inner is not None:
                 return await self._inner.respond(message)
-            given: Any = (message.content if message else None) or ""
+            run_input: Any = (message.content if message else None) or ""
             if self._messages is not None:
-                self._messages.append({"role": "user", "content": given})
-                given = self._messages
-            result = await self._caller.call(self._run, given)
+                self._messages.append({"role": "user", "content": run_input})
+                run_input = self._messages
+            result = await self._caller.call(self._run, run_input)
             return await read_stream(result, "agent", self._caller.call)
 
     def _ended(self, task: asyncio.Future[Any]) -> None:
@@ -197,10 +197,10 @@ class OwnLoopAgent(Adapter):
         while True:
             bridge.changed.clear()
             bridge.check()
-            done = self._task.done()
-            if calls := bridge.next_calls(final=done):
+            is_done = self._task.done()
+            if calls := bridge.next_calls(final=is_done):
                 return self._spoken(calls)
-            if done:
+            if is_done:
                 return self._finish(self._task)
             with _alarm(bridge.changed, bridge.waiting_time):
                 await bridge.changed.wait()

@@ -63,10 +63,10 @@ class ModelAnswer:
         """
         left = [call for call in self.calls if call.name == name and not call.arrived]
         equal = [call for call in left if call.arguments == arguments]
-        found = next(iter(equal or [call for call in left if _agree(call.arguments, arguments)]), None)
-        if found is not None:
-            found.arrived = True
-        return found
+        matching = next(iter(equal or [call for call in left if _agree(call.arguments, arguments)]), None)
+        if matching is not None:
+            matching.arrived = True
+        return matching
 
 
 def _agree(asked: dict[str, Any], given: Any) -> bool:
@@ -83,11 +83,11 @@ def read_answer(message: dict[str, Any], tools: Collection[str], offered: Collec
             such as hand-offs: calls of them are neither expected nor unknown.
     """
     try:
-        read = as_message(message | {"role": "assistant"}, "agent")  # of a server that has another name for it
+        reply = as_message(message | {"role": "assistant"}, "agent")  # of a server that has another name for it
     except ParticipantError:  # empty, or no chat message: what the agent makes of it counts
         return ModelAnswer()
-    answer = ModelAnswer(text=read.text)
-    for place, call in enumerate(read.tool_calls or []):
+    answer = ModelAnswer(text=reply.text)
+    for place, call in enumerate(reply.tool_calls or []):
         if call.malformed is not None:
             answer.malformed += 1
         elif call.name in tools:

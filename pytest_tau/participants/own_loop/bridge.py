@@ -366,8 +366,8 @@ def _id(call: _Call) -> str:
 
 def _actor(calls: list[_Call]) -> str | None:
     """Return who makes the calls of a message: as the code says, else as the model's request did."""
-    named = next((call.actor for call in calls if call.actor is not None), None)
-    return named or (calls[0].answer.actor if calls[0].answer else None)
+    actor = next((call.actor for call in calls if call.actor is not None), None)
+    return actor or (calls[0].answer.actor if calls[0].answer else None)
 
 
 def _take_text(calls: list[_Call]) -> str | None:

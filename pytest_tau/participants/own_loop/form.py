@@ -42,8 +42,8 @@ def own_loop(factory: Any = None, *, actors: Sequence[str] = ()) -> Any:
     if factory is None:
         return functools.partial(own_loop, actors=actors)
     if not callable(factory):
-        got = f"a {type(factory).__name__}"
-        raise ConfigurationError(f"own_loop marks a function or a class that takes the trial, got {got}")
+        kind = f"a {type(factory).__name__}"
+        raise ConfigurationError(f"own_loop marks a function or a class that takes the trial, got {kind}")
     try:
         setattr(factory, _MARK, True)
         if actors:
@@ -94,8 +94,8 @@ def check_trial(target: Any, name: str) -> None:
     except TypeError:
         problem = "it must accept one argument, the trial, as in 'def Agent(trial):'"
         has_run = inspect.isclass(target) and callable(getattr(target, "run", None))
-        own = "if it calls its own tools, name their places in patch= of the domain"
-        other = f"; if its method run answers a message, name the method respond; {own}" if has_run else ""
+        advice = "if it calls its own tools, name their places in patch= of the domain"
+        other = f"; if its method run answers a message, name the method respond; {advice}" if has_run else ""
         raise ConfigurationError(f"{name} is not a valid agent: {problem}{other}") from None
     except ValueError:  # some built-in callables have no signature
         return
@@ -106,7 +106,9 @@ def takes_trial(target: Any) -> bool:
     if not inspect.isclass(target) or inspect.getattr_static(target, _MARK, False) is True:
         return True
     parameters = _positional(target)
-    return any(each.default is each.empty for each in parameters) or [each.name for each in parameters[:1]] == ["trial"]
+    return any(parameter.default is parameter.empty for parameter in parameters) or [
+        each.name for each in parameters[:1]
+    ] == ["trial"]
 
 
 def is_run(target: Any) -> bool:
@@ -114,13 +116,17 @@ def is_run(target: Any) -> bool:
     if inspect.isclass(target) or not callable(target):
         return False
     parameters = _positional(target)
-    needed = [each for each in parameters if each.default is each.empty]
-    return [each.name for each in needed] not in (["trial"], []) and len(needed) == 1 and parameters[0] is needed[0]
+    needed = [parameter for parameter in parameters if parameter.default is parameter.empty]
+    return (
+        [parameter.name for parameter in needed] not in (["trial"], [])
+        and len(needed) == 1
+        and parameters[0] is needed[0]
+    )
 
 
 def takes_messages(run: Any) -> bool:
     """Return whether a function ``run`` takes the conversation, and not the user's text alone."""
-    return [each.name for each in _positional(run)[:1]] in (["messages"], ["history"], ["conversation"])
+    return [parameter.name for parameter in _positional(run)[:1]] in (["messages"], ["history"], ["conversation"])
 
 
 def _positional(target: Any) -> list[inspect.Parameter]:
@@ -129,7 +135,11 @@ def _positional(target: Any) -> list[inspect.Parameter]:
         parameters = inspect.signature(target).parameters.values()
     except (TypeError, ValueError):  # some built-in callables have no signature
         return []
-    return [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return [
+        parameter
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
 
 
 def is_factory(target: Any) -> bool:

@@ -140,30 +140,30 @@ class AgentSession:
         Raises:
             ParticipantError: It is not declared.
         """
-        actors, named = self._bridge.actors, model.partition(":")
-        if named[0] != TAU or not named[1]:
+        actors, parts = self._bridge.actors, model.partition(":")
+        if parts[0] != TAU or not parts[1]:
             return actors.only
-        actors.check(named[2])
-        return named[2]
+        actors.check(parts[2])
+        return parts[2]
 
     async def _ask(self, asked: EndpointRequest) -> ChatReply:
         if self._models is None:
             raise MissingModelError("this trial has no models")
-        own = self._models.get("agent")
-        if own is None and asked.model.partition(":")[0] == TAU:
+        of_trial = self._models.get("agent")
+        if of_trial is None and asked.model.partition(":")[0] == TAU:
             problem = (
                 f"the agent asks for the model {asked.model!r}, which stands for --tau-agent-llm: add "
                 "--tau-agent-llm MODEL, or for simulate() llms={'agent': LLM(…)} in its settings"
             )
             raise MissingModelError(problem)
         # What the agent asks for is what is tested: its parameters win over those of the run.
-        args = {**(own.args if own else {}), **asked.args}
+        args = {**(of_trial.args if of_trial else {}), **asked.args}
         choice = asked.tool_choice
         if choice is not None and not isinstance(choice, str):
             args["tool_choice"] = choice  # the choice of one function is an argument like others
             choice = None
         request = ChatRequest(
-            model=own.name if own else asked.model,
+            model=of_trial.name if of_trial else asked.model,
             messages=asked.messages,
             tools=asked.tools,
             tool_choice=choice if asked.tools else None,

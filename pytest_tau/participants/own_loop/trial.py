@@ -37,9 +37,9 @@ def tools_for(
     Raises:
         ConfigurationError: The name is unknown, or the framework is not installed.
     """
-    made = make(name, tools) if make else None
-    if made is not None:
-        return made
+    by_factory = make(name, tools) if make else None
+    if by_factory is not None:
+        return by_factory
     # By name: integrations are imported when they are used, and may use what stands above this package.
     frameworks = importlib.import_module("pytest_tau.integrations.frameworks").FRAMEWORKS
     if name not in frameworks:
@@ -223,12 +223,12 @@ class AgentTrial:
     @property
     def shared_environ(self) -> dict[str, str]:
         """The environment variables of a program that several trials share: without the endpoint."""
-        given = {
+        variables = {
             name: value
             for name, value in environment_variables().items()
             if _is_needed(name) or name in self._program_env
         }
-        return {**given, **loopback_exemption(given)}
+        return {**variables, **loopback_exemption(variables)}
 
     def _pointed_to_trial(self, variables: Mapping[str, str]) -> dict[str, str]:
         """Return variables with those of the endpoint, which is on this machine and reached without a proxy."""

@@ -42,10 +42,10 @@ def program_factory(spec: str, folder: Path) -> partial[ProgramAgent] | partial[
     """
     if is_server(spec):
         protocol.card_url(spec)
-        made: partial[ProgramAgent] | partial[StayingAgent] | partial[A2AAgent] = partial(A2AAgent, spec)
+        maker: partial[ProgramAgent] | partial[StayingAgent] | partial[A2AAgent] = partial(A2AAgent, spec)
     elif spec.startswith(STAYING):
-        made = partial(StayingAgent, parse_staying(spec, folder))
+        maker = partial(StayingAgent, parse_staying(spec, folder))
     else:
-        made = partial(ProgramAgent, parse_command(spec, folder))
+        maker = partial(ProgramAgent, parse_command(spec, folder))
     load()
-    return made
+    return maker

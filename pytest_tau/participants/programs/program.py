@@ -156,8 +156,8 @@ class ProgramAgent:
     def _start(self, text: str) -> ProcessGroup:
         command = self._command
         try:
-            given = text if command.reads_input else ""
-            return ProcessGroup(command.for_text(text), self._environment(), command.folder, given)
+            program_input = text if command.reads_input else ""
+            return ProcessGroup(command.for_text(text), self._environment(), command.folder, program_input)
         except OSError as error:
             hint = ""
             if not command.reads_input and len(text) > _SHOWN:
@@ -185,15 +185,15 @@ class ProgramAgent:
         return answer
 
     def _failed(self, problem: str, finished: Finished) -> ParticipantError:
-        found = [("standard output", finished.output), ("standard error", finished.errors)]
-        parts = [headed(heading, text) for heading, text in found if text.strip()]
+        outputs = [("standard output", finished.output), ("standard error", finished.errors)]
+        parts = [headed(heading, text) for heading, text in outputs if text.strip()]
         return ParticipantError("\n".join([problem, *parts]), side="agent")
 
 
 def headed(heading: str, text: str) -> str:
     """Return the end of a program's output, indented below a heading."""
-    shown = "\n".join(f"  {line}" for line in visible(mask_secrets(text.strip(), {})).splitlines())
-    return f"{heading}:\n{shown if len(shown) <= _SHOWN else f'  …{shown[-_SHOWN:]}'}"
+    lines = "\n".join(f"  {line}" for line in visible(mask_secrets(text.strip(), {})).splitlines())
+    return f"{heading}:\n{lines if len(lines) <= _SHOWN else f'  …{lines[-_SHOWN:]}'}"
 
 
 def signal_name(number: int) -> str:
